@@ -15,8 +15,7 @@ _WORDS = r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*"
 _PLACE = re.compile(rf"({_WORDS})/({_WORDS})")
 
 _RULE = '''\
-from kerascheck.finding import Severity
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity
 
 
 class {cls}(Rule):

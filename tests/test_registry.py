@@ -12,7 +12,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import CommentsRule, RequirementsRule, Rule
 
 RULE = '''
-from kerascheck.rule import Rule, Severity
+from kerascheck.api import Rule, Severity
 
 class {cls}(Rule):
     """Documented."""

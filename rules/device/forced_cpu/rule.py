@@ -1,13 +1,8 @@
 import re
 
-from kerascheck.finding import Severity
-from kerascheck.knowledge.callables import having
-from kerascheck.knowledge.symbols import Trait
-from kerascheck.meaning.training.tapes import tapes_of
-from kerascheck.rule import Applies, Rule
-from kerascheck.source.requirements import wants_cpu
+from kerascheck.api import Applies, Rule, Severity, names, requirements, training
 
-_TABLES = having(Trait.IN_LARGE_TABLE)
+_TABLES = names.callables.having(names.symbols.Trait.IN_LARGE_TABLE)
 _REASON = re.compile(r"cpu|gpu|device|cuda|memory|vram|oom", re.I)
 _WORKERS = re.compile(r"TF_CONFIG|MultiWorkerMirroredStrategy")
 
@@ -65,7 +60,7 @@ class ForcedCpu(Rule):
 
     def check(self, module):
         program = module.program
-        if wants_cpu(module.source.path):
+        if requirements.wants_cpu(module.source.path):
             return
         hiding = program.hides_gpus
         # Several workers on one machine would fight for its GPUs.
@@ -83,7 +78,10 @@ class ForcedCpu(Rule):
         if any(call.name in _TABLES for call in module.run.calls):
             return
         seen = set()
-        trainings = [*program.model_calls("fit"), *(tape for tapes in module.once(tapes_of).values() for tape in tapes)]
+        trainings = [
+            *program.model_calls("fit"),
+            *(tape for tapes in module.once(training.tapes_of).values() for tape in tapes),
+        ]
         devices = [program.cpu_device(call.scope) for call in trainings]
         # What also runs elsewhere is compared.
         for call, device in zip(trainings, devices) if None not in devices else ():

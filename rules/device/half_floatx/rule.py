@@ -1,14 +1,14 @@
 import re
 
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import constant
-from kerascheck.knowledge.devices import BACKEND_SET_FLOATX, CONFIG_SET_FLOATX
-from kerascheck.knowledge.namespaces import OF_KERAS_LOSSES, OF_KERAS_MODEL, OF_KERAS_OPTIMIZER, OF_KERAS_OPTIMIZERS
-from kerascheck.meaning.program.program import makes_layer
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, constant, models, names
 
 _LARGE = 20_000
-_KERAS = (OF_KERAS_OPTIMIZERS, OF_KERAS_LOSSES, OF_KERAS_MODEL, OF_KERAS_OPTIMIZER)
+_KERAS = (
+    names.namespaces.OF_KERAS_OPTIMIZERS,
+    names.namespaces.OF_KERAS_LOSSES,
+    names.namespaces.OF_KERAS_MODEL,
+    names.namespaces.OF_KERAS_OPTIMIZER,
+)
 _REASON = re.compile(r"float|precis|digit|numer|stab|nan|overflow", re.I)
 _DIGITS = re.compile(
     r"\btfp\.(?:math|mcmc|optimizer|sts|experimental)|gpflow|deepxde|scipy\.(?:integrate|optimize)|odeint|physics|pinn\b|quantum|double precision",
@@ -79,14 +79,16 @@ class HalfFloatx(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        settings = list(module.program.calls(BACKEND_SET_FLOATX, CONFIG_SET_FLOATX))
+        settings = list(module.program.calls(names.devices.BACKEND_SET_FLOATX, names.devices.CONFIG_SET_FLOATX))
         given = {_given(call) for call in settings}
         if given not in ({"float16"}, {"float64"}):
             return
         for call in settings:
-            layer = next((other for other in module.run.calls if makes_layer(other) and other.order > call.order), None)
+            layer = next(
+                (other for other in module.run.calls if models.makes_layer(other) and other.order > call.order), None
+            )
             # All of the model may come from where it is not seen.
-            elsewhere = not any(map(makes_layer, module.run.calls)) and any(
+            elsewhere = not any(map(models.makes_layer, module.run.calls)) and any(
                 (other.name or "").startswith(_KERAS) and other.order > call.order for other in module.run.calls
             )
             if any(call.scope.conditions(within="program")) or layer is None and not elsewhere:

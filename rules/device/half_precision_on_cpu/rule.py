@@ -1,10 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import constant
-from kerascheck.knowledge.devices import SET_GLOBAL_POLICY
-from kerascheck.knowledge.layers import CONV_LAYERS
-from kerascheck.meaning.program.program import policy_set_by
-from kerascheck.repairs.fixes import drop_argument
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, constant, fixes, models, names
 
 _SLOWER = {"mixed_float16": "7 times", "mixed_bfloat16": "1.8 times"}
 
@@ -69,8 +63,8 @@ class HalfPrecisionOnCpu(Rule):
         if hiding is None:
             return
         related = ((hiding, "hides every GPU"),)
-        for call in program.calls(SET_GLOBAL_POLICY):
-            policy = policy_set_by(call)
+        for call in program.calls(names.devices.SET_GLOBAL_POLICY):
+            policy = models.policy_set_by(call)
             if policy in _SLOWER and not any(call.scope.conditions(within="program")):
                 yield self.finding(
                     call,
@@ -78,7 +72,7 @@ class HalfPrecisionOnCpu(Rule):
                     because=f"This script hides its GPUs; on a CPU, training a CNN took {_SLOWER[policy]} as long as in float32.",
                     related=related,
                 )
-        convolves = any((call.name or "").startswith(CONV_LAYERS) for call in module.run.calls)
+        convolves = any((call.name or "").startswith(names.layers.CONV_LAYERS) for call in module.run.calls)
         for call in program.model_calls("compile"):
             if (
                 convolves
@@ -89,6 +83,6 @@ class HalfPrecisionOnCpu(Rule):
                     call,
                     "jit_compile=True makes convolutions slower on a CPU; remove it.",
                     because="This script hides its GPUs; on a CPU, training a CNN took 1.9 times as long with XLA.",
-                    fix=drop_argument(call, "jit_compile", safe=False),
+                    fix=fixes.drop_argument(call, "jit_compile", safe=False),
                     related=related,
                 )

@@ -1,11 +1,9 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import Const, External
-from kerascheck.knowledge.layers import ACTIVATION, CONV_2D_TRANSPOSE, CONVOLUTIONS, DENSE, SOFTMAX
-from kerascheck.repairs.fixes import add_keyword
-from kerascheck.rule import Rule
+from kerascheck.api import Const, External, Rule, Severity, fixes, names
 
 # Layers that are told an activation.
-_ACTIVATION = frozenset({DENSE, ACTIVATION, *CONVOLUTIONS, CONV_2D_TRANSPOSE})
+_ACTIVATION = frozenset(
+    {names.layers.DENSE, names.layers.ACTIVATION, *names.layers.CONVOLUTIONS, names.layers.CONV_2D_TRANSPOSE}
+)
 
 
 class HalfPrecisionOutput(Rule):
@@ -101,14 +99,14 @@ class HalfPrecisionOutput(Rule):
                         else "That concerns only those above 0.998."
                         if short == "bfloat16"
                         else None,
-                        fix=add_keyword(made, "dtype", '"float32"', safe=True),
+                        fix=fixes.add_keyword(made, "dtype", '"float32"', safe=True),
                         related=((model, "the model"),),
                     )
 
 
 def _activation(layer):
     """The name of the function that a layer ends in."""
-    if layer.name == SOFTMAX:
+    if layer.name == names.layers.SOFTMAX:
         return "softmax"
     value = layer.made.given("activation") if layer.name in _ACTIVATION else None
     return (

@@ -1,26 +1,13 @@
 import re
 
-from kerascheck.finding import Severity
-from kerascheck.interpreter.place import seen_in
-from kerascheck.interpreter.values import Made, constant
-from kerascheck.knowledge.devices import (
-    LIST_PHYSICAL_DEVICES,
-    SET_LOGICAL_DEVICE_CONFIGURATION,
-    SET_MEMORY_GROWTH,
-    SET_VISIBLE_DEVICES,
-    THREADING_SET_INTER_OP_PARALLELISM_THREADS,
-    THREADING_SET_INTRA_OP_PARALLELISM_THREADS,
-)
-from kerascheck.meaning.data.mapped_functions import display
-from kerascheck.repairs.fixes import move_device_config
-from kerascheck.rule import Rule
+from kerascheck.api import Made, Rule, Severity, constant, display, fixes, names, program
 
 _SETTINGS = (
-    SET_MEMORY_GROWTH,
-    SET_VISIBLE_DEVICES,
-    SET_LOGICAL_DEVICE_CONFIGURATION,
-    THREADING_SET_INTRA_OP_PARALLELISM_THREADS,
-    THREADING_SET_INTER_OP_PARALLELISM_THREADS,
+    names.devices.SET_MEMORY_GROWTH,
+    names.devices.SET_VISIBLE_DEVICES,
+    names.devices.SET_LOGICAL_DEVICE_CONFIGURATION,
+    names.devices.THREADING_SET_INTRA_OP_PARALLELISM_THREADS,
+    names.devices.THREADING_SET_INTER_OP_PARALLELISM_THREADS,
 )
 
 _SETTERS = frozenset({"os.environ.__setitem__", "os.environ.setdefault", "os.putenv"})
@@ -107,7 +94,7 @@ class LateDeviceConfig(Rule):
         yield from self._variables(module)
         for call in module.program.calls(*_SETTINGS):
             # All CPUs are visible as it is, and what stays as it was may be set again.
-            if call.name == SET_VISIBLE_DEVICES and _are_all_cpus(call.given("devices")):
+            if call.name == names.devices.SET_VISIBLE_DEVICES and _are_all_cpus(call.given("devices")):
                 continue
             started = module.program.initialising_call(call)
             # What nothing in the file calls may never run, and what it calls elsewhere may have run before.
@@ -119,10 +106,10 @@ class LateDeviceConfig(Rule):
                 # In a program of its own the file of the call may do it in time.
                 own = call.module is module
                 yield self.finding(
-                    seen_in(module, call),
+                    program.seen_in(module, call),
                     f"{display(call.name)} raises or has no effect after TensorFlow has initialised its devices; move it up.",
                     because=f"{display(started.name)} has already initialised them.",
-                    fix=move_device_config(call, started) if own else None,
+                    fix=fixes.move_device_config(call, started) if own else None,
                     related=((started, "initialises the devices"), *(() if own else ((call, "sets them"),))),
                 )
 
@@ -161,6 +148,6 @@ def _are_all_cpus(devices):
     """Whether devices are what ``list_physical_devices("CPU")`` gives."""
     return (
         isinstance(devices, Made)
-        and devices.name == LIST_PHYSICAL_DEVICES
+        and devices.name == names.devices.LIST_PHYSICAL_DEVICES
         and constant(devices.call.given("device_type")) == "CPU"
     )

@@ -1,8 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import Made, Method, options_of
-from kerascheck.meaning.models.precision import float16_models, scales_loss, train_step_of
-from kerascheck.meaning.training.tapes import tape_of
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Made, Method, Rule, Severity, models, options_of, training
 
 
 class MissingLossScaling(Rule):
@@ -82,13 +78,13 @@ class MissingLossScaling(Rule):
             if (
                 call.attribute not in ("apply_gradients", "apply")
                 or call.node in seen
-                or scales_loss(call)
-                or tape_of(module, call) is None
+                or models.scales_loss(call)
+                or training.tape_of(module, call) is None
             ):
                 continue
-            step = train_step_of(call.scope)
+            step = models.train_step_of(call.scope)
             if step is not None:
-                compiled = [model for model in float16_models(module, step.owner) if _is_compiled(module, model)]
+                compiled = [model for model in models.float16_models(module, step.owner) if _is_compiled(module, model)]
                 if compiled and _is_own_optimizer(call):
                     seen.add(call.node)
                     yield self._found(

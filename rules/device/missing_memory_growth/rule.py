@@ -1,8 +1,6 @@
 import re
 
-from kerascheck.finding import Severity
-from kerascheck.repairs.fixes import set_growth
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, fixes
 
 # Each notebook of Colab has its GPU for itself, and a Mac none of NVIDIA's.
 _ELSEWHERE = re.compile(r"""\bgoogle\.colab\b|["']/(?:content|Users)/""")
@@ -86,5 +84,5 @@ class MissingMemoryGrowth(Rule):
             place,
             "This script lets TensorFlow take all memory of every GPU; on a shared machine call tf.config.experimental.set_memory_growth first.",
             because="It costs nothing when the GPU is yours alone: this is about other programs on it, not about speed.",
-            fix=set_growth(module) if place.module is module else None,
+            fix=fixes.set_growth(module) if place.module is module else None,
         )

@@ -1,8 +1,6 @@
 import re
 
-from kerascheck.finding import Severity
-from kerascheck.meaning.models.precision import full_precision_trainings
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, models
 
 # tf.keras.mixed_precision.experimental came with 2.1, and lost its last word with 2.4 (release notes).
 _STABLE_SINCE = (2, 4)
@@ -127,7 +125,7 @@ class MissingMixedPrecision(Rule):
             return
         if any(each.mentions(_FOREIGN_LAYERS) for each in (module, *module.project.imported(module))):
             return
-        for training in full_precision_trainings(module):
+        for training in models.full_precision_trainings(module):
             if (reason := _gains_nothing(module, training)) is not None:
                 yield self.silence(training.place, reason)
                 continue

@@ -1,13 +1,8 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.place import expects_one
-from kerascheck.interpreter.values import Group, Made, constant
-from kerascheck.knowledge.devices import LIST_PHYSICAL_DEVICES, PHYSICAL_DEVICE, SET_MEMORY_GROWTH, SET_VISIBLE_DEVICES
-from kerascheck.repairs.fixes import grow_every_device
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Group, Made, Rule, Severity, conditions, constant, fixes, names
 
 
 def _is_device(value):
-    return isinstance(value, Made) and value.name == PHYSICAL_DEVICE
+    return isinstance(value, Made) and value.name == names.devices.PHYSICAL_DEVICE
 
 
 def _may_leave_one(call):
@@ -17,7 +12,7 @@ def _may_leave_one(call):
     devices = call.given("devices")
     if isinstance(devices, Group) and not devices.open:
         return len(devices.items) < 2
-    return not (isinstance(devices, Made) and devices.name == LIST_PHYSICAL_DEVICES)
+    return not (isinstance(devices, Made) and devices.name == names.devices.LIST_PHYSICAL_DEVICES)
 
 
 class PartialMemoryGrowth(Rule):
@@ -89,9 +84,9 @@ class PartialMemoryGrowth(Rule):
             module
         ):
             return
-        if any(map(_may_leave_one, program.calls(SET_VISIBLE_DEVICES))):
+        if any(map(_may_leave_one, program.calls(names.devices.SET_VISIBLE_DEVICES))):
             return
-        calls = list(program.calls(SET_MEMORY_GROWTH))
+        calls = list(program.calls(names.devices.SET_MEMORY_GROWTH))
         indices = [
             constant(device.attributes.get("index")) if _is_device(device := call.given("device")) else None
             for call in calls
@@ -103,11 +98,11 @@ class PartialMemoryGrowth(Rule):
             # What comes too late sets nothing: late-device-config tells of that.
             if program.initialising_call(call) is not None:
                 continue
-            if expects_one(call.scope) or constant(call.given("enable")) is False:
+            if conditions.expects_one(call.scope) or constant(call.given("enable")) is False:
                 continue
             yield self.finding(
                 call,
                 "Memory growth is set for one GPU only; set it for every GPU in a loop.",
                 because="With two visible GPUs the first operation raises: Memory growth cannot differ between GPU devices.",
-                fix=grow_every_device(call),
+                fix=fixes.grow_every_device(call),
             )

@@ -1,11 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.knowledge.devices import SET_GLOBAL_POLICY
-from kerascheck.knowledge.layers import PREPROCESSING
-from kerascheck.meaning.models.precision import HALF_POLICIES
-from kerascheck.meaning.program.program import makes_layer, policy_set_by
-from kerascheck.repairs.fixes import move_before_layers
-from kerascheck.rule import Rule
-from kerascheck.syntax.conditions import happens_before
+from kerascheck.api import Rule, Severity, conditions, fixes, models, names
 
 
 class PolicyAfterLayers(Rule):
@@ -69,19 +62,23 @@ class PolicyAfterLayers(Rule):
 
     def check(self, module):
         run = module.run
-        for call in module.program.calls(SET_GLOBAL_POLICY):
-            if policy_set_by(call) not in HALF_POLICIES:
+        for call in module.program.calls(names.devices.SET_GLOBAL_POLICY):
+            if models.policy_set_by(call) not in models.HALF_POLICIES:
                 continue
-            layers = [other for other in run.calls if makes_layer(other)]
+            layers = [other for other in run.calls if models.makes_layer(other)]
             # What prepares the data may well stay in float32.
-            before = [other for other in layers if other.name not in PREPROCESSING and happens_before(other, call)]
+            before = [
+                other
+                for other in layers
+                if other.name not in names.layers.PREPROCESSING and conditions.happens_before(other, call)
+            ]
             later = [
                 other.order for other in layers if other.order > call.order and other.scope.root is call.scope.root
             ]
             used = [
                 other.order
                 for other in (*module.program.model_calls("compile", "fit"), *module.program.updates)
-                if happens_before(call, other)
+                if conditions.happens_before(call, other)
             ]
             # Only layers that are still used are late. Those made next get the policy: the earlier ones may be another model.
             if before and used and (not later or min(used) < min(later)):
@@ -89,6 +86,6 @@ class PolicyAfterLayers(Rule):
                     call,
                     "Layers created before this policy stay in float32; set it before the first layer.",
                     because="A layer takes its dtype policy when it is created, and keeps it.",
-                    fix=move_before_layers(call, before[0]),
+                    fix=fixes.move_before_layers(call, before[0]),
                     related=((before[0], "created before the policy is set"),),
                 )

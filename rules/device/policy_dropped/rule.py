@@ -1,9 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.knowledge.devices import CLEAR_SESSION, SET_GLOBAL_POLICY
-from kerascheck.meaning.models.precision import HALF_POLICIES
-from kerascheck.meaning.program.program import makes_layer
-from kerascheck.rule import Applies, Rule
-from kerascheck.syntax.conditions import happens_before
+from kerascheck.api import Applies, Rule, Severity, conditions, models, names
 
 
 class PolicyDropped(Rule):
@@ -63,10 +58,10 @@ class PolicyDropped(Rule):
 
     def check(self, module):
         program = module.program
-        policies = list(program.calls(SET_GLOBAL_POLICY))
-        for call in program.calls(CLEAR_SESSION):
+        policies = list(program.calls(names.devices.SET_GLOBAL_POLICY))
+        for call in program.calls(names.devices.CLEAR_SESSION):
             policy = program.policy_at(call)
-            if policy not in HALF_POLICIES:
+            if policy not in models.HALF_POLICIES:
                 continue
             setting = next(other for other in reversed(policies) if other.order < call.order)
             later = _next_layer(module, call, policies)
@@ -82,7 +77,10 @@ class PolicyDropped(Rule):
 
 def _next_layer(module, call, policies):
     """The first layer that is certainly made after ``call``, with no policy set in between."""
-    layer = next((other for other in module.run.calls if makes_layer(other) and happens_before(call, other)), None)
+    layer = next(
+        (other for other in module.run.calls if models.makes_layer(other) and conditions.happens_before(call, other)),
+        None,
+    )
     return None if layer is None or any(call.order < other.order < layer.order for other in policies) else layer
 
 
@@ -95,7 +93,7 @@ def _layer_of_next_turn(module, call, policies):
         (
             other
             for other in module.run.calls
-            if makes_layer(other) and other.scope.is_in(loop) and happens_before(other, call)
+            if models.makes_layer(other) and other.scope.is_in(loop) and conditions.happens_before(other, call)
         ),
         None,
     )

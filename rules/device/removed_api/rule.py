@@ -1,18 +1,13 @@
 import libcst as cst
 
-from kerascheck.finding import Severity
-from kerascheck.interpreter.place import Place, handles_versions
-from kerascheck.knowledge.callables import COMPAT_V1_CONFIG_PROTO
-from kerascheck.knowledge.namespaces import OF_DATA_DATASET, OF_DISTRIBUTE_STRATEGY, TENSORFLOW
-from kerascheck.knowledge.runtime import DEPRECATED, OLD_NAMESPACES, REMOVED, REMOVED_NAMESPACES
-from kerascheck.repairs.fixes import rename
-from kerascheck.rule import Applies, Rule
-from kerascheck.syntax.edits import imports_as_written, names_as_written
-from kerascheck.syntax.written import stands_for_versions
+from kerascheck.api import Applies, Place, Rule, Severity, conditions, fixes, names, written
 
-_LAST = frozenset(name.rpartition(".")[2] for name in (*REMOVED, *REMOVED_NAMESPACES, *DEPRECATED))
-_SESSION_CONFIG = COMPAT_V1_CONFIG_PROTO
-_METHODS = (OF_DATA_DATASET, OF_DISTRIBUTE_STRATEGY)
+_LAST = frozenset(
+    name.rpartition(".")[2]
+    for name in (*names.runtime.REMOVED, *names.runtime.REMOVED_NAMESPACES, *names.runtime.DEPRECATED)
+)
+_SESSION_CONFIG = names.callables.COMPAT_V1_CONFIG_PROTO
+_METHODS = (names.namespaces.OF_DATA_DATASET, names.namespaces.OF_DISTRIBUTE_STRATEGY)
 
 
 class RemovedApi(Rule):
@@ -92,13 +87,18 @@ class RemovedApi(Rule):
 
     def check(self, module):
         uses, gone, told, namespaces = {}, set(), set(), set()
-        for alias, bound, name in imports_as_written(module.tree):
-            namespace = next((outer for outer in REMOVED_NAMESPACES if f"{name}.".startswith(outer + ".")), name)
-            old = namespace in OLD_NAMESPACES and module.runtime.tensorflow >= OLD_NAMESPACES[namespace]
+        for alias, bound, name in written.imports_as_written(module.tree):
+            namespace = next(
+                (outer for outer in names.runtime.REMOVED_NAMESPACES if f"{name}.".startswith(outer + ".")), name
+            )
+            old = (
+                namespace in names.runtime.OLD_NAMESPACES
+                and module.runtime.tensorflow >= names.runtime.OLD_NAMESPACES[namespace]
+            )
             if (
-                (name in REMOVED or namespace in REMOVED_NAMESPACES)
+                (name in names.runtime.REMOVED or namespace in names.runtime.REMOVED_NAMESPACES)
                 and (old or module.runtime.lacks(namespace))
-                and not stands_for_versions(module.tree, alias)
+                and not conditions.stands_for_versions(module.tree, alias)
             ):
                 gone.add(bound)
                 statement = module.tree.statement_range(alias)
@@ -106,17 +106,17 @@ class RemovedApi(Rule):
                     continue
                 told.add((statement, namespace))
                 yield self._report(
-                    name if name in REMOVED and module.runtime.lacks(name) else namespace,
+                    name if name in names.runtime.REMOVED and module.runtime.lacks(name) else namespace,
                     Place(module, alias),
                     fixable=False,
                 )
-        for node, name in names_as_written(module.tree, _LAST):
+        for node, name in written.names_as_written(module.tree, _LAST):
             namespace = name.rpartition(".")[0]
             if (
                 name == _SESSION_CONFIG
                 and "allow_growth" in module.code
                 and module.runtime.tensorflow >= (2, 0)
-                and not stands_for_versions(module.tree, node)
+                and not conditions.stands_for_versions(module.tree, node)
             ):
                 yield self.finding(
                     Place(module, node),
@@ -124,18 +124,20 @@ class RemovedApi(Rule):
                     because="It works as long as a session is made of it before anything else touches the GPU.",
                     pedantic=True,
                 )
-            if name not in REMOVED and namespace in REMOVED_NAMESPACES:
+            if name not in names.runtime.REMOVED and namespace in names.runtime.REMOVED_NAMESPACES:
                 name = namespace
-            if (name in REMOVED or name in REMOVED_NAMESPACES or name in DEPRECATED) and not stands_for_versions(
-                module.tree, node
-            ):
+            if (
+                name in names.runtime.REMOVED
+                or name in names.runtime.REMOVED_NAMESPACES
+                or name in names.runtime.DEPRECATED
+            ) and not conditions.stands_for_versions(module.tree, node):
                 uses[node] = name
         for call in module.run.calls:
             if (
-                call.name in REMOVED
+                call.name in names.runtime.REMOVED
                 and call.name.startswith(_METHODS)
                 and call.module is module
-                and not handles_versions(call.scope)
+                and not conditions.handles_versions(call.scope)
             ):
                 uses[call.node] = call.name
         imported = {name for node, name in uses.items() if isinstance(node, cst.Name)}
@@ -148,26 +150,26 @@ class RemovedApi(Rule):
                 continue
             # A namespace is no finding of its own where the name in it is one.
             if module.runtime.lacks(name) and module.tree.parents.get(node) not in uses:
-                if REMOVED_NAMESPACES.get(name, name) is None:
+                if names.runtime.REMOVED_NAMESPACES.get(name, name) is None:
                     namespaces.add(name)
                 yield self._report(name, Place(module, node), fixable=name not in imported)
 
     def _report(self, name, place, fixable):
-        new = {**REMOVED, **REMOVED_NAMESPACES, **DEPRECATED}[name]
-        if name in OLD_NAMESPACES and not place.module.runtime.lacks(name):
+        new = {**names.runtime.REMOVED, **names.runtime.REMOVED_NAMESPACES, **names.runtime.DEPRECATED}[name]
+        if name in names.runtime.OLD_NAMESPACES and not place.module.runtime.lacks(name):
             return self.finding(
                 place,
                 f"{_short(name)} is an old name; use {_short(new)}.",
                 because="It works in the version that is required here; in later ones importing it raises.",
                 pedantic=True,
             )
-        if name in DEPRECATED:
+        if name in names.runtime.DEPRECATED:
             return self.finding(
                 place,
                 f"{_short(name)} is an old name; write {_short(new) if new else 'what it stands for with the methods of the dataset'}.",
                 because="It still works; TensorFlow keeps it for old code only.",
                 pedantic=True,
-                fix=rename(place, new) if new and fixable else None,
+                fix=fixes.rename(place, new) if new and fixable else None,
             )
         assumed = place.module.target.assumed
         return self.finding(
@@ -179,4 +181,4 @@ class RemovedApi(Rule):
 
 
 def _short(name):
-    return name.replace(TENSORFLOW, "tf.", 1)
+    return name.replace(names.namespaces.TENSORFLOW, "tf.", 1)

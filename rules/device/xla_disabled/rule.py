@@ -1,25 +1,18 @@
 import re
 
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import External, constant
-from kerascheck.knowledge.callables import NUMPY_FUNCTION, PY_FUNCTION, STRING, STRINGS
-from kerascheck.knowledge.classes import INPUT, MODEL_SETATTR
-from kerascheck.knowledge.layers import HASHING_LAYERS, INTEGER_LOOKUP, RANDOM_LAYERS, STRING_LOOKUP, TEXT_VECTORIZATION
-from kerascheck.knowledge.namespaces import OF_IMAGE
-from kerascheck.repairs.fixes import drop_argument
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, External, Rule, Severity, constant, fixes, names
 
 # Named after what needs it: these switch XLA off for a model that holds them, or may not compile at all.
 _UNSUPPORTED = (
-    RANDOM_LAYERS,
-    STRING_LOOKUP,
-    INTEGER_LOOKUP,
-    TEXT_VECTORIZATION,
-    HASHING_LAYERS,
-    PY_FUNCTION,
-    NUMPY_FUNCTION,
-    OF_IMAGE,
-    STRINGS,
+    names.layers.RANDOM_LAYERS,
+    names.layers.STRING_LOOKUP,
+    names.layers.INTEGER_LOOKUP,
+    names.layers.TEXT_VECTORIZATION,
+    names.layers.HASHING_LAYERS,
+    names.callables.PY_FUNCTION,
+    names.callables.NUMPY_FUNCTION,
+    names.namespaces.OF_IMAGE,
+    names.callables.STRINGS,
 )
 _REASON = re.compile(
     r"\bxla\b|\bjit|crash|error|fail|bug\b|slow|longer|small|memory|support|issue|problem|cannot|n't\b|\bnot\b", re.I
@@ -88,11 +81,11 @@ class XlaDisabled(Rule):
         settings = [call for call in program.model_calls("compile") if constant(call.given("jit_compile")) is False]
         settings += [
             call
-            for call in program.calls(MODEL_SETATTR)
+            for call in program.calls(names.classes.MODEL_SETATTR)
             if call.attribute == "jit_compile" and constant(call.given("value")) is False
         ]
         # No string is a number that XLA computes with.
-        if any(map(_takes_strings, program.calls(INPUT))):
+        if any(map(_takes_strings, program.calls(names.classes.INPUT))):
             return
         for call in settings:
             if call.attribute == "compile" and not _is_seen(module, call):
@@ -104,13 +97,13 @@ class XlaDisabled(Rule):
                     call,
                     "This switches XLA off; remove jit_compile and let Keras choose for the machine and the model.",
                     because="Without it, Keras compiles the step with XLA on a GPU; every layer here seems to allow that.",
-                    fix=drop_argument(call, "jit_compile", safe=False) if call.attribute == "compile" else None,
+                    fix=fixes.drop_argument(call, "jit_compile", safe=False) if call.attribute == "compile" else None,
                 )
 
 
 def _takes_strings(made):
     dtype = made.keyword("dtype")
-    return constant(dtype) == "string" or isinstance(dtype, External) and dtype.name == STRING
+    return constant(dtype) == "string" or isinstance(dtype, External) and dtype.name == names.callables.STRING
 
 
 def _is_seen(module, call):

@@ -1,13 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.place import seen_in
-from kerascheck.meaning.program.distribution import (
-    given_models,
-    unentered_scopes,
-    unplaced_in_steps,
-    unplaced_models,
-    unplaced_optimizers,
-)
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, program
 
 
 class BuildOutsideScope(Rule):
@@ -88,17 +79,17 @@ class BuildOutsideScope(Rule):
     loss_tolerance = 1e-4
 
     def check(self, module):
-        unentered = list(unentered_scopes(module))
+        unentered = list(program.unentered_scopes(module))
         for scope in unentered:
             yield self.finding(
                 scope,
                 "scope() without `with` has no effect; build the model inside `with strategy.scope():`.",
                 because="scope() only returns a context manager; without `with` the training ignores the strategy and uses one device.",
             )
-        for model in () if unentered else unplaced_models(module):
+        for model in () if unentered else program.unplaced_models(module):
             inside = model.compiled_inside
             yield self.finding(
-                seen_in(module, model.made),
+                program.seen_in(module, model.made),
                 "This model is built outside the strategy's scope; build and compile it in `with strategy.scope():`.",
                 because="It is compiled inside the scope, so fit of Keras 3 raises."
                 if inside
@@ -109,7 +100,7 @@ class BuildOutsideScope(Rule):
                     (inside, "compiled here") if inside else (model.fit, "trained here"),
                 ),
             )
-        for compiled, strategy in given_models(module):
+        for compiled, strategy in program.given_models(module):
             yield self.finding(
                 compiled,
                 "Only compile runs in the strategy's scope; build the model in `with strategy.scope():`, too.",
@@ -117,7 +108,7 @@ class BuildOutsideScope(Rule):
                 severity=Severity.ERROR,
                 related=((strategy, "the strategy is created here"),),
             )
-        for optimizer, compiled in unplaced_optimizers(module):
+        for optimizer, compiled in program.unplaced_optimizers(module):
             yield self.finding(
                 optimizer,
                 "This optimizer is created outside the strategy's scope; create it in `with strategy.scope():`.",
@@ -125,10 +116,10 @@ class BuildOutsideScope(Rule):
                 severity=Severity.ERROR,
                 related=((compiled, "passed to the model here"),),
             )
-        for used in () if unentered else unplaced_in_steps(module):
+        for used in () if unentered else program.unplaced_in_steps(module):
             what = "optimizer" if used.is_optimizer else "model"
             yield self.finding(
-                seen_in(module, used.made),
+                program.seen_in(module, used.made),
                 f"This {what} is created outside the scope of the strategy that runs it; create it in `with strategy.scope():`.",
                 because=f"Its variables belong to no strategy, so the first update raises{'' if used.is_optimizer else ' on several devices, or if the model is already built'}.",
                 severity=Severity.ERROR if used.is_optimizer else Severity.WARNING,

@@ -1,10 +1,6 @@
 import re
 
-from kerascheck.finding import Severity
-from kerascheck.knowledge.devices import STRATEGY_SCOPE
-from kerascheck.meaning.program.distribution import unconditional_mirrors
-from kerascheck.repairs.fixes import only_for_several_gpus
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, fixes, names, program
 
 _SEVERAL = re.compile(r"multi[-_ ]?gpus?\b|(?:multiple|several|two|all) gpus\b", re.I)
 
@@ -67,16 +63,16 @@ class SingleDeviceStrategy(Rule):
             return
         # Without a scope nothing belongs to it, unless somebody else enters it.
         used = any(
-            call.name == STRATEGY_SCOPE or "distribution_strategy" in call.arguments.keywords
+            call.name == names.devices.STRATEGY_SCOPE or "distribution_strategy" in call.arguments.keywords
             for call in module.run.calls
         )
         if module.mentions(_SEVERAL) or not used:
             return
-        for call in unconditional_mirrors(module):
+        for call in program.unconditional_mirrors(module):
             if not call.module.is_commented(call.node, _SEVERAL):
                 yield self.finding(
                     call,
                     "MirroredStrategy also runs on a single GPU, where it only adds overhead; use it for several GPUs.",
                     because="Under any strategy Keras leaves XLA off and each batch takes a longer path; one device gains nothing from it.",
-                    fix=only_for_several_gpus(call),
+                    fix=fixes.only_for_several_gpus(call),
                 )

@@ -1,6 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.meaning.program.distribution import eager_runs
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, program
 
 
 class StrategyRunOutsideFunction(Rule):
@@ -60,7 +58,7 @@ class StrategyRunOutsideFunction(Rule):
     loss_tolerance = 1e-4
 
     def check(self, module):
-        for call, loop in eager_runs(module):
+        for call, loop in program.eager_runs(module):
             yield self.finding(
                 call,
                 "strategy.run runs this step eagerly on every replica; call it from a function decorated with @tf.function.",

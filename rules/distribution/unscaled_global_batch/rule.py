@@ -1,6 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.meaning.program.distribution import unscaled_batches
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, program
 
 
 class UnscaledGlobalBatch(Rule):
@@ -75,7 +73,7 @@ class UnscaledGlobalBatch(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        for batch in unscaled_batches(module):
+        for batch in program.unscaled_batches(module):
             meant = (
                 " The name of the size says that it is for one."
                 if batch.is_for_one

@@ -1,10 +1,17 @@
 import re
 from collections.abc import Iterator
 
-from kerascheck.finding import Applicability, Edit, Fix, Severity
-from kerascheck.knowledge.runtime import TENSORFLOW_RELEASES
-from kerascheck.rule import RequirementsRule
-from kerascheck.source.requirements import Requirement, RequirementsFile, is_named_for_gpu
+from kerascheck.api import (
+    Applicability,
+    Edit,
+    Fix,
+    Requirement,
+    RequirementsFile,
+    RequirementsRule,
+    Severity,
+    names,
+    requirements,
+)
 
 _CUDA_EXTRA_SINCE = (2, 14)
 _ONE_PACKAGE_SINCE = (2, 1)
@@ -112,7 +119,7 @@ class CpuOnlyRequirement(RequirementsRule):
 
 
 def _problems(file: RequirementsFile, requirement: Requirement) -> Iterator[tuple[str, str, Fix | None]]:
-    newest = requirement.newest(TENSORFLOW_RELEASES)
+    newest = requirement.newest(names.runtime.TENSORFLOW_RELEASES)
     if requirement.marker:
         if (
             requirement.name == "tensorflow"
@@ -196,10 +203,10 @@ def _brings_gpu(requirement: Requirement) -> bool:
     if requirement.name == "tensorflow":
         return (
             "and-cuda" in requirement.extras
-            or is_named_for_gpu(requirement.module.source.path)
+            or requirements.is_named_for_gpu(requirement.module.source.path)
             and not _CPU_BUILD.search(requirement.specifier)
         )
-    newest = requirement.newest(TENSORFLOW_RELEASES)
+    newest = requirement.newest(names.runtime.TENSORFLOW_RELEASES)
     return requirement.name == "tensorflow-gpu" and (
         requirement.by == "conda" or newest is not None and newest < _GPU_PACKAGE_GONE
     )

@@ -1,8 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import constant
-from kerascheck.repairs.fixes import move_above_import
-from kerascheck.rule import Rule
-from kerascheck.syntax.conditions import happens_before
+from kerascheck.api import Rule, Severity, conditions, constant, fixes
 
 _SETTINGS = ("os.environ.__setitem__", "os.environ.setdefault", "os.putenv")
 _IMPORTING_KERAS = frozenset(
@@ -96,7 +92,7 @@ class LateBackendSelection(Rule):
         ]
         for call in settings:
             value = constant(call.given("value"))
-            first = next((other for other in imports if happens_before(other, call)), None)
+            first = next((other for other in imports if conditions.happens_before(other, call)), None)
             if first is None or value == _DEFAULT and call.name == "os.environ.setdefault":
                 continue
             if any(other.order < first.order and constant(other.given("value")) == value for other in settings):
@@ -112,7 +108,7 @@ class LateBackendSelection(Rule):
                 )
                 + (": TensorFlow, unless its configuration file names another." if value == _DEFAULT else "."),
                 pedantic=value == _DEFAULT,
-                fix=move_above_import(call, first),
+                fix=fixes.move_above_import(call, first),
                 related=((first, "imports Keras"),),
             )
 

@@ -1,6 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.meaning.graph.traced_code import stale_globals
-from kerascheck.rule import Rule
+from kerascheck.api import Rule, Severity, graph
 
 
 class GlobalInFunction(Rule):
@@ -51,7 +49,7 @@ class GlobalInFunction(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        for use in stale_globals(module):
+        for use in graph.stale_globals(module):
             yield self.finding(
                 use.at,
                 f"This tf.function keeps the value that {use.name} had while tracing; pass it as a tensor or use a tf.Variable.",

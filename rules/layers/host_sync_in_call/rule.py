@@ -1,9 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import Tensor, options_of
-from kerascheck.knowledge.callables import TENSOR_BOOL
-from kerascheck.knowledge.namespaces import OF_TENSOR
-from kerascheck.meaning.graph.traced_code import WHY_NO_VALUES, converts_branches, doubt_of, traced_calls, tracing_frame
-from kerascheck.rule import Rule
+from kerascheck.api import Rule, Severity, Tensor, graph, names, options_of
 
 _METHODS = frozenset({"numpy", "item", "tolist"})
 _CONVERSIONS = {"builtins.float": "float()", "builtins.int": "int()", "builtins.bool": "bool()"}
@@ -85,10 +80,10 @@ class HostSyncInCall(Rule):
 
     def check(self, module):
         asked = {}
-        for call, how in traced_calls(module):
+        for call, how in graph.traced_calls(module):
             what = _asking(call, how)
             # Who calls a helper of a library for what, eagerly or not, its own code does not tell.
-            helps = not module.program.trains and tracing_frame(call.scope) is not call.scope.frame
+            helps = not module.program.trains and graph.tracing_frame(call.scope) is not call.scope.frame
             if what is not None and not helps:
                 # Who writes it once in a function, writes it for every number there: that is one mistake.
                 asked.setdefault((call.scope.frame.function and call.scope.frame.function.node, what), []).append(
@@ -99,8 +94,8 @@ class HostSyncInCall(Rule):
             yield self.finding(
                 first,
                 f"{what} reads the value of a tensor in compiled code, which raises; use tensor operations.",
-                because=WHY_NO_VALUES[how],
-                doubt=doubt_of(module, how),
+                because=graph.WHY_NO_VALUES[how],
+                doubt=graph.doubt_of(module, how),
                 related=[(other, "and here") for other, _ in others],
             )
 
@@ -108,13 +103,13 @@ class HostSyncInCall(Rule):
 def _asking(call, how):
     """How a call asks a tensor for its value where nothing converts that; None where it does not."""
     if call.name in _CONVERSIONS and len(call.arguments.positional) == 1 and _is_computed(call.arguments.positional[0]):
-        return None if call.name in _CONVERTED and converts_branches(call, how) else _CONVERSIONS[call.name]
-    if call.name == f"{OF_TENSOR}{call.attribute}" and call.attribute in _METHODS:
+        return None if call.name in _CONVERTED and graph.converts_branches(call, how) else _CONVERSIONS[call.name]
+    if call.name == f"{names.namespaces.OF_TENSOR}{call.attribute}" and call.attribute in _METHODS:
         return f".{call.attribute}()"
     if (
-        call.name == TENSOR_BOOL
+        call.name == names.callables.TENSOR_BOOL
         and how != "Lambda"
-        and not converts_branches(call, how)
+        and not graph.converts_branches(call, how)
         and _is_computed(call.receiver)
     ):
         return "This condition"

@@ -1,13 +1,10 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import constant
-from kerascheck.knowledge.layers import Work, layers_where
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, constant, names
 
 # With cuDNN, which is worth more than XLA, these switch it off by themselves.
-_RECURRENT = layers_where(lambda layer: layer.cudnn)
+_RECURRENT = names.layers.layers_where(lambda layer: layer.cudnn)
 
 # The others that do it look texts and numbers up: KC212 asks for them.
-_BLOCKING = layers_where(lambda layer: not layer.jit and layer.work is Work.PREPARES)
+_BLOCKING = names.layers.layers_where(lambda layer: not layer.jit and layer.work is names.layers.Work.PREPARES)
 
 
 class JitDisablingLayer(Rule):

@@ -1,8 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import Instance, Made, options_of
-from kerascheck.knowledge.layers import short_name
-from kerascheck.meaning.models.models import layer_place
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Instance, Made, Rule, Severity, models, names, options_of
 
 
 class LookupLayerInModel(Rule):
@@ -71,8 +67,8 @@ class LookupLayerInModel(Rule):
         seen = set()
         for model in module.models:
             for layer in model.layers if model.is_trained else ():
-                name = short_name(layer.name)
-                place = layer_place(model, layer) if name in self.triggers and layer.certain else None
+                name = names.layers.short_name(layer.name)
+                place = models.layer_place(model, layer) if name in self.triggers and layer.certain else None
                 if place is not None and place.node not in seen and _is_called(module, model, layer):
                     seen.add(place.node)
                     yield self.finding(

@@ -1,36 +1,22 @@
 import libcst as cst
 
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import Function, Made, Tensor
-from kerascheck.knowledge.callables import (
-    BACKEND_MAP_FN,
-    IO_DECODE,
-    MAP_FN,
-    NON_MAX_SUPPRESSION,
-    OPS_MAP,
-    OPS_VECTORIZED_MAP,
-    RAGGED_TENSOR_SPEC,
-    RANGE,
-    READ_FILE,
-    SCAN,
-    STRINGS,
-    WHERE,
-    having,
-)
-from kerascheck.knowledge.symbols import Trait
-from kerascheck.meaning.data.mapped_functions import display
-from kerascheck.meaning.graph.traced_code import traced_calls
-from kerascheck.rule import Rule
+from kerascheck.api import Function, Made, Rule, Severity, Tensor, display, graph, names
 
 # The parameters for the function and for what it is mapped over, where these have other names than for tf.map_fn.
-_PARAMETERS = {OPS_MAP: ("f", "xs")}
+_PARAMETERS = {names.callables.OPS_MAP: ("f", "xs")}
 _ONE_BY_ONE = {
-    MAP_FN: "tf.vectorized_map",
-    BACKEND_MAP_FN: "tf.vectorized_map",
-    OPS_MAP: OPS_VECTORIZED_MAP,
-    SCAN: "tf.vectorized_map",
+    names.callables.MAP_FN: "tf.vectorized_map",
+    names.callables.BACKEND_MAP_FN: "tf.vectorized_map",
+    names.callables.OPS_MAP: names.callables.OPS_VECTORIZED_MAP,
+    names.callables.SCAN: "tf.vectorized_map",
 }
-_NO_BATCH = (IO_DECODE, STRINGS, NON_MAX_SUPPRESSION, *sorted(having(Trait.NO_BATCH)), READ_FILE)
+_NO_BATCH = (
+    names.callables.IO_DECODE,
+    names.callables.STRINGS,
+    names.callables.NON_MAX_SUPPRESSION,
+    *sorted(names.callables.having(names.symbols.Trait.NO_BATCH)),
+    names.callables.READ_FILE,
+)
 
 
 class MapFnInCall(Rule):
@@ -83,7 +69,7 @@ class MapFnInCall(Rule):
     loss_tolerance = 1e-4
 
     def check(self, module):
-        for call, how in traced_calls(module):
+        for call, how in graph.traced_calls(module):
             if call.name in _ONE_BY_ONE and how != "metric" and not _needs_elements(module, call):
                 yield self.finding(
                     call,
@@ -98,12 +84,12 @@ def _needs_elements(module, call):
     if _counts(call):
         return True
     # Without an initializer the first element comes out as it is.
-    if call.name == SCAN and (
+    if call.name == names.callables.SCAN and (
         call.given("initializer") is None or not isinstance(function, Function) or not _ignores_first(function)
     ):
         return True
     returned = call.keyword("fn_output_signature")
-    if isinstance(returned, Made) and returned.name == RAGGED_TENSOR_SPEC:
+    if isinstance(returned, Made) and returned.name == names.callables.RAGGED_TENSOR_SPEC:
         return True
     if not isinstance(function, Function):
         return False
@@ -122,7 +108,7 @@ def _counts(call):
     over, written = call.given(elements), call.written(elements)
     return (
         isinstance(over, Tensor)
-        and over.origin == RANGE
+        and over.origin == names.callables.RANGE
         and written is not None
         and isinstance(written.value, cst.Attribute)
     )
@@ -145,7 +131,7 @@ def _takes_no_batch(call):
     if call.attribute in ("assign", "assign_add", "assign_sub") or (call.name or "").endswith(".__setattr__"):
         return True
     # With a condition alone, where gives the places of as many elements as there are.
-    return (call.name or "").startswith(_NO_BATCH) or call.name == WHERE and call.given("x") is None
+    return (call.name or "").startswith(_NO_BATCH) or call.name == names.callables.WHERE and call.given("x") is None
 
 
 def _ignores_first(function):

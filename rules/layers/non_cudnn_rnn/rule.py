@@ -2,15 +2,7 @@ import re
 
 import libcst as cst
 
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import Const, External, Made, constant
-from kerascheck.knowledge.devices import SET_GLOBAL_POLICY
-from kerascheck.knowledge.layers import LAYERS, RNN
-from kerascheck.knowledge.namespaces import OF_KERAS_ACTIVATIONS, OF_NN
-from kerascheck.meaning.models.models import may_mask, steps_into, takes_tables
-from kerascheck.repairs.fixes import drop_argument, recurrent_layer
-from kerascheck.rule import Applies, Rule
-from kerascheck.syntax.conditions import written_conditions
+from kerascheck.api import Applies, Const, External, Made, Rule, Severity, conditions, constant, fixes, models, names
 
 # What the cuDNN kernels need; any other literal rules them out.
 _NEEDED = {
@@ -101,12 +93,12 @@ class NonCudnnRnn(Rule):
         if _is_ruled_out(module):
             return
         layers = module.runtime.cudnn_layers
-        for call in module.program.calls(*(f"{LAYERS}{layer}" for layer in sorted(layers))):
+        for call in module.program.calls(*(f"{names.layers.LAYERS}{layer}" for layer in sorted(layers))):
             reasons = list(_reasons(call))
             if not reasons:
                 yield self.silence(call, "its arguments allow the cuDNN kernel")
-            steps = steps_into(module, call) if reasons else {1}
-            if steps != {1} and not takes_tables(module, call):
+            steps = models.steps_into(module, call) if reasons else {1}
+            if steps != {1} and not models.takes_tables(module, call):
                 few = (
                     steps
                     and all(each is not None and each <= _FEW_STEPS for each in steps)
@@ -117,9 +109,9 @@ class NonCudnnRnn(Rule):
                     f"This {call.name.rpartition('.')[2]} cannot use the cuDNN kernel because of {' and '.join(reasons)}; use the default{'s' if len(reasons) > 1 else ''}.",
                     because="On a GPU it falls back to a loop of small operations over the time steps.",
                     doubt="There are only a few time steps here." if few else None,
-                    fix=drop_argument(call, "recurrent_dropout", safe=False),
+                    fix=fixes.drop_argument(call, "recurrent_dropout", safe=False),
                 )
-        for call in module.program.calls(RNN):
+        for call in module.program.calls(names.layers.RNN):
             cell = call.given("cell")
             # A cell that is also called by itself, or that another RNN has too, shares its weights.
             made = (
@@ -132,7 +124,7 @@ class NonCudnnRnn(Rule):
                 or any(
                     other.attribute == "__call__"
                     and other.receiver is cell
-                    or other.name == RNN
+                    or other.name == names.layers.RNN
                     and other.node is not call.node
                     and other.given("cell") is cell
                     for other in module.run.calls
@@ -140,7 +132,7 @@ class NonCudnnRnn(Rule):
                 or _is_called(call)
             )
             layer = (
-                cell.name.removeprefix(LAYERS).removesuffix("Cell")
+                cell.name.removeprefix(names.layers.LAYERS).removesuffix("Cell")
                 if isinstance(cell, Made) and cell.name.endswith("Cell")
                 else None
             )
@@ -149,15 +141,19 @@ class NonCudnnRnn(Rule):
                     call,
                     f"RNN({layer}Cell(...)) never uses the cuDNN kernel; write {layer}(...).",
                     because="On a GPU it runs a loop of small operations over the time steps.",
-                    fix=recurrent_layer(call, cell, layer),
+                    fix=fixes.recurrent_layer(call, cell, layer),
                 )
 
 
 def _is_ruled_out(module):
     """Whether other backends than TensorFlow run all recurrent layers without cuDNN for another reason: a mask, or on JAX half precision."""
     backend = module.runtime.backend
-    halves = (call for call in module.program.calls(SET_GLOBAL_POLICY) if constant(call.given("policy")) != "float32")
-    return backend != "tensorflow" and may_mask(module) or backend == "jax" and next(halves, None) is not None
+    halves = (
+        call
+        for call in module.program.calls(names.devices.SET_GLOBAL_POLICY)
+        if constant(call.given("policy")) != "float32"
+    )
+    return backend != "tensorflow" and models.may_mask(module) or backend == "jax" and next(halves, None) is not None
 
 
 def _reasons(call):
@@ -165,7 +161,9 @@ def _reasons(call):
         value = call.given(name) if name in call.signature else None
         if isinstance(value, Const) and value.value != needed:
             yield f"{name}={value.value!r}"
-        elif isinstance(value, External) and value.name.startswith((OF_KERAS_ACTIVATIONS, OF_NN)):
+        elif isinstance(value, External) and value.name.startswith(
+            (names.namespaces.OF_KERAS_ACTIVATIONS, names.namespaces.OF_NN)
+        ):
             given = value.name.rpartition(".")[2]
             if given != needed:
                 yield f"{name}={given}"
@@ -179,7 +177,7 @@ def _reasons(call):
 def _chooses(call):
     """Whether a condition that speaks of cuDNN chooses the layer, also one that a call of the program decides, or one whose other branch makes the layer itself."""
     tree = call.module.tree
-    for condition in written_conditions(tree, call.node, within=tree.root):
+    for condition in conditions.written_conditions(tree, call.node, within=tree.root):
         if (
             "cudnn" in tree.code_of(condition.test).lower()
             or condition.orelse is not None

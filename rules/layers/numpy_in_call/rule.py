@@ -1,16 +1,11 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import holds_tensor
-from kerascheck.knowledge.callables import TF_KERAS
-from kerascheck.meaning.graph.traced_code import WHY_NO_VALUES, doubt_of, traced_calls
-from kerascheck.repairs.fixes import replace_numpy
-from kerascheck.rule import Rule
+from kerascheck.api import Rule, Severity, fixes, graph, holds_tensor, names
 
 # These only read the static shape.
 _HARMLESS = frozenset({"numpy.shape", "numpy.ndim", "numpy.isscalar", "numpy.iterable"})
 
 
 def _prefers_tensorflow(module):
-    return module.runtime.keras < 3 or "tf.keras" in module.code or TF_KERAS in module.code
+    return module.runtime.keras < 3 or "tf.keras" in module.code or names.callables.TF_KERAS in module.code
 
 
 class NumpyInCall(Rule):
@@ -80,7 +75,7 @@ class NumpyInCall(Rule):
     triggers = ("numpy",)
 
     def check(self, module):
-        for call, how in traced_calls(module):
+        for call, how in graph.traced_calls(module):
             name = call.name or ""
             if (
                 not name.startswith("numpy.")
@@ -91,7 +86,7 @@ class NumpyInCall(Rule):
             yield self.finding(
                 call,
                 f"np.{name[6:]} raises on a tensor in compiled code; use {'TensorFlow' if _prefers_tensorflow(call.module) else 'keras.ops'} instead.",
-                because=WHY_NO_VALUES[how],
-                doubt=doubt_of(module, how),
-                fix=replace_numpy(call, name[6:], tensorflow=_prefers_tensorflow(call.module)),
+                because=graph.WHY_NO_VALUES[how],
+                doubt=graph.doubt_of(module, how),
+                fix=fixes.replace_numpy(call, name[6:], tensorflow=_prefers_tensorflow(call.module)),
             )

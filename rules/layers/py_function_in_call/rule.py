@@ -1,10 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import Group
-from kerascheck.knowledge.callables import PY_FUNCTIONS
-from kerascheck.meaning.data.mapped_functions import display
-from kerascheck.meaning.graph.traced_code import doubt_of, is_for_inference, traced_calls, trains_in
-from kerascheck.meaning.training.steps import steps_environment
-from kerascheck.rule import Rule
+from kerascheck.api import Group, Rule, Severity, display, graph, names, training
 
 _ALGORITHMS = (
     *(
@@ -74,26 +68,26 @@ class PyFunctionInCall(Rule):
     loss_tolerance = 1e-4
 
     def check(self, module):
-        for call, how in traced_calls(module):
-            returned = call.given("Tout") if call.name in PY_FUNCTIONS else None
+        for call, how in graph.traced_calls(module):
+            returned = call.given("Tout") if call.name in names.callables.PY_FUNCTIONS else None
             if (
                 isinstance(returned, Group)
                 and not returned.items
                 and not returned.open
-                or is_for_inference(module, call.scope)
+                or graph.is_for_inference(module, call.scope)
             ):
                 continue
-            if call.name in PY_FUNCTIONS and (
+            if call.name in names.callables.PY_FUNCTIONS and (
                 how in ("call", "train_step", "loss", "Lambda")
                 or how == "tf.function"
-                and trains_in(module, call.scope)
+                and graph.trains_in(module, call.scope)
             ):
                 own = [
                     other
                     for other in module.run.calls
                     if any(frame.traced == "py_function" and frame.node is call.node for frame in other.scope.frames())
                 ]
-                if any(map(steps_environment, own)):
+                if any(map(training.steps_environment, own)):
                     continue
                 algorithm = next((other.name for other in own if (other.name or "").startswith(_ALGORITHMS)), None)
                 if algorithm is not None:
@@ -108,5 +102,5 @@ class PyFunctionInCall(Rule):
                     call,
                     f"{display(call.name)} runs Python in every training step; use tensor operations or the input pipeline.",
                     because="The tensors are copied to the host and back, the function holds the GIL, and XLA cannot compile the model.",
-                    doubt=doubt_of(module, how),
+                    doubt=graph.doubt_of(module, how),
                 )

@@ -1,7 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.knowledge.callables import OPS_SCAN
-from kerascheck.meaning.graph.traced_code import doubt_of, unrolled_loops
-from kerascheck.rule import Rule
+from kerascheck.api import Rule, Severity, graph, names
 
 _MANY = 16
 
@@ -68,11 +65,15 @@ class PythonLoopInCall(Rule):
     loss_tolerance = 1e-4
 
     def check(self, module):
-        for loop in unrolled_loops(module):
+        for loop in graph.unrolled_loops(module):
             if loop.turns is not None and loop.turns <= _MANY:
                 continue
             # AutoGraph does not reach what Keras 3 traces.
-            instead = "a loop over tf.range" if loop.how == "tf.function" or module.runtime.keras < 3 else OPS_SCAN
+            instead = (
+                "a loop over tf.range"
+                if loop.how == "tf.function" or module.runtime.keras < 3
+                else names.callables.OPS_SCAN
+            )
             yield self.finding(
                 loop,
                 f"Tracing unrolls this Python loop over a tensor; use operations on the whole axis, or {instead}.",
@@ -80,5 +81,5 @@ class PythonLoopInCall(Rule):
                 # A batch may hold an example or two.
                 doubt="The batch size, which is the number of iterations, is unknown here."
                 if loop.may_be_short
-                else doubt_of(module, loop.how),
+                else graph.doubt_of(module, loop.how),
             )

@@ -1,8 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import options_of
-from kerascheck.knowledge.layers import layers_where
-from kerascheck.meaning.data.pipelines import is_batched
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, data, names, options_of
 
 
 class RandomLayerWhileLoop(Rule):
@@ -69,7 +65,9 @@ class RandomLayerWhileLoop(Rule):
 
     def check(self, module):
         target = module.runtime.tensorflow
-        affected = layers_where(lambda layer: layer.singly_since is not None and target >= layer.singly_since)
+        affected = names.layers.layers_where(
+            lambda layer: layer.singly_since is not None and target >= layer.singly_since
+        )
         version, seen = module.runtime.tensorflow_version, set()
         for model in module.models:
             for layer in model.layers if model.is_trained else ():
@@ -85,7 +83,7 @@ class RandomLayerWhileLoop(Rule):
         held = {id(model.value): [layer.name for layer in model.layers if layer.certain] for model in module.models}
         for op in module.pipelines.operations("map"):
             if not op.feeds_training or not all(
-                stage.input is not None and is_batched(stage.input) for stage in op.stages
+                stage.input is not None and data.is_batched(stage.input) for stage in op.stages
             ):
                 continue
             called = [

@@ -1,6 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.meaning.graph.traced_code import recursive_calls
-from kerascheck.rule import Rule
+from kerascheck.api import Rule, Severity, graph
 
 
 class RecursiveFunction(Rule):
@@ -46,7 +44,7 @@ class RecursiveFunction(Rule):
     loss_tolerance = 1e-4
 
     def check(self, module):
-        for recursion in recursive_calls(module):
+        for recursion in graph.recursive_calls(module):
             yield self.finding(
                 recursion.at,
                 f"{recursion.name} is a tf.function that calls itself; write a loop instead (tf.while_loop, or while over tensors).",

@@ -1,8 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.place import is_off_by_default
-from kerascheck.meaning.graph.traced_code import RUNS_ONCE, doubt_of, side_effects
-from kerascheck.repairs.fixes import tensorflow_print
-from kerascheck.rule import Rule
+from kerascheck.api import Rule, Severity, conditions, fixes, graph
 
 
 class SideEffectInFunction(Rule):
@@ -91,21 +87,25 @@ class SideEffectInFunction(Rule):
             if not op.roles <= {"inspect"}
             for call in op.facts.calls
         }
-        for effect in side_effects(module):
+        for effect in graph.side_effects(module):
             # python-in-map tells of it, wherever else the function runs.
             if effect.node in told:
                 continue
             # Whoever asks for the prints calls it eagerly.
-            if effect.call is not None and effect.call.name == "builtins.print" and is_off_by_default(effect.call):
+            if (
+                effect.call is not None
+                and effect.call.name == "builtins.print"
+                and conditions.is_off_by_default(effect.call)
+            ):
                 continue
             yield self.finding(
                 effect,
                 f"{effect.what} {effect.when}; {effect.remedy}.",
-                because=f"{RUNS_ONCE[effect.how]}.",
-                doubt=doubt_of(module, effect.how)
+                because=f"{graph.RUNS_ONCE[effect.how]}.",
+                doubt=graph.doubt_of(module, effect.how)
                 if effect.is_certain
                 else "The text may be meant to show when the code is traced.",
-                fix=tensorflow_print(effect.call)
+                fix=fixes.tensorflow_print(effect.call)
                 if effect.is_certain and effect.call is not None and effect.call.name == "builtins.print"
                 else None,
             )

@@ -1,8 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.place import construction_of
-from kerascheck.meaning.data.mapped_functions import creates_state
-from kerascheck.meaning.graph.traced_code import RUNS_ONCE, doubt_of, traced_calls, under_condition
-from kerascheck.rule import Rule
+from kerascheck.api import Rule, Severity, conditions, data, graph, program
 
 
 class StateCreatedInCall(Rule):
@@ -61,12 +57,16 @@ class StateCreatedInCall(Rule):
 
     def check(self, module):
         seen = set()
-        for call, how in traced_calls(module):
-            what = creates_state(call)
+        for call, how in graph.traced_calls(module):
+            what = data.creates_state(call)
             # A decorator that cannot be read may see to it that a function runs once.
-            if what is None or under_condition(call) or any(function.opaque for function in call.scope.functions()):
+            if (
+                what is None
+                or conditions.under_condition(call)
+                or any(function.opaque for function in call.scope.functions())
+            ):
                 continue
-            place, cls = construction_of(call)
+            place, cls = program.construction_of(call)
             if place.node in seen:
                 continue
             seen.add(place.node)
@@ -74,7 +74,7 @@ class StateCreatedInCall(Rule):
             yield self.finding(
                 place,
                 f"{what} is created again in every trace of this compiled code; create it once, in __init__.",
-                because=f"{RUNS_ONCE[how]}; TensorFlow raises for variables that a later trace creates.",
+                because=f"{graph.RUNS_ONCE[how]}; TensorFlow raises for variables that a later trace creates.",
                 # What is only built, or converted, may be called once.
-                doubt=doubt_of(module, how),
+                doubt=graph.doubt_of(module, how),
             )

@@ -1,15 +1,7 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import Made
-from kerascheck.knowledge.classes import MODEL, SEQUENTIAL
-from kerascheck.knowledge.layers import CONVOLUTIONS, TIME_DISTRIBUTED, layers_where
-from kerascheck.knowledge.namespaces import OF_KERAS_APPLICATIONS
-from kerascheck.meaning.data.fitted_data import example_shape
-from kerascheck.meaning.models.models import steps_into
-from kerascheck.repairs.fixes import unwrap
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Made, Rule, Severity, fixes, models, names, training
 
 # They need no wrapper.
-_ON_LAST_AXIS = layers_where(lambda layer: layer.on_last_axis)
+_ON_LAST_AXIS = names.layers.layers_where(lambda layer: layer.on_last_axis)
 _MANY = 10
 
 
@@ -90,7 +82,7 @@ class TimeDistributedDense(Rule):
 
     def check(self, module):
         older = module.runtime.keras < 3 or module.program.needs_old_keras
-        for call in module.program.calls(TIME_DISTRIBUTED):
+        for call in module.program.calls(names.layers.TIME_DISTRIBUTED):
             layer = call.given("layer")
             if (
                 not isinstance(layer, Made)
@@ -98,7 +90,7 @@ class TimeDistributedDense(Rule):
                 or {"axis", "noise_shape"} & set(layer.call.arguments.keywords)
             ):
                 continue
-            steps = steps_into(module, call)
+            steps = models.steps_into(module, call)
             if steps == {1}:
                 continue
             few = steps and all(each is not None and each <= _MANY for each in steps)
@@ -120,12 +112,12 @@ class TimeDistributedDense(Rule):
                 else "They are few here."
                 if few
                 else None,
-                fix=unwrap(call, layer, safe=short != "Dropout"),
+                fix=fixes.unwrap(call, layer, safe=short != "Dropout"),
             )
         seen = set()
         for model in () if older else module.models:
             for layer in model.layers:
-                steps = layer.shape[1] if layer.name == TIME_DISTRIBUTED and layer.shape else None
+                steps = layer.shape[1] if layer.name == names.layers.TIME_DISTRIBUTED and layer.shape else None
                 inner = layer.made.given("layer") if steps is not None and steps >= _MANY else None
                 if _is_convolutional(inner) and layer.made.node not in seen:
                     seen.add(layer.made.node)
@@ -140,7 +132,7 @@ class TimeDistributedDense(Rule):
 def _is_fitted_on_arrays(module, call):
     """Whether a model with the wrapper is fitted on arrays of a known shape, whose batches have a known length."""
     return any(
-        example_shape(fit)
+        training.example_shape(fit)
         for model in module.models
         if any(layer.made is not None and layer.made.node is call.node for layer in model.layers)
         for fit in model.fits
@@ -149,5 +141,6 @@ def _is_fitted_on_arrays(module, call):
 
 def _is_convolutional(value):
     return isinstance(value, Made) and (
-        value.name in (SEQUENTIAL, MODEL, *CONVOLUTIONS) or value.name.startswith(OF_KERAS_APPLICATIONS)
+        value.name in (names.classes.SEQUENTIAL, names.classes.MODEL, *names.layers.CONVOLUTIONS)
+        or value.name.startswith(names.namespaces.OF_KERAS_APPLICATIONS)
     )

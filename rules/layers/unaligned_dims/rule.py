@@ -1,9 +1,10 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import constant
-from kerascheck.knowledge.layers import DENSE, EMBEDDING, layers_where
-from kerascheck.rule import Rule
+from kerascheck.api import Rule, Severity, constant, names
 
-_WIDTH = {DENSE: "units", EMBEDDING: "output_dim", **dict.fromkeys(layers_where(lambda layer: layer.cudnn), "units")}
+_WIDTH = {
+    names.layers.DENSE: "units",
+    names.layers.EMBEDDING: "output_dim",
+    **dict.fromkeys(names.layers.layers_where(lambda layer: layer.cudnn), "units"),
+}
 _LEAST = 32
 
 

@@ -1,14 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import constant
-from kerascheck.meaning.program.clocks import (
-    between,
-    executions,
-    intervals,
-    is_about_first_run,
-    is_warm,
-    measures_speed,
-)
-from kerascheck.rule import Rule
+from kerascheck.api import Rule, Severity, constant, program
 
 _A_FEW_EPOCHS = 3
 _A_FEW_TURNS = 20
@@ -71,9 +61,9 @@ class ColdTiming(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        for interval in intervals(module):
-            runs = list(executions(between(module, interval)))
-            if not runs or any(run.key != runs[0].key for run in runs) or is_warm(module, runs[0], interval):
+        for interval in program.intervals(module):
+            runs = list(program.executions(program.between(module, interval)))
+            if not runs or any(run.key != runs[0].key for run in runs) or program.is_warm(module, runs[0], interval):
                 continue
             call = runs[0].call
             if interval.start.scope.innermost_loop(within="program") is not None or any(
@@ -84,8 +74,8 @@ class ColdTiming(Rule):
             if (
                 epochs is not None
                 and not constant(epochs, 99) <= _A_FEW_EPOCHS
-                or not measures_speed(module, interval)
-                or is_about_first_run(interval)
+                or not program.measures_speed(module, interval)
+                or program.is_about_first_run(interval)
             ):
                 continue
             yield self.finding(

@@ -1,6 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.meaning.program.clocks import between, eager_work, intervals, is_warmed_up, measures_speed, unread_work
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, program
 
 
 class UnsynchronizedTiming(Rule):
@@ -62,9 +60,9 @@ class UnsynchronizedTiming(Rule):
 
     def check(self, module):
         reported = set()
-        for interval in () if module.program.suppresses_boxes else intervals(module, again=True):
-            calls = between(module, interval)
-            work, alone = unread_work(module, calls), eager_work(calls)
+        for interval in () if module.program.suppresses_boxes else program.intervals(module, again=True):
+            calls = program.between(module, interval)
+            work, alone = program.unread_work(module, calls), program.eager_work(calls)
             if (work or alone) is None or interval.end.node in reported:
                 continue
             around = set(interval.start.scope.loops(within="program"))
@@ -72,7 +70,10 @@ class UnsynchronizedTiming(Rule):
                 loop.trips != 1 for loop in work.scope.loops(within="program") if loop not in around
             )
             if alone is None and not (
-                is_pass and around or measures_speed(module, interval) or is_warmed_up(module, work, interval)
+                is_pass
+                and around
+                or program.measures_speed(module, interval)
+                or program.is_warmed_up(module, work, interval)
             ):
                 continue
             if module.program.cpu_device((work or alone).scope) is not None:

@@ -1,9 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import Group, Made, Mapping, options_of
-from kerascheck.knowledge.datasets import FROM_TENSOR_SLICES, FROM_TENSORS
-from kerascheck.knowledge.namespaces import OF_KERAS_DATASETS
-from kerascheck.meaning.graph.traced_code import traced_calls
-from kerascheck.rule import Rule
+from kerascheck.api import Group, Made, Mapping, Rule, Severity, graph, names, options_of
 
 
 def _holds_array(value):
@@ -13,7 +8,7 @@ def _holds_array(value):
         )
         if (
             isinstance(option, Made)
-            and option.name.startswith(("numpy.", OF_KERAS_DATASETS))
+            and option.name.startswith(("numpy.", names.namespaces.OF_KERAS_DATASETS))
             or any(map(_holds_array, inner))
         ):
             return True
@@ -64,9 +59,9 @@ class DatasetInFunction(Rule):
     triggers = ("from_tensor_slices(", "from_tensors(")
 
     def check(self, module):
-        for call, how in traced_calls(module):
+        for call, how in graph.traced_calls(module):
             if (
-                call.name in (FROM_TENSOR_SLICES, FROM_TENSORS)
+                call.name in (names.datasets.FROM_TENSOR_SLICES, names.datasets.FROM_TENSORS)
                 and how == "tf.function"
                 and _holds_array(call.given("tensors"))
             ):

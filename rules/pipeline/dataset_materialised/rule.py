@@ -1,14 +1,21 @@
 import libcst as cst
 
-from kerascheck.finding import Severity
-from kerascheck.interpreter.place import Place, handles_versions
-from kerascheck.interpreter.values import Dataset, Iteration, Made, constant, datasets_in, options_of
-from kerascheck.knowledge.namespaces import OF_KERAS_MODEL
-from kerascheck.meaning.data.array_origins import ingredients
-from kerascheck.meaning.data.pipelines import INSPECTED_ELEMENTS
-from kerascheck.repairs.fixes import drop_method
-from kerascheck.rule import Applies, Rule
-from kerascheck.syntax.conditions import written_conditions
+from kerascheck.api import (
+    Applies,
+    Dataset,
+    Iteration,
+    Made,
+    Place,
+    Rule,
+    Severity,
+    conditions,
+    constant,
+    data,
+    datasets_in,
+    fixes,
+    names,
+    options_of,
+)
 
 _VERY_OFTEN = 50
 _METHODS = ("fit", "evaluate", "predict")
@@ -106,8 +113,8 @@ class DatasetMaterialised(Rule):
             module.runtime.keras >= 3 and not module.program.chooses_legacy_keras and not module.program.needs_old_keras
         )
         # A model that is not seen may be one of another library, whose fit takes iterators.
-        for call in module.program.calls(*(f"{OF_KERAS_MODEL}{method}" for method in _METHODS)):
-            if handles_versions(call.scope) or not module.program.is_model_call(call):
+        for call in module.program.calls(*(f"{names.namespaces.OF_KERAS_MODEL}{method}" for method in _METHODS)):
+            if conditions.handles_versions(call.scope) or not module.program.is_model_call(call):
                 continue
             for name in ("x", "validation_data"):
                 written = call.written(name) if name in call.signature else None
@@ -123,14 +130,14 @@ class DatasetMaterialised(Rule):
                     else "An iterator also ends after one epoch.",
                     severity=Severity.ERROR,
                     doubt=None if refuses else "How long the copies take depends on the batches.",
-                    fix=drop_method(call.module, written.value, "as_numpy_iterator", safe=refuses),
+                    fix=fixes.drop_method(call.module, written.value, "as_numpy_iterator", safe=refuses),
                 )
 
     def _given_as_array(self, module):
         seen = set()
         for fit in module.program.model_calls("fit"):
             epochs = constant(fit.given("epochs"))
-            for value in ingredients(fit.given("x")):
+            for value in data.ingredients(fit.given("x")):
                 read = (
                     value.call
                     if isinstance(value, Made) and value.name in ("builtins.list", "builtins.tuple")
@@ -222,11 +229,11 @@ def _is_fallback(place):
     tree = place.module.tree
     return any(
         "cardinality" in tree.code_of(asked.test).lower()
-        for asked in written_conditions(tree, place.node, within=tree.root)
+        for asked in conditions.written_conditions(tree, place.node, within=tree.root)
     )
 
 
 def _is_short(stage):
     """A ``take`` leaves a few elements."""
     counts = [constant(each.given("count")) for each in stage.upstream() if each.name == "take"]
-    return any(isinstance(count, int) and 0 <= count <= INSPECTED_ELEMENTS for count in counts)
+    return any(isinstance(count, int) and 0 <= count <= data.INSPECTED_ELEMENTS for count in counts)

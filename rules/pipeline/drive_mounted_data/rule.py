@@ -1,18 +1,12 @@
 import re
 
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import Const
-from kerascheck.knowledge.callables import READ_FILE
-from kerascheck.knowledge.datasets import FOLDERS, FROM_TENSOR_SLICES, LIST_FILES
-from kerascheck.knowledge.namespaces import KERAS
-from kerascheck.meaning.data.array_origins import ingredients
-from kerascheck.rule import Rule
+from kerascheck.api import Const, Rule, Severity, data, names
 
 _TABLE = re.compile(r"\.(?:csv|tsv|txt|json|xlsx?|pkl|pickle|parquet|feather|h5|np[yz])$", re.I)
 _REMOTE = re.compile(
     r"(?:\.?/?(?:content/)?g?drive/(?:My ?Drive|Shareddrives)\b|/content/g?drive/|/gdrive/|gs://|s3://)"
 )
-_DIRECTORIES = (*sorted(FOLDERS), LIST_FILES, FROM_TENSOR_SLICES)
+_DIRECTORIES = (*sorted(names.datasets.FOLDERS), names.datasets.LIST_FILES, names.datasets.FROM_TENSOR_SLICES)
 
 
 class DriveMountedData(Rule):
@@ -99,7 +93,7 @@ class DriveMountedData(Rule):
                     )
                 )
             )
-            if path is not None and (op.name.startswith(KERAS) or _reads_files(module, op)):
+            if path is not None and (op.name.startswith(names.namespaces.KERAS) or _reads_files(module, op)):
                 yield self._told(op, path)
 
     def _told(self, place, path):
@@ -115,7 +109,7 @@ def _remote(value):
     return next(
         (
             part.value
-            for part in ingredients(value)
+            for part in data.ingredients(value)
             if isinstance(part, Const) and isinstance(part.value, str) and _REMOTE.match(part.value)
         ),
         None,
@@ -125,7 +119,7 @@ def _remote(value):
 def _reads_files(module, op):
     """Whether a function behind an operation reads whole files."""
     return any(
-        call.name == READ_FILE
+        call.name == names.callables.READ_FILE
         for stage in op.stages
         for after in module.pipelines.downstream(stage)
         if after.facts is not None

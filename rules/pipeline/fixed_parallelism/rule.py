@@ -1,9 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import Const, Made
-from kerascheck.knowledge.callables import READ_FILE
-from kerascheck.repairs.fixes import parallel_calls
-from kerascheck.rule import Applies, Rule
-from kerascheck.syntax.written import names_parameter
+from kerascheck.api import Applies, Const, Made, Rule, Severity, fixes, names, written
 
 _SMALL_MACHINE = 8
 _CORE_COUNTS = ("os.cpu_count", "multiprocessing.cpu_count", "psutil.cpu_count")
@@ -85,11 +80,11 @@ class FixedParallelism(Rule):
             because = _fixed(op.parallelism)
             if (
                 because is None
-                or names_parameter(op.module.tree, op.written_parallelism)
+                or written.names_parameter(op.module.tree, op.written_parallelism)
                 or not op.may_feed_training
                 or op.facts.python_function is not None
                 or op.facts.written is not None
-                or op.facts.call_of(READ_FILE) is not None
+                or op.facts.call_of(names.callables.READ_FILE) is not None
             ):
                 continue
             yield self.finding(
@@ -97,5 +92,5 @@ class FixedParallelism(Rule):
                 f"The number of parallel calls of this {op.name} is fixed; {module.runtime.autotune} adapts it to the machine.",
                 because=because,
                 pedantic=True,
-                fix=parallel_calls(op),
+                fix=fixes.parallel_calls(op),
             )

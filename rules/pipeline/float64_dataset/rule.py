@@ -1,15 +1,7 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.array_shapes import size_of
-from kerascheck.interpreter.values import External, Group, Mapping
-from kerascheck.knowledge.callables import DOUBLE, FLOAT64, having
-from kerascheck.knowledge.datasets import FROM_GENERATOR, FROM_TENSOR_SLICES, FROM_TENSORS
-from kerascheck.knowledge.symbols import Trait
-from kerascheck.meaning.data.array_origins import ingredients, made_as_double
-from kerascheck.meaning.data.mapped_functions import display
-from kerascheck.rule import Rule
+from kerascheck.api import External, Group, Mapping, Rule, Severity, data, display, names
 
-_SOURCES = (FROM_TENSOR_SLICES, FROM_TENSORS, FROM_GENERATOR)
-_HEAVY = having(Trait.MULTIPLIES)
+_SOURCES = (names.datasets.FROM_TENSOR_SLICES, names.datasets.FROM_TENSORS, names.datasets.FROM_GENERATOR)
+_HEAVY = names.callables.having(names.symbols.Trait.MULTIPLIES)
 _LARGE = 1_000_000
 
 
@@ -103,7 +95,7 @@ class Float64Dataset(Rule):
                 heavy is None
                 and maker is not None
                 and maker.attribute != "astype"
-                and (size_of(maker.result) or 0) <= _LARGE
+                and (data.size_of(maker.result) or 0) <= _LARGE
             ):
                 continue
             related = [] if maker is None else [(maker, "the float64 values come from here")]
@@ -125,11 +117,14 @@ class Float64Dataset(Rule):
 def _double(op):
     """Where the 64 bits come from, if a call of NumPy shows it, and whether there are any."""
     if op.name.endswith("from_generator"):
-        declared = (*ingredients(op.given("output_types")), *ingredients(op.given("output_signature")))
-        return None, any(isinstance(value, External) and value.name in (FLOAT64, DOUBLE) for value in declared)
+        declared = (*data.ingredients(op.given("output_types")), *data.ingredients(op.given("output_signature")))
+        return None, any(
+            isinstance(value, External) and value.name in (names.callables.FLOAT64, names.callables.DOUBLE)
+            for value in declared
+        )
     maker = None
     for value in _elements(op.given("tensors")):
-        maker = maker or made_as_double(value)
+        maker = maker or data.made_as_double(value)
     return maker, maker is not None
 
 

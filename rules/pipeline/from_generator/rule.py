@@ -1,7 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.knowledge.datasets import BATCHING, FROM_GENERATOR
-from kerascheck.meaning.data.array_origins import reads_file
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, data, names
 
 
 class FromGenerator(Rule):
@@ -67,14 +64,14 @@ class FromGenerator(Rule):
     loss_tolerance = 1e-6
 
     def check(self, module):
-        for op in module.pipelines.operations(FROM_GENERATOR):
+        for op in module.pipelines.operations(names.datasets.FROM_GENERATOR):
             if not op.may_feed_training:
                 continue
             if (reason := _why_not(module, op)) is not None:
                 yield self.silence(op, reason)
                 continue
             only_names = any(
-                stage.facts is not None and any(map(reads_file, stage.facts.calls))
+                stage.facts is not None and any(map(data.reads_file, stage.facts.calls))
                 for each in op.stages
                 for stage in module.pipelines.downstream(each)
             )
@@ -92,7 +89,7 @@ class FromGenerator(Rule):
 
 def _why_not(module, op):
     """Why nothing is gained by a generator that yields batches; None where something is."""
-    if not op.followed_by(module.pipelines, *BATCHING):
+    if not op.followed_by(module.pipelines, *names.datasets.BATCHING):
         return "nothing batches its elements, which may be batches already"
     if op.followed_by(module.pipelines, "cache"):
         return "a cache behind it keeps its elements"

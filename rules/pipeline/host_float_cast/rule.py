@@ -1,6 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.meaning.data.mapped_functions import Facts
-from kerascheck.rule import Rule
+from kerascheck.api import Rule, Severity, data
 
 _SMALL = 64 * 64
 
@@ -66,7 +64,7 @@ class HostFloatCast(Rule):
             after = [
                 stage for inner in op.stages for stage in module.pipelines.downstream(inner) if stage.facts is not None
             ]
-            if all(Facts([stage.facts], 1).elementwise for stage in after):
+            if all(data.Facts([stage.facts], 1).elementwise for stage in after):
                 yield self.finding(
                     cast,
                     "This cast makes each pixel 4 bytes before the copy to the device; pass uint8 and start the model with Rescaling.",

@@ -1,8 +1,6 @@
 import re
 
-from kerascheck.finding import Severity
-from kerascheck.meaning.data.image_flows import generators_of, handed_generators
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, data
 
 _UNREADABLE = re.compile(r"""[.'"](?:tiff?|p[bgnp]m|dcm|nii)\b""", re.I)
 
@@ -78,14 +76,14 @@ class ImageDataGenerator(Rule):
         if module.project.opens_session(module):
             return
         flows = module.image_flows
-        trained = generators_of(flows)
+        trained = data.generators_of(flows)
         arrays = {id(call.receiver) for call in flows if call.attribute == "flow"}
         pairs = {id(call.receiver) for call, paired in flows.items() if paired}
         tables = {id(call.receiver) for call in flows if call.attribute == "flow_from_dataframe"}
         # The readers of TensorFlow know JPEG, PNG, GIF and BMP (keras/src/utils/image_dataset_utils.py).
         if not arrays and module.mentions(_UNREADABLE):
             return
-        for call in dict.fromkeys((*trained, *handed_generators(module))):
+        for call in dict.fromkeys((*trained, *data.handed_generators(module))):
             yield self.finding(
                 call,
                 "ImageDataGenerator augments one image at a time in Python; fit the arrays and augment with Keras layers."

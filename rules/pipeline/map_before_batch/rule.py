@@ -1,11 +1,6 @@
 from itertools import takewhile
 
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import constant
-from kerascheck.knowledge.callables import IO_DECODE
-from kerascheck.meaning.data.pipelines import is_batched, next_batch
-from kerascheck.repairs.fixes import swap_with_batch
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, constant, data, fixes, names
 
 
 class MapBeforeBatch(Rule):
@@ -85,7 +80,7 @@ class MapBeforeBatch(Rule):
         for op in module.pipelines.operations("map"):
             if not op.may_feed_training:
                 continue
-            batch = next_batch(module, op)
+            batch = data.next_batch(module, op)
             if (reason := _why_not(op, batch)) is not None:
                 yield self.silence(op, reason)
                 continue
@@ -97,7 +92,8 @@ class MapBeforeBatch(Rule):
                 continue
             cached = any(_is_cache(stage) for each in op.stages for stage in module.pipelines.downstream(each))
             decoded = any(
-                stage.facts is not None and any((call.name or "").startswith(IO_DECODE) for call in stage.facts.calls)
+                stage.facts is not None
+                and any((call.name or "").startswith(names.callables.IO_DECODE) for call in stage.facts.calls)
                 for each in op.stages
                 for stage in each.input.upstream()
             )
@@ -110,7 +106,7 @@ class MapBeforeBatch(Rule):
                     + ["The cache behind it keeps what comes out, so that this costs in the first epoch only."] * cached
                     + ["Entries that it leaves out must have one shape for that."] * leaves
                 ),
-                fix=None if leaves else swap_with_batch(op, batch),
+                fix=None if leaves else fixes.swap_with_batch(op, batch),
                 related=((batch, "the batch that it can follow"),),
             )
 
@@ -119,7 +115,7 @@ def _why_not(op, batch):
     """Why a map need not, or cannot, follow the batch; None where it can."""
     if not op.facts.elementwise:
         return "its function is not seen to give the same on a batch as on each example"
-    if any(is_batched(stage.input) for stage in op.stages):
+    if any(data.is_batched(stage.input) for stage in op.stages):
         return "it gets batches already"
     # tf.data does not call such a function at all.
     if op.facts.is_trivial and not op.facts.calls:

@@ -1,10 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import Stage
-from kerascheck.meaning.data.mapped_functions import display
-from kerascheck.meaning.data.order import Added, Kind, Wish, arrangement
-from kerascheck.meaning.data.pipelines import is_random_before, is_reshuffled, last_deterministic
-from kerascheck.repairs.fixes import rearranged
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, Stage, data, display, fixes
 
 
 class MissingCache(Rule):
@@ -92,18 +86,18 @@ class MissingCache(Rule):
             if (reason := _why_not(module, op, first)) is not None:
                 yield self.silence(op, reason)
                 continue
-            last = last_deterministic(module, first)
+            last = data.last_deterministic(module, first)
             if last.node in reported:
                 continue
             reported.add(last.node)
-            wish = Wish(Kind.ADD_CACHE, last)
+            wish = data.Wish(data.Kind.ADD_CACHE, last)
             shuffles = (
                 []
                 if op.followed_by(module.pipelines, "shuffle")
-                else [stage for stage in first.upstream() if is_reshuffled(stage)]
+                else [stage for stage in first.upstream() if data.is_reshuffled(stage)]
             )
             # What a source shuffles stays before the cache.
-            plan = arrangement(module.pipelines, [wish])
+            plan = data.arrangement(module.pipelines, [wish])
             if plan is None and not shuffles:
                 yield self.silence(op, "a later take would keep a cache from ever being complete")
                 continue
@@ -116,7 +110,7 @@ class MissingCache(Rule):
                 because="Its results are the same in each epoch, and TensorFlow does not keep them automatically.",
                 fix=None
                 if frozen
-                else rearranged(module, [wish], "Append .cache()" + " and shuffle after it" * bool(shuffles)),
+                else fixes.rearranged(module, [wish], "Append .cache()" + " and shuffle after it" * bool(shuffles)),
                 wish=None if frozen else wish,
                 related=((reading, "repeated in every epoch"),),
             )
@@ -128,7 +122,7 @@ def _why_not(module, op, first):
         return "its function gives something else in every epoch, or may do so"
     if (module.pipelines.passes(op) or 1) < 2:
         return "the training is not seen to make more than one epoch"
-    if any(map(is_random_before, (*op.stages, first))):
+    if any(map(data.is_random_before, (*op.stages, first))):
         return "what comes before it differs from epoch to epoch"
     if any(map(module.pipelines.hides_cache, (*op.stages, first))):
         return "its dataset is cached already, or repeated before, or handed to code that is not seen"
@@ -140,5 +134,5 @@ def _ends(plan):
     return {
         before.node
         for before, item in zip(plan.after, plan.after[1:])
-        if isinstance(item, Added) and isinstance(before, Stage)
+        if isinstance(item, data.Added) and isinstance(before, Stage)
     }

@@ -1,7 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.meaning.data.order import Kind, Wish
-from kerascheck.repairs.fixes import append_prefetch
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, data, fixes
 
 
 class MissingPrefetch(Rule):
@@ -92,6 +89,6 @@ class MissingPrefetch(Rule):
                     severity=Severity.WARNING if end.costs else Severity.INFO,
                     pedantic=end.repaired,
                     # Where the dataset also goes through more operations, the prefetch would stand before those.
-                    fix=None if any(module.pipelines.downstream(end.last)) else append_prefetch(end.last),
-                    wish=Wish(Kind.ADD_PREFETCH, end.last),
+                    fix=None if any(module.pipelines.downstream(end.last)) else fixes.append_prefetch(end.last),
+                    wish=data.Wish(data.Kind.ADD_PREFETCH, end.last),
                 )

@@ -1,34 +1,19 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import Made, Mapping
-from kerascheck.knowledge.callables import (
-    IO_DECODE,
-    IO_FIXED_LEN_FEATURE,
-    IO_PARSE_SINGLE_EXAMPLE,
-    IO_PARSE_SINGLE_SEQUENCE_EXAMPLE,
-    IO_PARSE_TENSOR,
-    IO_VAR_LEN_FEATURE,
-    MATH_REDUCE,
-    NORM,
-    REDUCE,
-    SPARSE_TO_DENSE,
-    TF_RESHAPE,
-)
-from kerascheck.knowledge.namespaces import OF_IMAGE
-from kerascheck.meaning.data.pipelines import next_batch
-from kerascheck.repairs.fixes import parse_batches
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Made, Mapping, Rule, Severity, data, fixes, names
 
 
 def _has_variable_length(parse):
     spec = parse.given("features")
     kinds = spec.items.values() if isinstance(spec, Mapping) else ()
-    return any(isinstance(kind, Made) and kind.name != IO_FIXED_LEN_FEATURE for kind in kinds)
+    return any(isinstance(kind, Made) and kind.name != names.callables.IO_FIXED_LEN_FEATURE for kind in kinds)
 
 
 def _reduces_everything(call):
     """Over a batch it would mix the records."""
     name = call.name or ""
-    return name.startswith((REDUCE, MATH_REDUCE, NORM)) and call.given("axis") is None
+    return (
+        name.startswith((names.callables.REDUCE, names.callables.MATH_REDUCE, names.callables.NORM))
+        and call.given("axis") is None
+    )
 
 
 class ParseSingleExample(Rule):
@@ -97,17 +82,28 @@ class ParseSingleExample(Rule):
 
     def check(self, module):
         for op in module.pipelines.operations("map"):
-            parse = op.facts.call_of(IO_PARSE_SINGLE_EXAMPLE, IO_PARSE_SINGLE_SEQUENCE_EXAMPLE)
+            parse = op.facts.call_of(
+                names.callables.IO_PARSE_SINGLE_EXAMPLE, names.callables.IO_PARSE_SINGLE_SEQUENCE_EXAMPLE
+            )
             if parse is None or not op.may_feed_training:
                 continue
             # Images and tensors are decoded one by one anyway, and a shape written out is that of one record.
             if any(
-                (call.name or "").startswith((IO_DECODE, IO_PARSE_TENSOR, OF_IMAGE, TF_RESHAPE))
+                (call.name or "").startswith(
+                    (
+                        names.callables.IO_DECODE,
+                        names.callables.IO_PARSE_TENSOR,
+                        names.namespaces.OF_IMAGE,
+                        names.callables.TF_RESHAPE,
+                    )
+                )
                 for call in op.facts.calls
             ):
                 continue
             # Features of variable length come out sparse for a batch.
-            if op.facts.call_of(IO_VAR_LEN_FEATURE, SPARSE_TO_DENSE) or _has_variable_length(parse):
+            if op.facts.call_of(
+                names.callables.IO_VAR_LEN_FEATURE, names.callables.SPARSE_TO_DENSE
+            ) or _has_variable_length(parse):
                 continue
             if (
                 not op.facts.known
@@ -115,7 +111,7 @@ class ParseSingleExample(Rule):
                 or any(map(_reduces_everything, op.facts.calls))
             ):
                 continue
-            batch = next_batch(module, op)
+            batch = data.next_batch(module, op)
             if batch is None or op.is_batched_by_one(module.pipelines):
                 continue
             single = parse.name.rpartition(".")[2]
@@ -123,6 +119,6 @@ class ParseSingleExample(Rule):
                 op,
                 f"This map parses one record per call; batch the records first and use tf.io.{single.replace('single_', '')}.",
                 because=f"Each call of tf.io.{single} has a fixed cost, for the call and for every feature.",
-                fix=parse_batches(op, batch, parse),
+                fix=fixes.parse_batches(op, batch, parse),
                 related=((parse, "parsed one by one here"), (batch, "batched only here")),
             )

@@ -1,7 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import UNKNOWN, Made, constant, options_of
-from kerascheck.repairs.fixes import delete_statement
-from kerascheck.rule import Rule
+from kerascheck.api import UNKNOWN, Made, Rule, Severity, constant, fixes, options_of
 
 _SWITCHES = ("enabled", "autotune", "apply_default_optimizations", "inject_prefetch", "map_parallelization")
 
@@ -120,7 +117,7 @@ class PipelineOptimizationsDisabled(Rule):
                     call,
                     f"This switches off an optimization of tf.data ({call.attribute}); delete it, or write the parallel calls and prefetch yourself.",
                     because=f"With this option, {what}.",
-                    fix=delete_statement(call, safe=False),
+                    fix=fixes.delete_statement(call, safe=False),
                     related=((lost, what),),
                 )
 

@@ -1,8 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import External, constant
-from kerascheck.meaning.data.order import Kind, Wish
-from kerascheck.repairs.fixes import move_behind
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, External, Rule, Severity, constant, data, fixes
 
 _FEW = 16
 
@@ -90,10 +86,10 @@ class PrefetchNotLast(Rule):
                     # What a cache in memory gives takes no time.
                     severity=Severity.WARNING if end.costs and end.last.name != "cache" else Severity.INFO,
                     pedantic=end.repaired,
-                    fix=move_behind(
+                    fix=fixes.move_behind(
                         end.early.node, end.last, "Move the prefetch to the end", safe=_holds_few(end.early)
                     ),
-                    wish=Wish(Kind.PREFETCH_LAST, end.early),
+                    wish=data.Wish(data.Kind.PREFETCH_LAST, end.early),
                     related=((end.last, "the last operation"),),
                 )
 

@@ -1,8 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.knowledge.datasets import BATCHING
-from kerascheck.meaning.data.mapped_functions import display
-from kerascheck.meaning.data.pipelines import is_batched
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, data, display, names
 
 # What these libraries do has no TensorFlow operation to replace it.
 _WITHOUT_EQUAL = frozenset(
@@ -98,11 +94,11 @@ class PyFunctionInMap(Rule):
     def check(self, module):
         for op in module.pipelines.operations("map"):
             call = op.facts.python_function
-            batched = {is_batched(stage.input) for stage in op.stages}
+            batched = {data.is_batched(stage.input) for stage in op.stages}
             if call is None or not op.may_feed_training:
                 continue
             # What is not known to be single elements is, if it is batched later.
-            if True in batched or None in batched and not op.followed_by(module.pipelines, *BATCHING):
+            if True in batched or None in batched and not op.followed_by(module.pipelines, *names.datasets.BATCHING):
                 yield self.silence(op, "it gets whole batches, or may get them")
                 continue
             if op.followed_by(module.pipelines, "cache") or op.is_batched_by_one(module.pipelines):

@@ -1,10 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.keras_data import is_py_dataset
-from kerascheck.interpreter.place import takes_parameter
-from kerascheck.interpreter.values import Function, options_of
-from kerascheck.meaning.data.array_origins import reads_file, waits
-from kerascheck.meaning.data.mapped_functions import display
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Function, Rule, Severity, data, display, options_of, written
 
 _SETTINGS = ("workers", "use_multiprocessing")
 
@@ -79,7 +73,7 @@ class PyDatasetWorkers(Rule):
             if any(call.given(name) is not None for name in _SETTINGS):
                 continue
             for batches in options_of(call.given("x")):
-                if not is_py_dataset(batches):
+                if not data.is_py_dataset(batches):
                     continue
                 item = batches.cls.member("__getitem__")
                 if not isinstance(item, Function) or _has_workers(module, batches):
@@ -91,8 +85,8 @@ class PyDatasetWorkers(Rule):
                         f"{batches.cls.name}.__getitem__ changes what outlives the call, which several workers would do at once",
                     )
                     continue
-                remote = next(filter(waits, reading), None)
-                read = remote or next(filter(reads_file, reading), None)
+                remote = next(filter(data.waits, reading), None)
+                read = remote or next(filter(data.reads_file, reading), None)
                 if read is None:
                     continue
                 older = module.runtime.keras < 3 or module.program.needs_old_keras
@@ -118,7 +112,7 @@ def _has_workers(module, batches):
     made = (call for call in module.run.calls if call.receiver is batches and call.attribute == "__init__")
     own = batches.cls.member("__init__")
     return any(
-        call.keyword(name) is not None and (name in call.arguments.keywords or takes_parameter(own, name))
+        call.keyword(name) is not None and (name in call.arguments.keywords or written.takes_parameter(own, name))
         for call in made
         for name in _SETTINGS
     )

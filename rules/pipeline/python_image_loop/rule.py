@@ -1,12 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import Call, Group, Made, constant
-from kerascheck.knowledge.callables import IMAGE_DECODERS
-from kerascheck.knowledge.datasets import FROM_TENSOR_SLICES, FROM_TENSORS
-from kerascheck.knowledge.python import IMAGE_READERS
-from kerascheck.meaning.data.array_origins import ingredients
-from kerascheck.meaning.data.mapped_functions import display
-from kerascheck.meaning.program.loops import turns
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Call, Group, Made, Rule, Severity, constant, data, display, names, program
 
 _A_FEW = 500
 _SMALL = 64
@@ -92,15 +84,20 @@ class PythonImageLoop(Rule):
     def check(self, module):
         trained = [(call, call.given("x")) for call in module.program.model_calls("fit", "train_on_batch")]
         trained += [(flow, flow.given("x")) for flow in module.image_flows if "x" in flow.signature]
-        for op in module.pipelines.operations(FROM_TENSOR_SLICES, FROM_TENSORS):
+        for op in module.pipelines.operations(names.datasets.FROM_TENSOR_SLICES, names.datasets.FROM_TENSORS):
             if op.feeds_training and op.call is not None:
                 trained.append((op, op.given("tensors")))
         seen = set()
         for consumer, arrays in trained:
-            for value in ingredients(arrays):
-                read = value.call if isinstance(value, Made) and value.name in IMAGE_READERS | IMAGE_DECODERS else None
+            for value in data.ingredients(arrays):
+                read = (
+                    value.call
+                    if isinstance(value, Made)
+                    and value.name in names.python.IMAGE_READERS | names.callables.IMAGE_DECODERS
+                    else None
+                )
                 # Outside of every loop, a place has one turn.
-                if read is None or read.node in seen or turns(read.scope) <= _A_FEW:
+                if read is None or read.node in seen or program.turns(read.scope) <= _A_FEW:
                     continue
                 # What is shrunk that far is read once and kept; to decode it again in each epoch takes longer.
                 epochs = (
@@ -136,7 +133,7 @@ def _is_saved(module, image):
         for call in module.run.calls
         if call.name in _SAVERS
         for given in call.arguments.values()
-        for part in ingredients(given)
+        for part in data.ingredients(given)
     )
 
 

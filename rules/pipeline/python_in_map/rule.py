@@ -1,9 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import shows_tensor
-from kerascheck.knowledge.datasets import ENABLE_DEBUG_MODE
-from kerascheck.meaning.graph.traced_code import is_captured, keeps_in_trace, tells_of_tracing
-from kerascheck.repairs.fixes import tensorflow_print
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, fixes, graph, names, shows_tensor
 
 _PYTHON = ("numpy.random.", "random.", "time.", "cv2.", "PIL.", "secrets.")
 _PLAIN = frozenset({"builtins.print", "builtins.open", "builtins.input"})
@@ -15,7 +10,12 @@ def _runs_once(call):
     name = call.name or ""
     if call.scope.traced_by() is None or name == "numpy.random.seed":
         return False
-    return name.startswith(_PYTHON) or name in _PLAIN or name in _WRITING or (name in _MUTATING and is_captured(call))
+    return (
+        name.startswith(_PYTHON)
+        or name in _PLAIN
+        or name in _WRITING
+        or (name in _MUTATING and graph.is_captured(call))
+    )
 
 
 class PythonInMap(Rule):
@@ -90,7 +90,7 @@ class PythonInMap(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        if list(module.program.calls(ENABLE_DEBUG_MODE)):
+        if list(module.program.calls(names.datasets.ENABLE_DEBUG_MODE)):
             return
         reported = set()
         for op in module.pipelines.operations("map", "filter", "interleave", "flat_map"):
@@ -101,7 +101,7 @@ class PythonInMap(Rule):
                     call.node in reported
                     or not _runs_once(call)
                     or call.name == "builtins.print"
-                    and tells_of_tracing(call)
+                    and graph.tells_of_tracing(call)
                     and not any(map(shows_tensor, call.arguments.values()))
                 ):
                     continue
@@ -110,7 +110,7 @@ class PythonInMap(Rule):
                     condition.kind == "handler" for condition in call.scope.conditions(within="program")
                 ):
                     continue
-                if call.name == "builtins.object.__set__" and keeps_in_trace(module, call):
+                if call.name == "builtins.object.__set__" and graph.keeps_in_trace(module, call):
                     continue
                 reported.add(call.node)
                 what = _WRITING.get(call.name) or call.name.removeprefix("builtins.").removeprefix("list.")
@@ -127,6 +127,6 @@ class PythonInMap(Rule):
                     doubt="The text may be meant to appear once, while tracing."
                     if what == "print" and not any(map(shows_tensor, call.arguments.values()))
                     else None,
-                    fix=tensorflow_print(call, safe=False) if what == "print" else None,
+                    fix=fixes.tensorflow_print(call, safe=False) if what == "print" else None,
                     related=((op, "traced here"),),
                 )

@@ -1,6 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import UNKNOWN, constant
-from kerascheck.rule import Rule
+from kerascheck.api import UNKNOWN, Rule, Severity, constant
 
 
 class RaggedFinalBatch(Rule):

@@ -1,20 +1,13 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.place import is_off_by_default
-from kerascheck.knowledge.datasets import FOLDERS
-from kerascheck.meaning.data.mapped_functions import Facts
-from kerascheck.meaning.data.order import Kind, Wish, arrangement
-from kerascheck.meaning.data.pipelines import is_cut_short, is_reshuffled
-from kerascheck.repairs.fixes import rearranged
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, conditions, data, fixes, names
 
-_SHUFFLES = FOLDERS | {"shuffle"}
+_SHUFFLES = names.datasets.FOLDERS | {"shuffle"}
 
 
 def _is_random(stage):
     return (
-        is_reshuffled(stage)
+        data.is_reshuffled(stage)
         if stage.name in _SHUFFLES
-        else stage.facts is not None and Facts([stage.facts], 1).randomness is not None
+        else stage.facts is not None and data.Facts([stage.facts], 1).randomness is not None
     )
 
 
@@ -108,12 +101,12 @@ class RandomBeforeCache(Rule):
                     if stage is not cache and _is_random(stage) and not (again and stage.name in _SHUFFLES)
                 ]
                 # A handful of elements, cut off and kept, is a look at the data or a benchmark.
-                if is_cut_short(cache) or not random:
+                if data.is_cut_short(cache) or not random:
                     yield self.silence(
                         op, "nothing random comes before it" if not random else "it keeps a few elements only"
                     )
                     continue
-                behind = [stage for stage in random if stage.name not in FOLDERS]
+                behind = [stage for stage in random if stage.name not in names.datasets.FOLDERS]
                 if behind:
                     first = behind[-1]
                     # Held-out examples stay apart only as long as the order stays.
@@ -123,9 +116,9 @@ class RandomBeforeCache(Rule):
                         yield self.silence(op, "a later skip splits the examples, so their order must stay the same")
                         continue
                     what = "shuffle order" if first.name == "shuffle" else "random draws"
-                    wish = Wish(Kind.CACHE_EARLIER, cache)
+                    wish = data.Wish(data.Kind.CACHE_EARLIER, cache)
                     # What a shuffle deals out to several datasets, or to the files of an interleave, must stay where it is.
-                    stays = first.name == "shuffle" and arrangement(module.pipelines, [wish]) is None
+                    stays = first.name == "shuffle" and data.arrangement(module.pipelines, [wish]) is None
                     remedy = (
                         "shuffle again after it"
                         if stays
@@ -137,8 +130,8 @@ class RandomBeforeCache(Rule):
                         op,
                         f"cache() freezes the {what} of the first epoch; {remedy}.",
                         because="Operations before a cache run in the first epoch only.",
-                        doubt="The cache is off by default." if is_off_by_default(cache) else None,
-                        fix=rearranged(module, [wish], "Move the cache before the random operations"),
+                        doubt="The cache is off by default." if conditions.is_off_by_default(cache) else None,
+                        fix=fixes.rearranged(module, [wish], "Move the cache before the random operations"),
                         wish=None if stays else wish,
                         related=((first, f"the cache keeps the {what} of this {first.name}"),),
                     )

@@ -1,8 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import constant
-from kerascheck.knowledge.devices import ENABLE_OP_DETERMINISM
-from kerascheck.rule import Applies, Rule
-from kerascheck.syntax.conditions import written_conditions
+from kerascheck.api import Applies, Rule, Severity, conditions, constant, names
 
 _SETTERS = ("os.environ.__setitem__", "os.environ.setdefault", "os.putenv")
 
@@ -102,7 +98,9 @@ class RandomOpDeterminism(Rule):
 def _is_behind_flag(call):
     """Whether a condition is written around it in its function, whatever a caller answers."""
     function = call.scope.frame.function
-    return function is not None and any(written_conditions(call.module.tree, call.node, within=function.node))
+    return function is not None and any(
+        conditions.written_conditions(call.module.tree, call.node, within=function.node)
+    )
 
 
 def _asks(call):
@@ -111,4 +109,4 @@ def _asks(call):
             "1",
             "true",
         )
-    return call.name == ENABLE_OP_DETERMINISM
+    return call.name == names.devices.ENABLE_OP_DETERMINISM

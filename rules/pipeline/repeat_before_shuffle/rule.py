@@ -1,9 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import Const, constant
-from kerascheck.meaning.data.order import Kind, Wish
-from kerascheck.meaning.data.pipelines import nearest
-from kerascheck.repairs.fixes import rearranged
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Const, Rule, Severity, constant, data, fixes
 
 _KEEPS_EPOCHS = (
     "map",
@@ -106,7 +101,7 @@ class RepeatBeforeShuffle(Rule):
             ):
                 continue
             for stage in op.stages:
-                repeat = nearest(stage, "repeat", _KEEPS_EPOCHS)
+                repeat = data.nearest(stage, "repeat", _KEEPS_EPOCHS)
                 times = _times(repeat) if repeat is not None else 1
                 if times == 1:
                     continue
@@ -118,12 +113,12 @@ class RepeatBeforeShuffle(Rule):
                     )
                 else:
                     cost = "The buffer holds elements of two epochs, so some come twice before others come once."
-                wish = Wish(Kind.REPEAT_LATER, repeat)
+                wish = data.Wish(data.Kind.REPEAT_LATER, repeat)
                 yield self.finding(
                     op,
                     f"This {op.name} comes after repeat and cannot tell epochs apart; move repeat after it.",
                     because=cost,
-                    fix=rearranged(module, [wish], f"Repeat after {op.name}"),
+                    fix=fixes.rearranged(module, [wish], f"Repeat after {op.name}"),
                     wish=wish,
                     related=((repeat, "repeated here"),),
                 )

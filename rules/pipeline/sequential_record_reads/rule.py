@@ -1,9 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import Const
-from kerascheck.knowledge.datasets import TEXT_LINE_DATASET, TFRECORD_DATASET
-from kerascheck.meaning.data.pipelines import reads_remote_files
-from kerascheck.repairs.fixes import parallel_reads
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Const, Rule, Severity, data, fixes, names
 
 
 class SequentialRecordReads(Rule):
@@ -65,11 +60,11 @@ class SequentialRecordReads(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        for op in module.pipelines.operations(TFRECORD_DATASET, TEXT_LINE_DATASET):
+        for op in module.pipelines.operations(names.datasets.TFRECORD_DATASET, names.datasets.TEXT_LINE_DATASET):
             if (
                 not op.feeds_training
                 or op.inside is not None
-                or not any(reads_remote_files(module, source) for source in op.stages)
+                or not any(data.reads_remote_files(module, source) for source in op.stages)
             ):
                 continue
             if op.given("num_parallel_reads") not in (None, Const(None)):
@@ -78,5 +73,5 @@ class SequentialRecordReads(Rule):
                 op,
                 f"These files are read one after the other; add num_parallel_reads={module.runtime.autotune} if they are on network storage.",
                 because="TensorFlow opens the next file only at the end of the previous one, and waits for the storage each time.",
-                fix=parallel_reads(op, reorders=not op.followed_by(module.pipelines, "shuffle")),
+                fix=fixes.parallel_reads(op, reorders=not op.followed_by(module.pipelines, "shuffle")),
             )

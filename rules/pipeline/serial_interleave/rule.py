@@ -1,10 +1,6 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import UNKNOWN, constant
-from kerascheck.knowledge.datasets import FROM_GENERATOR, RECORD_READERS
-from kerascheck.repairs.fixes import parallel_calls
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import UNKNOWN, Applies, Rule, Severity, constant, fixes, names
 
-_READERS = (*sorted(RECORD_READERS), FROM_GENERATOR)
+_READERS = (*sorted(names.datasets.RECORD_READERS), names.datasets.FROM_GENERATOR)
 
 
 class SerialInterleave(Rule):
@@ -102,6 +98,6 @@ class SerialInterleave(Rule):
                 op,
                 message,
                 because=because,
-                fix=parallel_calls(op) if op.name == "interleave" else None,
+                fix=fixes.parallel_calls(op) if op.name == "interleave" else None,
                 related=((reads, "the files are read here"),) if reads else (),
             )

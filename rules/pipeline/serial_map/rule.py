@@ -1,10 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import UNKNOWN, constant
-from kerascheck.knowledge.callables import LOOKUP, PRINT
-from kerascheck.knowledge.layers import INTEGER_LOOKUP_CALL, STRING_LOOKUP_CALL
-from kerascheck.meaning.data.pipelines import gives_few, is_batched
-from kerascheck.repairs.fixes import parallel_calls
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import UNKNOWN, Applies, Rule, Severity, constant, data, fixes, names
 
 
 class SerialMap(Rule):
@@ -106,7 +100,7 @@ class SerialMap(Rule):
                 because=because + " The function does nothing that is worth more than one core, though." * trivial,
                 severity=Severity.WARNING if serial and _costs(module, op) else Severity.INFO,
                 pedantic=serial is False or trivial,
-                fix=parallel_calls(op),
+                fix=fixes.parallel_calls(op),
                 related=((state.call, "this makes the function stateful"),)
                 if state is not None and op.inside is None and given is None
                 else (),
@@ -149,7 +143,7 @@ def _why_not(module, op, serial):
     if given is not None and constant(given) != 1 or given is UNKNOWN or op.given("synchronous") is not None:
         return "the call says how many run in parallel"
     # They are over before more than one runs.
-    if all(stage.input is not None and gives_few(stage.input, batches=True) for stage in op.stages):
+    if all(stage.input is not None and data.gives_few(stage.input, batches=True) for stage in op.stages):
         return "its function is called a few times only"
     # Parallel calls wait for Python's lock: py-function-in-map speaks of those.
     if op.facts.python_function is not None:
@@ -172,12 +166,12 @@ def _costs(module, op):
     """Whether one call at a time costs time in every epoch of a training that is seen."""
     state = op.facts.state
     # What a cache keeps is done once.
-    if op.followed_by(module.pipelines, "cache") or state is not None and state.call.name == PRINT:
+    if op.followed_by(module.pipelines, "cache") or state is not None and state.call.name == names.callables.PRINT:
         return False
     if (
         state is not None
         and _is_lookup(state.call)
-        and all(stage.input is not None and is_batched(stage.input) for stage in op.stages)
+        and all(stage.input is not None and data.is_batched(stage.input) for stage in op.stages)
     ):
         return False
     return op.feeds_training or op.parallelism is not None or op.inside is not None
@@ -186,4 +180,7 @@ def _costs(module, op):
 def _is_lookup(call):
     """Whether one operation looks words or numbers up in a table."""
     name = call.name or ""
-    return name.startswith(LOOKUP) or name in (STRING_LOOKUP_CALL, INTEGER_LOOKUP_CALL)
+    return name.startswith(names.callables.LOOKUP) or name in (
+        names.layers.STRING_LOOKUP_CALL,
+        names.layers.INTEGER_LOOKUP_CALL,
+    )

@@ -1,12 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.array_shapes import batch_size
-from kerascheck.interpreter.values import constant
-from kerascheck.knowledge.datasets import BATCHING
-from kerascheck.knowledge.namespaces import TENSORFLOW_DATASETS
-from kerascheck.meaning.data.order import Kind, Wish
-from kerascheck.meaning.data.pipelines import batches_before, sorts_by_length
-from kerascheck.repairs.fixes import rearranged
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, constant, data, fixes, names
 
 _FEW = 4
 _KEEPS_BATCHES = (
@@ -23,20 +15,20 @@ _KEEPS_BATCHES = (
     "ignore_errors",
 )
 _BATCHES_AGAIN = frozenset(
-    {*BATCHING, "unbatch", "rebatch", "flat_map", "interleave", "window", "group_by_window", "apply"}
+    {*names.datasets.BATCHING, "unbatch", "rebatch", "flat_map", "interleave", "window", "group_by_window", "apply"}
 )
 
 
 def _batches_before(shuffle):
     """The batches whose finished batches are shuffled; none where elements were shuffled before, or a batch is one element."""
-    batches = batches_before(shuffle, _KEEPS_BATCHES)
+    batches = data.batches_before(shuffle, _KEEPS_BATCHES)
     if any(
-        constant(batch_size(batch)) == 1 or any(stage.name == "shuffle" for stage in batch.upstream())
+        constant(data.batch_size(batch)) == 1 or any(stage.name == "shuffle" for stage in batch.upstream())
         for batch in batches
     ):
         return []
     # Padding is least where neighbours are of one length: then to mix them is no gain.
-    return [] if any(batch.name == "padded_batch" and sorts_by_length(batch) for batch in batches) else batches
+    return [] if any(batch.name == "padded_batch" and data.sorts_by_length(batch) for batch in batches) else batches
 
 
 class ShuffleAfterBatch(Rule):
@@ -140,7 +132,7 @@ class ShuffleAfterBatch(Rule):
                 and _may_be_example(batch, shuffle)
             ):
                 continue
-            wish = Wish(Kind.SHUFFLE_EARLIER, shuffle)
+            wish = data.Wish(data.Kind.SHUFFLE_EARLIER, shuffle)
             by_file = any(map(_mixes_examples_by_file, sources))
             yield self.finding(
                 op,
@@ -153,7 +145,7 @@ class ShuffleAfterBatch(Rule):
                 else None
                 if op.feeds_training
                 else "No training on it is visible here.",
-                fix=rearranged(module, [wish], "Shuffle the elements, before batch"),
+                fix=fixes.rearranged(module, [wish], "Shuffle the elements, before batch"),
                 wish=wish,
                 related=tuple((batch, "batched here") for batch in batches),
             )
@@ -161,7 +153,7 @@ class ShuffleAfterBatch(Rule):
 
 def _may_be_example(batch, shuffle):
     """Whether what a batch puts together may be one example, such as the two steps of a transition: something is made of it, or it is a literal few."""
-    size = constant(batch_size(batch))
+    size = constant(data.batch_size(batch))
     return batch not in shuffle.inputs or isinstance(size, int) and size <= _FEW
 
 
@@ -172,4 +164,6 @@ def _mixes_files(stage):
 
 def _mixes_examples_by_file(stage):
     """Whether TensorFlow Datasets reads its files in another order in each epoch."""
-    return stage.name.startswith(TENSORFLOW_DATASETS) and constant(stage.given("shuffle_files")) is True
+    return (
+        stage.name.startswith(names.namespaces.TENSORFLOW_DATASETS) and constant(stage.given("shuffle_files")) is True
+    )

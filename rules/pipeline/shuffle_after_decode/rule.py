@@ -2,13 +2,7 @@ from itertools import takewhile
 
 import libcst as cst
 
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import Made, constant
-from kerascheck.meaning.data.mapped_functions import Facts
-from kerascheck.meaning.data.order import Kind, Wish
-from kerascheck.meaning.data.pipelines import COMBINING
-from kerascheck.repairs.fixes import rearranged
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Made, Rule, Severity, constant, data, fixes
 
 _ELEMENT_BY_ELEMENT = ("map", "filter", "prefetch", "with_options", "enumerate", "ignore_errors", "repeat")
 _CUTTING = ("take", "skip")
@@ -21,14 +15,14 @@ def _decoding(stage, pixels=None, joined=False):
     """The last map up to a stage that decodes images, the pixels of each as a later literal says (None where none does), and whether other
     datasets are put beside its images behind it; None where no map decodes."""
     while stage is not None:
-        if stage.name in COMBINING:
+        if stage.name in data.COMBINING:
             each = (_decoding(part, pixels, True) for part in stage.inputs)
             return next(filter(None, each), None)
         taken = constant(stage.given("count")) if stage.name == "take" else None
         if stage.name not in _ELEMENT_BY_ELEMENT + _CUTTING or isinstance(taken, int) and taken < _MANY_IMAGES:
             return None
         if stage.name == "map" and stage.facts is not None:
-            facts = Facts([stage.facts], 1)
+            facts = data.Facts([stage.facts], 1)
             pixels = pixels or facts.pixels
             if facts.decodes_images:
                 return stage, pixels, joined
@@ -137,13 +131,13 @@ class ShuffleAfterDecode(Rule):
                 else:
                     size = f", at least {buffer * pixels * 3 / 1e6:,.0f} MB with one byte per channel" if pixels else ""
                 # Of one of several datasets alone the images would lose their labels.
-                wish = None if joined or cut or op.name != "shuffle" else Wish(Kind.SHUFFLE_EARLIER, stage)
+                wish = None if joined or cut or op.name != "shuffle" else data.Wish(data.Kind.SHUFFLE_EARLIER, stage)
                 yield self.finding(
                     op,
                     f"This shuffle buffers decoded images; {'join and shuffle the file names, then decode' if joined else 'move it before the map that decodes them'}.",
                     because=f"It holds {f'up to {buffer:,} images' if buffer is not None else 'a computed number of images'}{size}; encoded files are mostly much smaller, and file names smaller still.",
                     doubt=None if buffer is not None else "Their number is not known here.",
-                    fix=rearranged(module, [wish], "Shuffle before decoding") if wish is not None else None,
+                    fix=fixes.rearranged(module, [wish], "Shuffle before decoding") if wish is not None else None,
                     wish=wish,
                     related=((decoding, "decoded here"),),
                 )

@@ -1,7 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import constant
-from kerascheck.meaning.data.pipelines import is_batched, is_reshuffled, next_batch
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, constant, data
 
 
 class SmallShuffleBuffer(Rule):
@@ -70,7 +67,10 @@ class SmallShuffleBuffer(Rule):
             buffer = constant(op.given("buffer_size"))
             if not op.may_feed_training or not isinstance(buffer, int) or buffer < 1:
                 continue
-            if any(is_batched(stage.input) or any(map(is_reshuffled, stage.input.upstream())) for stage in op.stages):
+            if any(
+                data.is_batched(stage.input) or any(map(data.is_reshuffled, stage.input.upstream()))
+                for stage in op.stages
+            ):
                 continue
             if any(
                 child.name in ("shuffle", "interleave", "flat_map")
@@ -78,7 +78,7 @@ class SmallShuffleBuffer(Rule):
                 for child in module.pipelines.downstream(stage)
             ):
                 continue
-            batch = next_batch(module, op)
+            batch = data.next_batch(module, op)
             size = constant(batch.given("batch_size")) if batch is not None else None
             if buffer > 1 and not (isinstance(size, int) and buffer < size):
                 continue

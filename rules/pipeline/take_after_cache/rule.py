@@ -1,10 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import constant
-from kerascheck.meaning.data.mapped_functions import Facts
-from kerascheck.meaning.data.order import Kind, Wish
-from kerascheck.meaning.data.pipelines import nearest
-from kerascheck.repairs.fixes import rearranged
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, constant, data, fixes
 
 _ONE_BY_ONE = ("map", "batch", "padded_batch", "ragged_batch", "enumerate", "with_options")
 
@@ -81,18 +75,18 @@ class TakeAfterCache(Rule):
             if not op.may_feed_training or not isinstance(count, int) or count < 0 or pipelines.passes(op) == 1:
                 continue
             for take in op.stages:
-                cache = nearest(take, "cache", _ONE_BY_ONE)
+                cache = data.nearest(take, "cache", _ONE_BY_ONE)
                 if cache is None or any(take.scope.conditions(within=cache.scope)):
                     continue
                 between = [stage for stage in take.upstream() if stage is not take and cache in stage.upstream()]
                 if any(map(pipelines.is_shared, between)):
                     continue
-                wish = Wish(Kind.TAKE_EARLIER, take)
+                wish = data.Wish(data.Kind.TAKE_EARLIER, take)
                 yield self.finding(
                     op,
                     "This take stops before the cache is complete, so every epoch recomputes it; move take before cache.",
                     because="A cache is used only after one pass has read its dataset to the end, and here none does.",
-                    fix=rearranged(
+                    fix=fixes.rearranged(
                         module,
                         [wish],
                         "Take before the cache",
@@ -105,4 +99,4 @@ class TakeAfterCache(Rule):
 
 
 def _may_draw(stage):
-    return stage.facts is not None and not Facts([stage.facts], 1).deterministic
+    return stage.facts is not None and not data.Facts([stage.facts], 1).deterministic

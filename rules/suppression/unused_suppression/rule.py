@@ -1,9 +1,7 @@
 import re
 from collections.abc import Collection
 
-from kerascheck.finding import Applicability, Edit, Fix, Severity
-from kerascheck.rule import CommentsRule
-from kerascheck.source.suppression import Comments, Directive
+from kerascheck.api import Applicability, Comments, CommentsRule, Directive, Edit, Fix, Severity
 
 _CODE = re.compile(r"KC\d{0,3}", re.IGNORECASE)
 

@@ -1,15 +1,10 @@
-from kerascheck.finding import Severity
-from kerascheck.knowledge.namespaces import KERAS, TENSORFLOW
-from kerascheck.meaning.program.loops import turns, varies
-from kerascheck.meaning.training.repeated_training import repetitions
-from kerascheck.repairs.fixes import hoist
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, fixes, names, program, training
 
 _A_FEW = 3
 _TRAINS = frozenset({"fit", "fit_generator", "train_on_batch"})
 # Reasons to compile again: other weights are trained, or the training starts anew.
 _REASONS = frozenset({"trainable", "set_weights", "load_weights"})
-_KNOWN = (KERAS, TENSORFLOW, "builtins.", "numpy.")
+_KNOWN = (names.namespaces.KERAS, names.namespaces.TENSORFLOW, "builtins.", "numpy.")
 
 
 class CompileInLoop(Rule):
@@ -70,12 +65,13 @@ class CompileInLoop(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        for each in repetitions(module, "compile"):
+        for each in training.repetitions(module, "compile"):
             call, loop = each.call, each.loop
-            if not each.is_same or turns(call.scope) <= _A_FEW or any(call.scope.conditions(within=loop)):
+            if not each.is_same or program.turns(call.scope) <= _A_FEW or any(call.scope.conditions(within=loop)):
                 continue
             if any(
-                varies(each, call.scope) is loop for each in (call.node.func, *(arg.value for arg in call.node.args))
+                program.varies(each, call.scope) is loop
+                for each in (call.node.func, *(arg.value for arg in call.node.args))
             ):
                 continue
             others = module.pipelines.calls_in(loop)
@@ -93,6 +89,6 @@ class CompileInLoop(Rule):
                 call,
                 "compile runs in every iteration of a loop that trains the same model; call it once, before the loop.",
                 because="Every iteration traces the step again and resets the optimizer.",
-                fix=hoist(call, loop),
+                fix=fixes.hoist(call, loop),
                 related=((loop, "in this loop"),),
             )

@@ -1,22 +1,11 @@
-from kerascheck.finding import Severity
-from kerascheck.knowledge.datasets import ENABLE_DEBUG_MODE
-from kerascheck.knowledge.devices import (
-    DEBUGGING_ENABLE_CHECK_NUMERICS,
-    DEBUGGING_EXPERIMENTAL_ENABLE_DUMP_DEBUG_INFO,
-    DEBUGGING_SET_LOG_DEVICE_PLACEMENT,
-    RUN_FUNCTIONS_EAGERLY,
-)
-from kerascheck.meaning.data.mapped_functions import display
-from kerascheck.meaning.graph.debug_switches import switches
-from kerascheck.repairs.fixes import delete_statement, drop_argument
-from kerascheck.rule import Rule
+from kerascheck.api import Rule, Severity, display, fixes, graph, names
 
 _EFFECTS = {
-    RUN_FUNCTIONS_EAGERLY: "makes every tf.function run operation by operation in Python",
-    ENABLE_DEBUG_MODE: "runs dataset functions eagerly, one call at a time",
-    DEBUGGING_ENABLE_CHECK_NUMERICS: "checks the result of every operation for NaN and infinity",
-    DEBUGGING_EXPERIMENTAL_ENABLE_DUMP_DEBUG_INFO: "writes the values of every operation to disk",
-    DEBUGGING_SET_LOG_DEVICE_PLACEMENT: "logs the device of every operation",
+    names.devices.RUN_FUNCTIONS_EAGERLY: "makes every tf.function run operation by operation in Python",
+    names.datasets.ENABLE_DEBUG_MODE: "runs dataset functions eagerly, one call at a time",
+    names.devices.DEBUGGING_ENABLE_CHECK_NUMERICS: "checks the result of every operation for NaN and infinity",
+    names.devices.DEBUGGING_EXPERIMENTAL_ENABLE_DUMP_DEBUG_INFO: "writes the values of every operation to disk",
+    names.devices.DEBUGGING_SET_LOG_DEVICE_PLACEMENT: "logs the device of every operation",
 }
 _WRITTEN = {"argument": "run_eagerly=True", "attribute": "run_eagerly = True"}
 _WHEN_REPAIRED = "remove it after you fix what it hides: compiled code that creates variables or reads values."
@@ -122,7 +111,7 @@ class DebugLeftOn(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        for switch in switches(module):
+        for switch in graph.switches(module):
             call, safe = switch.call, switch.is_seen
             function = switch.kind == "function"
             effect = (
@@ -152,9 +141,9 @@ class DebugLeftOn(Rule):
                 if switch.is_seen
                 else "Not all code that it affects is visible here, and some of it may need eager execution.",
                 fix=(
-                    drop_argument(call, "run_eagerly", safe=safe)
+                    fixes.drop_argument(call, "run_eagerly", safe=safe)
                     if switch.kind == "argument"
-                    else delete_statement(call, safe=safe)
+                    else fixes.delete_statement(call, safe=safe)
                 )
                 if removable
                 else None,

@@ -1,8 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import Made
-from kerascheck.knowledge.classes import METRIC_CALL, METRIC_UPDATE_STATE
-from kerascheck.meaning.graph.compiled_loops import beside_training
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Made, Rule, Severity, graph, names
 
 
 class EagerMetricUpdate(Rule):
@@ -59,8 +55,8 @@ class EagerMetricUpdate(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        for call, loop, update in beside_training(module):
-            if call.name not in (METRIC_UPDATE_STATE, METRIC_CALL) and not (
+        for call, loop, update in graph.beside_training(module):
+            if call.name not in (names.classes.METRIC_UPDATE_STATE, names.classes.METRIC_CALL) and not (
                 call.attribute == "update_state" and call.name is None
             ):
                 continue

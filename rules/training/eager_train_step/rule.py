@@ -2,12 +2,7 @@ import re
 
 import libcst as cst
 
-from kerascheck.finding import Severity
-from kerascheck.meaning.graph.traced_code import asks_for_mode
-from kerascheck.meaning.program.loops import SHORT_LOOP
-from kerascheck.meaning.training.steps import eager_steps
-from kerascheck.repairs.fixes import compile_step
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, conditions, fixes, program, training
 
 # Counted by literals, these are toys: 1,000 steps of a linear model take 3.9 s eagerly and 0.3 s compiled.
 _A_FEW_SECONDS = 1000
@@ -114,7 +109,7 @@ class EagerTrainStep(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        for step in eager_steps(module):
+        for step in training.eager_steps(module):
             remedy = _remedy(step)
             because = (
                 "Part of it is a tf.function, but Python dispatches the rest one by one, including the gradients and the weight update."
@@ -128,7 +123,7 @@ class EagerTrainStep(Rule):
                 if step.reads is None
                 else f"{because} Inside a tf.function, .numpy() and NumPy functions of tensors raise.",
                 doubt=_doubt(module, step),
-                fix=compile_step(step.module, step.node) if remedy == _DECORATE else None,
+                fix=fixes.compile_step(step.module, step.node) if remedy == _DECORATE else None,
                 related=(
                     (step.update, "the weights are updated here"),
                     (step.loop, "in this loop"),
@@ -143,7 +138,7 @@ class EagerTrainStep(Rule):
 
 def _doubt(module, step):
     """What is not known of an eager step, or makes it small; None for what costs time in a long training."""
-    if step.turns <= SHORT_LOOP:
+    if step.turns <= program.SHORT_LOOP:
         return f"For {step.turns:.0f} steps, tracing takes about as long."
     if step.turns <= _A_FEW_SECONDS:
         return f"The loop has at most {step.turns:.0f} steps, which take a few seconds."
@@ -153,7 +148,7 @@ def _doubt(module, step):
     if (
         module.program.runs_functions_eagerly
         or step.may_be_meant
-        or asks_for_mode(step.update.scope)
+        or conditions.asks_for_mode(step.update.scope)
         or _was_compiled(step)
     ):
         return "Other code here suggests that it is meant to run eagerly."

@@ -2,14 +2,21 @@ import re
 
 import libcst as cst
 
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import Call, Iteration, Scope, constant, datasets_in
-from kerascheck.knowledge.namespaces import OF_KERAS_MODEL
-from kerascheck.meaning.program.loops import turns, varies
-from kerascheck.meaning.training.repeated_training import is_one_item, is_slice_of_turn, repetitions
-from kerascheck.meaning.training.steps import environment_loop
-from kerascheck.repairs.fixes import one_step
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import (
+    Applies,
+    Call,
+    Iteration,
+    Rule,
+    Scope,
+    Severity,
+    constant,
+    datasets_in,
+    fixes,
+    names,
+    program,
+    training,
+    written,
+)
 
 _A_FEW = 10
 _OVER = re.compile(r"\b(?:done|dones|terminal|terminated|truncated|game_over)\b")
@@ -93,10 +100,10 @@ class FitInLoop(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        for each in repetitions(module, "fit", "fit_generator"):
+        for each in training.repetitions(module, "fit", "fit_generator"):
             call, loop = each.call, each.loop
             epochs = call.given("epochs")
-            if environment_loop(module, call.scope) is loop and _is_at_the_end(call.scope, loop):
+            if training.environment_loop(module, call.scope) is loop and _is_at_the_end(call.scope, loop):
                 continue
             single, steps = _is_single(call, loop), 1 if epochs is None else constant(epochs)
             # On a single example an epoch is a step.
@@ -104,7 +111,7 @@ class FitInLoop(Rule):
                 not each.is_same
                 or steps != 1
                 and not (single and type(steps) is int and steps <= _SHORT_FIT)
-                or turns(call.scope) <= _A_FEW
+                or program.turns(call.scope) <= _A_FEW
             ):
                 continue
             batch, few = single or _is_batch(module, call, loop), _is_short(call, loop)
@@ -114,7 +121,7 @@ class FitInLoop(Rule):
                     f"Every iteration calls fit for {'a single example' if single else 'one batch' if batch else 'a few steps'}; "
                     + ("call train_on_batch instead." if batch else "call fit once for all of them."),
                     because=_COST + (_IN_PARTS if batch and not single and call.given("batch_size") is None else ""),
-                    fix=one_step(call) if batch and steps == 1 else None,
+                    fix=fixes.one_step(call) if batch and steps == 1 else None,
                     related=((loop, "in this loop"),),
                 )
             elif _is_epoch(module, call, loop):
@@ -146,14 +153,16 @@ def _is_batch(module, call: Call, loop: Scope) -> bool:
         return True
     if data is None or next(datasets_in(call.given("x")), None) is not None:
         return False
-    return next(datasets_in(loop.value), None) is not None and varies(data.value, call.scope) is loop
+    return next(datasets_in(loop.value), None) is not None and program.varies(data.value, call.scope) is loop
 
 
 def _is_single(call: Call, loop: Scope) -> bool:
     """Whether each turn fits an example of its own, written as a batch of one."""
     data = call.written("x")
     return (
-        data is not None and is_one_item(call.module.tree, data.value, loop) and varies(data.value, call.scope) is loop
+        data is not None
+        and written.is_one_item(call.module.tree, data.value, loop)
+        and program.varies(data.value, call.scope) is loop
     )
 
 
@@ -166,7 +175,7 @@ def _is_short(call: Call, loop: Scope) -> bool:
     if data is None or not isinstance(counted, Iteration) or counted.kind != "range" or len(counted.over) < 3:
         return False
     rows = constant(counted.over[2])
-    return isinstance(rows, int) and 1 < rows <= _SHORT_CHUNK and is_slice_of_turn(data.value, loop)
+    return isinstance(rows, int) and 1 < rows <= _SHORT_CHUNK and written.is_slice_of_turn(data.value, loop)
 
 
 def _is_epoch(module, call: Call, loop: Scope) -> bool:
@@ -175,13 +184,15 @@ def _is_epoch(module, call: Call, loop: Scope) -> bool:
     if (
         not given
         or loop not in call.scope.loops(within="function")
-        or any(varies(node, call.scope) is not None for node in given)
+        or any(program.varies(node, call.scope) is not None for node in given)
     ):
         return False
     if any(call.scope.conditions(within=loop)):
         return False
     for other in module.pipelines.calls_in(loop):
-        if other.attribute in _CHANGES and (other.name or OF_KERAS_MODEL).startswith(OF_KERAS_MODEL):
+        if other.attribute in _CHANGES and (other.name or names.namespaces.OF_KERAS_MODEL).startswith(
+            names.namespaces.OF_KERAS_MODEL
+        ):
             return False
         if other.attribute in ("fit", "train_on_batch") and other.node is not call.node:
             return False

@@ -1,6 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.meaning.graph.compiled_loops import compiled_in_turns
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, graph
 
 
 class FunctionInLoop(Rule):
@@ -60,7 +58,7 @@ class FunctionInLoop(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        for made, loop, use in () if module.program.runs_eagerly else compiled_in_turns(module):
+        for made, loop, use in () if module.program.runs_eagerly else graph.compiled_in_turns(module):
             yield self.finding(
                 made,
                 "This tf.function is created again in every iteration; create it before the loop and pass changing values as tensors.",

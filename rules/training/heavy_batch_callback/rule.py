@@ -1,7 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.meaning.data.mapped_functions import display
-from kerascheck.meaning.training.callbacks import every_batch
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, display, training
 
 _RUNS = frozenset({"predict", "evaluate", "fit", "predict_generator", "evaluate_generator"})
 _WRITES = frozenset({"save", "save_weights"})
@@ -85,7 +82,7 @@ class HeavyBatchCallback(Rule):
     def check(self, module):
         heavy = [call for call in module.run.calls if call.attribute in _RUNS | _WRITES or call.name in _DRAWS]
         seen = set()
-        for call, hook in every_batch(heavy):
+        for call, hook in training.every_batch(heavy):
             if call.node in seen:
                 continue
             seen.add(call.node)

@@ -1,17 +1,7 @@
 import re
 from collections.abc import Iterator
 
-from kerascheck.finding import Severity
-from kerascheck.interpreter.place import Place, is_left_unused
-from kerascheck.interpreter.values import Call, Const, Group, Value, constant
-from kerascheck.knowledge.classes import (
-    BACKUP_AND_RESTORE,
-    EXPERIMENTAL_BACKUP_AND_RESTORE,
-    MODEL_CHECKPOINT,
-    TENSOR_BOARD,
-)
-from kerascheck.repairs.fixes import drop_argument
-from kerascheck.rule import Rule
+from kerascheck.api import Call, Const, Group, Place, Rule, Severity, Value, constant, fixes, names, written
 
 _OFTEN = 20
 _WIDE = 20
@@ -19,7 +9,11 @@ _EACH = 10
 _OPENED = re.compile(r"%tensorboard|\btensorboard\b[^\n]*--logdir")
 _ASKED = re.compile(r"debug|profil|histogram|verbose", re.I)
 _SYNCHRONISED = re.compile(r"sync_tensorboard\s*=\s*True|wandb\.tensorboard\.patch")
-_SAVERS = (MODEL_CHECKPOINT, BACKUP_AND_RESTORE, EXPERIMENTAL_BACKUP_AND_RESTORE)
+_SAVERS = (
+    names.classes.MODEL_CHECKPOINT,
+    names.classes.BACKUP_AND_RESTORE,
+    names.classes.EXPERIMENTAL_BACKUP_AND_RESTORE,
+)
 
 
 class HeavyCallback(Rule):
@@ -116,21 +110,21 @@ class HeavyCallback(Rule):
                 if only_best
                 else "save_freq counts batches, not epochs, and training waits until each file is written.",
                 # A file name with the number of the batch needs it.
-                fix=None if "{batch" in call.module.code else drop_argument(call, "save_freq", safe=False),
+                fix=None if "{batch" in call.module.code else fixes.drop_argument(call, "save_freq", safe=False),
             )
-        for call in module.program.calls(TENSOR_BOARD):
+        for call in module.program.calls(names.classes.TENSOR_BOARD):
             # Who opens TensorBoard beside it looks at what is recorded.
             watched = _OPENED.search(call.module.source.commands) or call.module.mentions(_SYNCHRONISED)
             # A callback that no name is bound to, and no call is given, is never called back.
             for argument, what, cost in (
-                () if watched or is_left_unused(call) or _is_asked_for(call) else _recordings(call)
+                () if watched or written.is_left_unused(call) or _is_asked_for(call) else _recordings(call)
             ):
                 yield self.finding(
                     Place(call.module, call.arguments.nodes.get(argument) or call.node),
                     f"{argument} makes TensorBoard {what}; remove it unless you look at them.",
                     because=cost,
                     doubt="The duration of an epoch, which decides how much this matters, is unknown here.",
-                    fix=drop_argument(call, argument, safe=False),
+                    fix=fixes.drop_argument(call, argument, safe=False),
                 )
 
 

@@ -1,9 +1,16 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import Made, Method, Tensor, holds_tensor, options_of
-from kerascheck.knowledge.classes import METRIC_RESULT, OPTIMIZER, class_of
-from kerascheck.meaning.graph.compiled_loops import beside_training
-from kerascheck.meaning.training.steps import is_acted_on
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import (
+    Applies,
+    Made,
+    Method,
+    Rule,
+    Severity,
+    Tensor,
+    graph,
+    holds_tensor,
+    names,
+    options_of,
+    training,
+)
 
 _READERS = frozenset({"builtins.print", "builtins.format", "builtins.float", "builtins.int"})
 # These ask the tensor, which knows without its numbers.
@@ -76,10 +83,10 @@ class HostSyncInLoop(Rule):
 
     def check(self, module):
         reads = {}
-        for call, loop, update in beside_training(module, least=_SHORT, eager=True):
+        for call, loop, update in graph.beside_training(module, least=_SHORT, eager=True):
             if not _reads_back(call) or module.program.cpu_device(update.scope) is not None:
                 continue
-            if not is_acted_on(module, call.module.tree, call.node):
+            if not training.is_acted_on(module, call.module.tree, call.node):
                 reads.setdefault(loop, (update, []))[1].append(call)
         for loop, (update, calls) in reads.items():
             # What a helper reads is read for the loop: its own file shows both.
@@ -112,11 +119,11 @@ def _is_on_device(value):
         and not element
         or any(
             isinstance(option, Made)
-            and option.name == METRIC_RESULT
+            and option.name == names.classes.METRIC_RESULT
             or isinstance(option, Method)
             and option.name == "iterations"
             and isinstance(option.receiver, Made)
-            and class_of(option.receiver.name) == OPTIMIZER
+            and names.classes.class_of(option.receiver.name) == names.classes.OPTIMIZER
             for option in options_of(value)
         )
     )

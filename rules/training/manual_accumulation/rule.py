@@ -1,6 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.meaning.graph.compiled_loops import rare_updates
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, graph
 
 
 class ManualAccumulation(Rule):
@@ -54,7 +52,7 @@ class ManualAccumulation(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        for update, gradient, branch in rare_updates(module):
+        for update, gradient, branch in graph.rare_updates(module):
             yield self.finding(
                 update,
                 "Gradients are accumulated by hand; pass gradient_accumulation_steps to the optimizer and apply them every step.",

@@ -1,18 +1,14 @@
 from math import inf, prod
 
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import constant
-from kerascheck.knowledge.classes import MODEL, SEQUENTIAL
-from kerascheck.knowledge.layers import EMBEDDING, LAMBDA, OF_DENSE_MODELS, RECURRENT, Work, layers_where
-from kerascheck.meaning.data.fitted_data import trained_examples
-from kerascheck.meaning.models.models import batching
-from kerascheck.meaning.training.callbacks import may_act_on_batches
-from kerascheck.repairs.fixes import add_keyword
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, constant, fixes, names, training
 
-_CHEAP = {SEQUENTIAL, MODEL, EMBEDDING, LAMBDA, *OF_DENSE_MODELS} | layers_where(
-    lambda layer: layer.work is Work.POOLS_ALL and layer.axes == 1
-)
+_CHEAP = {
+    names.classes.SEQUENTIAL,
+    names.classes.MODEL,
+    names.layers.EMBEDDING,
+    names.layers.LAMBDA,
+    *names.layers.OF_DENSE_MODELS,
+} | names.layers.layers_where(lambda layer: layer.work is names.layers.Work.POOLS_ALL and layer.axes == 1)
 _FEW_TIME_STEPS = 10
 _SMALL = 1_600_000
 _WORK = 130_000_000
@@ -121,7 +117,7 @@ class MissingStepsPerExecution(Rule):
     def check(self, module):
         seen = set()
         for model in module.models:
-            batches = [batching(fit) for fit in model.fits]
+            batches = [training.batching(fit) for fit in model.fits]
             if (reason := _why_not(model, batches)) is not None:
                 yield from (self.silence(place, reason) for place in (*model.compiles, *model.fits))
                 continue
@@ -140,7 +136,7 @@ class MissingStepsPerExecution(Rule):
                         call,
                         f"A step of this {model.size} takes less time than Keras's per-step overhead; try steps_per_execution={at_once}.",
                         because=f"Keras returns to Python after every step; with {at_once} steps per execution it does so once in {at_once} steps.",
-                        fix=add_keyword(call, "steps_per_execution", str(at_once), safe=False),
+                        fix=fixes.add_keyword(call, "steps_per_execution", str(at_once), safe=False),
                         related=((model, "the model"),),
                     )
 
@@ -151,7 +147,7 @@ def _why_not(model, batches):
         return "the number of parameters of the model is unknown"
     if model.most_parameters > _SMALL:
         return f"a step of this model takes longer than Keras's per-step overhead ({model.size})"
-    if not model.consists_of(_CHEAP | RECURRENT) or not _is_quick(model):
+    if not model.consists_of(_CHEAP | names.layers.RECURRENT) or not _is_quick(model):
         return "the model has layers that may take long to compute"
     if None in batches:
         return "the batch size is unknown"
@@ -159,7 +155,7 @@ def _why_not(model, batches):
         model.most_parameters * batch.size > _WORK or batch.size * _numbers(model) > _HANDED_OVER for batch in batches
     ):
         return "a step on a batch of this size takes longer than Keras's per-step overhead"
-    if any(map(may_act_on_batches, model.fits)):
+    if any(map(training.may_act_on_batches, model.fits)):
         return "a callback may act after each batch"
     return (
         None
@@ -175,7 +171,7 @@ def _numbers(model):
 
 def _is_quick(model):
     """Whether its recurrent layers, if any, together take no more than a few time steps, each of which is a turn of a loop."""
-    recurrent = (layer for layer in model.layers if layer.name in RECURRENT)
+    recurrent = (layer for layer in model.layers if layer.name in names.layers.RECURRENT)
     return (
         sum(layer.shape[1] or inf if layer.shape and len(layer.shape) > 1 else inf for layer in recurrent)
         <= _FEW_TIME_STEPS
@@ -184,7 +180,7 @@ def _is_quick(model):
 
 def _steps(fit, batch):
     """How many steps an epoch has; None where that is not known."""
-    given, examples = constant(fit.given("steps_per_epoch")), trained_examples(fit)
+    given, examples = constant(fit.given("steps_per_epoch")), training.trained_examples(fit)
     if type(given) is int:
         return given
     return None if examples is None or fit.given("steps_per_epoch") is not None else examples // batch.size

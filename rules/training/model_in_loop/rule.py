@@ -1,18 +1,23 @@
 import libcst as cst
 
-from kerascheck.finding import Severity
-from kerascheck.interpreter.place import Place, in_session
-from kerascheck.interpreter.values import Call, Group, Scope, options_of
-from kerascheck.knowledge.classes import LOAD_MODEL, MODEL
-from kerascheck.knowledge.devices import CLEAR_SESSION
-from kerascheck.knowledge.layers import LAYERS
-from kerascheck.meaning.module import Module
-from kerascheck.meaning.program.loops import varies
-from kerascheck.meaning.training.repeated_training import least_times, made_in_loop, place_in
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import (
+    Applies,
+    Call,
+    Group,
+    Module,
+    Place,
+    Rule,
+    Scope,
+    Severity,
+    conditions,
+    names,
+    options_of,
+    program,
+    training,
+)
 
 _A_FEW = 5
-_CLEARS = frozenset({CLEAR_SESSION, "gc.collect"})
+_CLEARS = frozenset({names.devices.CLEAR_SESSION, "gc.collect"})
 
 
 class ModelInLoop(Rule):
@@ -76,9 +81,14 @@ class ModelInLoop(Rule):
 
     def check(self, module):
         seen = set()
-        for made, loop, trained in made_in_loop(module, "fit", "fit_generator", "train_on_batch"):
-            times, known = least_times(made.scope)
-            if loop.node in seen or made.name == LOAD_MODEL or in_session(made.scope) or times <= _A_FEW:
+        for made, loop, trained in training.made_in_loop(module, "fit", "fit_generator", "train_on_batch"):
+            times, known = program.least_times(made.scope)
+            if (
+                loop.node in seen
+                or made.name == names.classes.LOAD_MODEL
+                or conditions.in_session(made.scope)
+                or times <= _A_FEW
+            ):
                 continue
             seen.add(loop.node)
             # What somebody asks for in each turn is no series of trainings.
@@ -87,21 +97,23 @@ class ModelInLoop(Rule):
             clears = any(other.name in _CLEARS for other in module.pipelines.calls_in(loop))
             if clears and module.runtime.keras < 3 or _is_kept(module, trained, loop):
                 continue
-            node = place_in(made, loop)
+            node = program.place_in(made, loop)
             place = Place(loop.module, node)
             layers = [
                 other
                 for other in module.pipelines.calls_in(loop)
-                if other.attribute is None and (other.name or "").startswith(LAYERS)
+                if other.attribute is None and (other.name or "").startswith(names.layers.LAYERS)
             ]
             # What goes into a functional model are its tensors, which are new ones anyway.
-            is_functional = node is made.node and made.name == MODEL
+            is_functional = node is made.node and made.name == names.classes.MODEL
             differs = (
                 isinstance(node, cst.Call)
                 and not is_functional
-                and any(varies(arg.value, loop) is loop for arg in node.args)
+                and any(program.varies(arg.value, loop) is loop for arg in node.args)
                 or any(
-                    varies(arg.value, layer.scope) is loop for layer in layers for arg in layer.arguments.nodes.values()
+                    program.varies(arg.value, layer.scope) is loop
+                    for layer in layers
+                    for arg in layer.arguments.nodes.values()
                 )
             )
             yield self.finding(
@@ -119,9 +131,9 @@ class ModelInLoop(Rule):
             )
 
 
-def _is_kept(module: Module, training: Call, loop: Scope) -> bool:
+def _is_kept(module: Module, trained: Call, loop: Scope) -> bool:
     """Whether the loop puts its model into a list or a dictionary."""
-    models = options_of(training.receiver)
+    models = options_of(trained.receiver)
     for other in module.pipelines.calls_in(loop):
         held = [
             item
@@ -130,7 +142,7 @@ def _is_kept(module: Module, training: Call, loop: Scope) -> bool:
         ]
         if other.attribute in ("append", "add", "put") and any(item is model for item in held for model in models):
             return True
-    function = training.node.func if isinstance(training.node, cst.Call) else None
+    function = trained.node.func if isinstance(trained.node, cst.Call) else None
     return any(
         isinstance(node, cst.Assign)
         and isinstance(node.targets[0].target, cst.Subscript)

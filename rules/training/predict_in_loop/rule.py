@@ -1,11 +1,6 @@
 import libcst as cst
 
-from kerascheck.finding import Severity
-from kerascheck.interpreter.place import seen_in
-from kerascheck.meaning.program.loops import SHORT_LOOP
-from kerascheck.meaning.training.predictions import evaluated_batches, repeated_predictions
-from kerascheck.repairs.fixes import rename_method
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, fixes, program, training
 
 
 class PredictInLoop(Rule):
@@ -112,16 +107,18 @@ class PredictInLoop(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        for batch in evaluated_batches(module):
+        for batch in training.evaluated_batches(module):
             yield self.finding(
                 batch.call,
                 "model.evaluate runs for every batch; evaluate all data once, or call test_on_batch.",
                 because="Each evaluate builds a dataset and an iterator, which takes about 0.1 s. train_on_batch returns the same numbers.",
-                doubt=None if batch.turns > SHORT_LOOP else f"The loop has at most {batch.turns:.0f} iterations.",
+                doubt=None
+                if batch.turns > program.SHORT_LOOP
+                else f"The loop has at most {batch.turns:.0f} iterations.",
                 related=((batch.loop, "in this loop"),),
             )
         old = module.runtime.multi_backend_keras
-        for each in repeated_predictions(module):
+        for each in training.repeated_predictions(module):
             call = each.call
             # What is not known to be a model may be one of a class that has a predict of its own.
             plain = (
@@ -138,7 +135,7 @@ class PredictInLoop(Rule):
                     if old
                     else "Each predict builds a dataset and an iterator, which takes about 0.1 s.",
                     doubt=_doubt(each, old),
-                    fix=rename_method(call, "predict_on_batch", safe=False, without=("verbose",))
+                    fix=fixes.rename_method(call, "predict_on_batch", safe=False, without=("verbose",))
                     if plain and at is call
                     else None,
                     related=((each.loop, "in this loop"), *(() if at is call else ((call, "the predict is here"),))),
@@ -147,7 +144,7 @@ class PredictInLoop(Rule):
 
 def _doubt(each, old):
     """What is not known of a repeated predict, or makes it small; None for what costs time in a training."""
-    if each.turns <= SHORT_LOOP:
+    if each.turns <= program.SHORT_LOOP:
         return f"The loop has at most {each.turns:.0f} iterations."
     if each.is_measured:
         return "A clock measures each call, so single calls may be intended."
@@ -171,7 +168,7 @@ def _remedy(each, old):
 def _places(call, loop):
     """Where the predict stands, and where the loop of another file calls it by a method of the same name."""
     yield call
-    seen = seen_in(loop.module, call)
+    seen = program.seen_in(loop.module, call)
     if (
         seen.node is not call.node
         and isinstance(seen.node, cst.Call)

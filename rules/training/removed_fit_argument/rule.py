@@ -2,11 +2,7 @@ import re
 
 import libcst as cst
 
-from kerascheck.finding import Severity
-from kerascheck.interpreter.place import Place, handles_versions
-from kerascheck.interpreter.values import Made, options_of
-from kerascheck.repairs.fixes import drop_argument, replace_generator_method
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Made, Place, Rule, Severity, conditions, fixes, options_of
 
 # A copy of Keras 2 in every TensorFlow.
 _FROZEN = re.compile(r"^\s*(?:import|from)\s+tensorflow\.python\.keras\b", re.M)
@@ -97,7 +93,7 @@ class RemovedFitArgument(Rule):
                 continue
             # A name that stands for one of two methods was chosen by a version.
             if (
-                not handles_versions(call.scope)
+                not conditions.handles_versions(call.scope)
                 and isinstance(call.node.func, cst.Attribute)
                 and call.node.func.attr.value == call.attribute
             ):
@@ -106,10 +102,10 @@ class RemovedFitArgument(Rule):
                     call,
                     f"Keras 3 has no {call.attribute}; call {new}, which accepts generators.",
                     because=f"Keras 3 raises an AttributeError for it.{_assumed(module)}",
-                    fix=replace_generator_method(call, new),
+                    fix=fixes.replace_generator_method(call, new),
                 )
         for call in module.program.model_calls("fit", "evaluate", "predict"):
-            if handles_versions(call.scope) or _is_made_by_old_keras(call):
+            if conditions.handles_versions(call.scope) or _is_made_by_old_keras(call):
                 continue
             for name in ("workers", "use_multiprocessing", "max_queue_size"):
                 if (argument := call.arguments.nodes.get(name)) is not None:
@@ -117,7 +113,7 @@ class RemovedFitArgument(Rule):
                         Place(call.module, argument),
                         f"{call.attribute}() has no argument {name} in Keras 3; remove it or pass it to the PyDataset.",
                         because=f"Keras 3 raises a TypeError for it.{_assumed(module)}",
-                        fix=drop_argument(call, name, safe=False),
+                        fix=fixes.drop_argument(call, name, safe=False),
                     )
 
 

@@ -1,7 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.meaning.graph.compiled_loops import changing_constants
-from kerascheck.repairs.fixes import as_tensor
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, fixes, graph
 
 
 class RetraceByPythonArg(Rule):
@@ -78,7 +75,7 @@ class RetraceByPythonArg(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        for found in changing_constants(module):
+        for found in graph.changing_constants(module):
             often = found.call.scope.innermost_loop(within="program") is found.loop
             yield self.finding(
                 found.call,
@@ -90,6 +87,6 @@ class RetraceByPythonArg(Rule):
                 else "How many different ones there are is not known here."
                 if found.kind == "value"
                 else None,
-                fix=as_tensor(found.call, found.arg) if found.is_constant else None,
+                fix=fixes.as_tensor(found.call, found.arg) if found.is_constant else None,
                 related=((found.loop, f"the loop that changes the {found.kind}"),),
             )

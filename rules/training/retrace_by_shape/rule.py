@@ -1,7 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.interpreter.values import Stage
-from kerascheck.meaning.graph.compiled_loops import changing_shapes
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, Stage, graph
 
 
 class RetraceByShape(Rule):
@@ -63,7 +60,7 @@ class RetraceByShape(Rule):
     loss_tolerance = 1e-4
 
     def check(self, module):
-        for found in changing_shapes(module):
+        for found in graph.changing_shapes(module):
             yield self.finding(
                 found.call,
                 "Changing shapes make this tf.function trace again; set reduce_retracing=True or an input_signature.",

@@ -1,25 +1,6 @@
 from math import ceil
 
-from kerascheck.finding import Severity
-from kerascheck.interpreter.layer_shapes import numbers
-from kerascheck.interpreter.values import Made, constant
-from kerascheck.knowledge.classes import MODEL, SEQUENTIAL
-from kerascheck.knowledge.layers import (
-    BIDIRECTIONAL,
-    CATEGORY_ENCODING,
-    CENTER_CROP,
-    EMBEDDING,
-    LAMBDA,
-    OF_DENSE_MODELS,
-    RECURRENT,
-    Work,
-    layers_where,
-)
-from kerascheck.meaning.data.fitted_data import least_examples, trained_examples
-from kerascheck.meaning.models.models import batching
-from kerascheck.meaning.training.callbacks import may_act_on_batches
-from kerascheck.meaning.training.steps import environment_loop
-from kerascheck.rule import Rule
+from kerascheck.api import Made, Rule, Severity, constant, models, names, training
 
 _TINY = 16
 _DEFAULT = 32
@@ -33,12 +14,28 @@ _MIDDLE_INPUT = 64 * 64 * 3
 _VERY_TINY = 4
 _LARGE_INPUT = 128 * 128 * 3
 _SMALL_INPUT = 32 * 32 * 3
-_CHEAP = {SEQUENTIAL, MODEL, CATEGORY_ENCODING, CENTER_CROP, EMBEDDING, LAMBDA, *OF_DENSE_MODELS} | layers_where(
+_CHEAP = {
+    names.classes.SEQUENTIAL,
+    names.classes.MODEL,
+    names.layers.CATEGORY_ENCODING,
+    names.layers.CENTER_CROP,
+    names.layers.EMBEDDING,
+    names.layers.LAMBDA,
+    *names.layers.OF_DENSE_MODELS,
+} | names.layers.layers_where(
     lambda layer: (
-        layer.axes in (1, 2) and layer.work in (Work.MOVES, Work.EACH, Work.POOLS, Work.POOLS_ALL, Work.CONVOLVES)
+        layer.axes in (1, 2)
+        and layer.work
+        in (
+            names.layers.Work.MOVES,
+            names.layers.Work.EACH,
+            names.layers.Work.POOLS,
+            names.layers.Work.POOLS_ALL,
+            names.layers.Work.CONVOLVES,
+        )
     )
 )
-_RECURRENT = {BIDIRECTIONAL, *RECURRENT}
+_RECURRENT = {names.layers.BIDIRECTIONAL, *names.layers.RECURRENT}
 
 
 class TinyBatch(Rule):
@@ -143,21 +140,27 @@ class TinyBatch(Rule):
         seen = set()
         for model in module.models:
             # Of how many columns a table has, the bound of the weights speaks already.
-            largest = max((numbers(shape) for shape in model.inputs if shape is None or len(shape) != 2), default=0)
+            largest = max(
+                (models.numbers(shape) for shape in model.inputs if shape is None or len(shape) != 2), default=0
+            )
             if (reason := _why_not(model, largest)) is not None:
                 yield from (self.silence(fit, reason) for fit in model.fits)
                 continue
             for fit in model.fits:
-                batch = batching(fit)
+                batch = training.batching(fit)
                 if batch is None:
                     yield self.silence(fit, "the batch size is unknown")
                     continue
-                if batch.place.node in seen or may_act_on_batches(fit, unknown=False) or _is_explained(batch.place):
+                if (
+                    batch.place.node in seen
+                    or training.may_act_on_batches(fit, unknown=False)
+                    or _is_explained(batch.place)
+                ):
                     continue
                 # What a game gives in each turn may be one row, which no larger batch changes.
-                if least_examples(fit) is None and environment_loop(module, fit.scope) is not None:
+                if training.least_examples(fit) is None and training.environment_loop(module, fit.scope) is not None:
                     continue
-                default, count = batch.place.node is fit.node, trained_examples(fit)
+                default, count = batch.place.node is fit.node, training.trained_examples(fit)
                 # Then Keras divides the arrays by it (keras/src/trainers/data_adapters/array_data_adapter.py).
                 if default and fit.given("steps_per_epoch") is not None:
                     continue
@@ -216,7 +219,7 @@ def _epochs(fit):
 
 def _is_quick(model):
     """Whether a step on a few dozen examples takes hardly longer than what surrounds it: dense layers, or others over small inputs, which go one way."""
-    if any(layer.name == BIDIRECTIONAL for layer in model.layers):
+    if any(layer.name == names.layers.BIDIRECTIONAL for layer in model.layers):
         return False
     only_dense = not any("Conv" in (layer.name or "") or layer.name in _RECURRENT for layer in model.layers)
     return only_dense or model.largest_input <= _SMALL_INPUT

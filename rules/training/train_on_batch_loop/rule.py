@@ -1,7 +1,4 @@
-from kerascheck.finding import Severity
-from kerascheck.meaning.program.loops import varies
-from kerascheck.meaning.training.repeated_training import repetitions
-from kerascheck.rule import Applies, Rule
+from kerascheck.api import Applies, Rule, Severity, program, training
 
 _OTHER_TRAINING = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients"})
 
@@ -61,7 +58,7 @@ class TrainOnBatchLoop(Rule):
     def check(self, module):
         if module.program.adversarial:
             return
-        for each in repetitions(module, "train_on_batch"):
+        for each in training.repetitions(module, "train_on_batch"):
             call = each.call
             loops = list(call.scope.loops(within="program", comprehensions=False))
             data = call.written("x")
@@ -69,7 +66,7 @@ class TrainOnBatchLoop(Rule):
                 not each.is_same
                 or len(loops) < 2
                 or data is None
-                or varies(data.value, call.scope) is None
+                or program.varies(data.value, call.scope) is None
                 or any(call.scope.conditions(within=loops[1]))
             ):
                 continue

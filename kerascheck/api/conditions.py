@@ -1,0 +1,20 @@
+"""Under which conditions a place runs, and what has run before it."""
+
+from __future__ import annotations
+
+from kerascheck.interpreter.place import expects_one, handles_versions, in_session, is_off_by_default
+from kerascheck.meaning.graph.traced_code import asks_for_mode, under_condition
+from kerascheck.syntax.conditions import happens_before, written_conditions
+from kerascheck.syntax.written import stands_for_versions
+
+__all__ = [
+    "asks_for_mode",
+    "expects_one",
+    "handles_versions",
+    "happens_before",
+    "in_session",
+    "is_off_by_default",
+    "stands_for_versions",
+    "under_condition",
+    "written_conditions",
+]

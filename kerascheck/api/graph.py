@@ -1,0 +1,53 @@
+"""What is traced and compiled, and what happens there once for each trace."""
+
+from __future__ import annotations
+
+from kerascheck.meaning.graph.compiled_loops import (
+    beside_training,
+    changing_constants,
+    changing_shapes,
+    compiled_in_turns,
+    rare_updates,
+)
+from kerascheck.meaning.graph.debug_switches import switches
+from kerascheck.meaning.graph.traced_code import (
+    RUNS_ONCE,
+    WHY_NO_VALUES,
+    converts_branches,
+    doubt_of,
+    is_captured,
+    is_for_inference,
+    keeps_in_trace,
+    recursive_calls,
+    side_effects,
+    stale_globals,
+    tells_of_tracing,
+    traced_calls,
+    tracing_frame,
+    trains_in,
+    unrolled_loops,
+)
+
+__all__ = [
+    "RUNS_ONCE",
+    "WHY_NO_VALUES",
+    "beside_training",
+    "changing_constants",
+    "changing_shapes",
+    "compiled_in_turns",
+    "converts_branches",
+    "doubt_of",
+    "is_captured",
+    "is_for_inference",
+    "keeps_in_trace",
+    "rare_updates",
+    "recursive_calls",
+    "side_effects",
+    "stale_globals",
+    "switches",
+    "tells_of_tracing",
+    "traced_calls",
+    "tracing_frame",
+    "trains_in",
+    "unrolled_loops",
+]

@@ -1,0 +1,17 @@
+"""What is known of Python, TensorFlow and Keras by canonical name: ``names.layers.DENSE`` is "keras.layers.Dense"."""
+
+from __future__ import annotations
+
+from kerascheck.knowledge import callables, classes, datasets, devices, layers, namespaces, python, runtime, symbols
+
+__all__ = [
+    "callables",
+    "classes",
+    "datasets",
+    "devices",
+    "layers",
+    "namespaces",
+    "python",
+    "runtime",
+    "symbols",
+]

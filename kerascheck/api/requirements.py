@@ -1,0 +1,10 @@
+"""What is to be installed."""
+
+from __future__ import annotations
+
+from kerascheck.source.requirements import is_named_for_gpu, wants_cpu
+
+__all__ = [
+    "is_named_for_gpu",
+    "wants_cpu",
+]
