@@ -14,7 +14,7 @@ from kerascheck.verify.uses import Span
 from kerascheck.why import words
 from kerascheck.why.concerns import CONCERNS, DIVIDES_BY_CORES, PYTHON_IN_PIPELINE, PYTHON_OF_KERAS, parts_of
 from kerascheck.why.lines import Lines
-from kerascheck.why.step import HotLine, Part, Step
+from kerascheck.why.step import Cause, HotLine, Part, Step
 
 _LIMIT = 0.15
 """Share of a step from which a part is worth a recommendation."""
@@ -29,20 +29,6 @@ _WORTH_NAMING = 0.2
 _SLOW_PYTHON = 0.2
 """Share of the time that Python must run for the data, to be the cause of waiting for it."""
 _COMPUTING = (Part.COMPUTE, Part.STEP)
-
-
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """The place that most of a part's time goes to."""
-
-    what: str
-    """Such as "ParallelMap" or "cv2.imread(path)"."""
-    path: str | None
-    line: int | None
-    share: float
-    """Of the part, 0 to 1."""
-    python: bool = False
-    """Whether it is Python of the script."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from kerascheck.report.html import change, escape, gpu_over_time, lines, page
 from kerascheck.verify import gpu
 from kerascheck.verify.analysis import Stage, relative, typical
 from kerascheck.verify.result import FRAMEWORKS
-from kerascheck.why.diagnosis import Advice, Cause, Diagnosis, second_limit
-from kerascheck.why.step import HotLine, Part, Step
+from kerascheck.why.diagnosis import Advice, Diagnosis, second_limit
+from kerascheck.why.step import Cause, HotLine, Part, Step
 
 if TYPE_CHECKING:
     from kerascheck.why.lines import Lines

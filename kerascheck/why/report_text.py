@@ -11,9 +11,9 @@ from kerascheck.finding import Finding
 from kerascheck.verify import gpu
 from kerascheck.verify.analysis import bar, relative, typical
 from kerascheck.verify.report_text import plain, printed_last
-from kerascheck.why.diagnosis import Advice, Cause, Diagnosis, second_limit
+from kerascheck.why.diagnosis import Advice, Diagnosis, second_limit
 from kerascheck.why.lines import Lines
-from kerascheck.why.step import Part
+from kerascheck.why.step import Cause, Part
 from kerascheck.why.words import words_of
 
 if TYPE_CHECKING:

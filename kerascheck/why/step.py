@@ -54,6 +54,20 @@ class HotLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Cause:
+    """The place that most of a part's time goes to."""
+
+    what: str
+    """Such as "ParallelMap" or "cv2.imread(path)"."""
+    path: str | None
+    line: int | None
+    share: float
+    """Of the part, 0 to 1."""
+    python: bool = False
+    """Whether it is Python of the script."""
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """A step of one training. Times in seconds per step."""
 
@@ -253,14 +267,18 @@ def _python(
 
 def _rest(kind: str, facts: Mapping[str, Any], rest: float) -> dict[Part, float]:
     """What is left of a step, parted into computing and what a step costs however small it is."""
-    switched = facts.get("run_eagerly") or facts.get("functions_run_eagerly")
-    if _backend(facts) != "torch" and (kind in _EAGER_KINDS or switched):  # PyTorch runs so as a rule
+    if _backend(facts) != "torch" and (kind in _EAGER_KINDS or _is_switched(facts)):  # PyTorch runs so as a rule
         return {Part.EAGER: rest}
     if "times_as_long" not in facts:
         return {Part.STEP: rest}
     # A step takes a fixed time and a time for each row: two sizes of the batch tell them apart.
     rows = rest * max(0.0, min(1.0, (facts["times_as_long"] - 1) / (facts["times_larger"] - 1)))
     return {Part.COMPUTE: rows, Part.OVERHEAD: rest - rows}
+
+
+def _is_switched(facts: Mapping[str, Any]) -> bool:
+    """Whether compiled functions run eagerly by a switch."""
+    return bool(facts.get("run_eagerly") or facts.get("functions_run_eagerly"))
 
 
 def _backend(facts: Mapping[str, Any]) -> str:
@@ -343,6 +361,8 @@ def _input_lines(facts: Mapping[str, Any], stack: Sequence[Sequence[Any]]) -> li
 def _inside_lines(facts: Mapping[str, Any], stack: Sequence[Sequence[Any]]) -> list[HotLine]:
     """Lines of the script that ran during steps on one and the same batch: TensorFlow calls them from inside the step."""
     samples = facts.get("inside") or {}
+    if _is_switched(facts):  # the whole step is Python
+        return []
     place = _place(stack)
     seen = [[*rest] for rest in samples.get("others", ()) if rest[0] is not None]
     seen += [[*rest] for _, *rest in samples.get("main", ()) if rest[0] is not None and (rest[0], rest[1]) != place]

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from kerascheck.why.lines import Lines
-from kerascheck.why.step import Part, Step
-
-if TYPE_CHECKING:
-    from kerascheck.why.diagnosis import Cause
+from kerascheck.why.step import Cause, Part, Step
 
 _BUSY = 0.3
 _COMPILERS = {"jax": "@jax.jit", "torch": "@torch.compile"}

@@ -50,6 +50,8 @@ def test_python_that_runs_while_steps_are_fed_one_batch_is_inside_the_step():
     assert step.parts[Part.INSIDE] == pytest.approx(0.6 * 0.008)
     assert [line.line for line in step.main_lines[Part.INSIDE]] == [7]
     assert [line.line for line in step.input_lines] == [3]
+    eager = run(parts={"call": 0.010}, call_seconds_without_input=0.008, inside=inside, functions_run_eagerly=True)
+    assert Part.INSIDE not in step_of(eager).parts
 
 
 def test_a_larger_batch_may_win_what_batches_of_the_input_cost():
