@@ -16,6 +16,7 @@ from kerascheck.interpreter.values import (
     Made,
     Mapping,
     Scope,
+    SeenModule,
     Stage,
     holds_tensor,
     options_of,
@@ -30,7 +31,7 @@ from kerascheck.knowledge.symbols import Trait
 from kerascheck.meaning.data.order import Added, Wish, arrangement
 from kerascheck.meaning.data.pipelines import Operation, Pipelines
 from kerascheck.syntax import edits
-from kerascheck.syntax.edits import CannotEdit, make_fix
+from kerascheck.syntax.edits import CannotEdit, call_at, make_fix
 from kerascheck.syntax.tree import Tree
 
 SAFE, UNSAFE = Applicability.SAFE, Applicability.UNSAFE
@@ -72,7 +73,7 @@ _IN_TENSORFLOW = {
 }
 
 
-def _autotune(module: Module) -> tuple[str, edits.Edits]:
+def _autotune(module: SeenModule) -> tuple[str, edits.Edits]:
     text, imports = edits.spelling(module.tree, AUTOTUNE)
     if text.endswith("data.AUTOTUNE") and "experimental" in module.runtime.autotune:
         text = text.removesuffix("AUTOTUNE") + "experimental.AUTOTUNE"
@@ -85,7 +86,7 @@ def _autotuned(op: Operation, keyword: str) -> edits.Edits:
     written = op.call.written(keyword) if op.call is not None else None
     if written is not None:
         return (*imports, *edits.set_argument_value(op.module.tree, written, text))
-    return (*imports, *edits.add_keyword(op.module.tree, op.node, keyword, text))
+    return (*imports, *edits.add_keyword(op.module.tree, call_at(op.node), keyword, text))
 
 
 def parallel_calls(op: Operation) -> Fix | None:
@@ -156,7 +157,8 @@ def rearranged(module: Module, wishes: Collection[Wish], message: str, *, safe: 
 
     def build() -> edits.Edits:
         texts = {shuffle: _scaled_buffer(shuffle, batch) for shuffle, batch in plan.scaled}
-        moved = _single_move([stage.node for stage in stages], [stage.node for stage, _ in wanted])
+        links = [call_at(stage.node) for stage in stages]
+        moved = _single_move(links, [call_at(stage.node) for stage, _ in wanted])
         if not any(added for _, added in wanted) and moved is not None:
             return _with_texts(tree, _moved(tree, *moved), texts)
         autotune, imports = (
@@ -166,10 +168,10 @@ def rearranged(module: Module, wishes: Collection[Wish], message: str, *, safe: 
         )
         calls = {"cache": ".cache()", "prefetch": f".prefetch({autotune})"}
         placed = [
-            edits.Slot(stage.node, texts.get(stage), tuple(calls[each.name] for each in added))
+            edits.Slot(call_at(stage.node), texts.get(stage), tuple(calls[each.name] for each in added))
             for stage, added in wanted
         ]
-        return (*imports, *edits.arrange_links(tree, [stage.node for stage in stages], placed))
+        return (*imports, *edits.arrange_links(tree, links, placed))
 
     return make_fix(SAFE if safe else UNSAFE, message, build)
 
@@ -204,7 +206,7 @@ def _moved(tree: Tree, call: cst.Call, behind: cst.BaseExpression, neighbour: cs
 def _with_texts(tree: Tree, moved: edits.Edits, texts: dict[Stage, str]) -> edits.Edits:
     """The same edits with links that are to be written otherwise."""
     for stage, new in texts.items():
-        start, end = tree.range_of(stage.node.func.attr)[0], tree.range_of(stage.node)[1]
+        start, end = edits.link_range(tree, call_at(stage.node))
         old, moves = tree.text[start:end], any(edit.start < end and start < edit.end for edit in moved)
         if moves and sum(edit.content.count(old) for edit in moved) != 1:
             raise CannotEdit("the call does not move as a whole")
@@ -219,20 +221,21 @@ def _scaled_buffer(shuffle: Stage, batch: Stage) -> str:
     """The link of a shuffle of batches with a buffer for as many examples."""
     module = shuffle.module
     sizes = [
-        stage.call.written(key) if stage.call is not None else None
+        written.value
         for stage, key in ((shuffle, "buffer_size"), (batch, "batch_size"))
+        if stage.call is not None and (written := stage.call.written(key)) is not None
     ]
-    if batch.module is not module or None in sizes or not isinstance(shuffle.node, cst.Call):
+    if batch.module is not module or len(sizes) < 2:
         raise CannotEdit("sizes that are not written out")
-    ranges = [module.tree.range_of(size.value) for size in sizes]
+    ranges = [module.tree.range_of(size) for size in sizes]
     buffer, examples = (module.text[slice(*each)] for each in ranges)
     if buffer.replace("_", "").isdigit() and examples.isdigit():
         product = str(int(buffer) * int(examples))
-    elif all(isinstance(size.value, (cst.Name, cst.Attribute, cst.Integer)) for size in sizes):
+    elif all(isinstance(size, (cst.Name, cst.Attribute, cst.Integer)) for size in sizes):
         product = f"{buffer} * {examples}"
     else:
         raise CannotEdit("not a number or a name")
-    start, end = module.tree.range_of(shuffle.node.func.attr)[0], module.tree.range_of(shuffle.node)[1]
+    start, end = edits.link_range(module.tree, call_at(shuffle.node))
     return module.text[start : ranges[0][0]] + product + module.text[ranges[0][1] : end]
 
 
@@ -247,7 +250,11 @@ def swap_with_batch(op: Operation, batch: Stage) -> Fix | None:
     ):
         return None
     safety = UNSAFE if op.facts.call_of(*_SHAPE_DEPENDENT) is not None else SAFE
-    return make_fix(safety, "Batch first, then map", lambda: edits.swap_calls(op.module.tree, op.node, batch.node))
+    return make_fix(
+        safety,
+        "Batch first, then map",
+        lambda: edits.swap_calls(op.module.tree, call_at(op.node), call_at(batch.node)),
+    )
 
 
 def parse_batches(op: Operation, batch: Stage, parse: Call) -> Fix | None:
@@ -273,11 +280,11 @@ def parse_batches(op: Operation, batch: Stage, parse: Call) -> Fix | None:
 
     def build() -> edits.Edits:
         text, imports = edits.spelling(module.tree, IO_PARSE_EXAMPLE)
-        swapped = edits.swap_calls(module.tree, op.node, batch.node)
+        swapped = edits.swap_calls(module.tree, call_at(op.node), call_at(batch.node))
         if isinstance(function.node, cst.Lambda):
             # The lambda moves with its map: it is renamed inside of the text that moves.
-            return (*imports, *_renamed_inside(module, swapped, parse.node.func, text))
-        return (*imports, *swapped, *edits.rename_callee(module.tree, parse.node, text))
+            return (*imports, *_renamed_inside(module, swapped, call_at(parse.node).func, text))
+        return (*imports, *swapped, *edits.rename_callee(module.tree, call_at(parse.node), text))
 
     return make_fix(SAFE if proven else UNSAFE, "Batch the records and parse them with tf.io.parse_example", build)
 
@@ -297,7 +304,7 @@ def _returns_only(function: cst.FunctionDef, expression: cst.CSTNode) -> bool:
     )
 
 
-def _renamed_inside(module: Module, swapped: edits.Edits, callee: cst.CSTNode, text: str) -> edits.Edits:
+def _renamed_inside(module: SeenModule, swapped: edits.Edits, callee: cst.CSTNode, text: str) -> edits.Edits:
     old = module.text[slice(*module.tree.range_of(callee))]
     renamed, count = [], 0
     for edit in swapped:
@@ -310,9 +317,13 @@ def _renamed_inside(module: Module, swapped: edits.Edits, callee: cst.CSTNode, t
 
 def move_behind(call_node: cst.CSTNode, target: Stage, message: str, *, safe: bool = True) -> Fix | None:
     """Take a dataset operation out of its place and put it right behind another."""
-    return make_fix(
-        SAFE if safe else UNSAFE, message, lambda: edits.move_call(target.module.tree, call_node, target.node)
-    )
+
+    def build() -> edits.Edits:
+        if not isinstance(target.node, cst.BaseExpression):
+            raise CannotEdit("no expression")
+        return edits.move_call(target.module.tree, call_at(call_node), target.node)
+
+    return make_fix(SAFE if safe else UNSAFE, message, build)
 
 
 def assign_back(module: Module, call: cst.CSTNode) -> Fix | None:
@@ -343,7 +354,7 @@ def replace_numpy(call: Call, name: str, *, tensorflow: bool) -> Fix | None:
 
     def build() -> edits.Edits:
         text, imports = edits.spelling(call.module.tree, new)
-        return (*imports, *edits.rename_callee(call.module.tree, call.node, text))
+        return (*imports, *edits.rename_callee(call.module.tree, call_at(call.node), text))
 
     return make_fix(SAFE, f"Use {'tf' + new[10:] if tensorflow else new}", build)
 
@@ -355,7 +366,7 @@ def add_keyword(call: Call, name: str, text: str, *, safe: bool) -> Fix | None:
     return make_fix(
         SAFE if safe else UNSAFE,
         f"Add {name}={text}",
-        lambda: edits.add_keyword(call.module.tree, call.node, name, text),
+        lambda: edits.add_keyword(call.module.tree, call_at(call.node), name, text),
     )
 
 
@@ -367,7 +378,7 @@ def drop_argument(call: Call, keyword: str, *, safe: bool) -> Fix | None:
     return make_fix(
         SAFE if safe else UNSAFE,
         f"Remove {keyword}",
-        lambda: edits.remove_argument(call.module.tree, call.node, argument),
+        lambda: edits.remove_argument(call.module.tree, call_at(call.node), argument),
     )
 
 
@@ -376,16 +387,14 @@ def delete_statement(call: Call, *, safe: bool = True) -> Fix | None:
     tree = call.module.tree
     node = call.node
     parent = tree.parents.get(node)
-    alone = isinstance(parent, cst.Expr) or (
-        isinstance(parent, cst.AssignTarget) and len(tree.parents[parent].targets) == 1
-    )
-    if not alone:
+    statement = tree.parents.get(parent) if isinstance(parent, cst.AssignTarget) else parent
+    if isinstance(parent, cst.AssignTarget):
+        alone = isinstance(statement, cst.Assign) and len(statement.targets) == 1
+    else:
+        alone = isinstance(statement, cst.Expr)
+    if statement is None or not alone:
         return None
-    return make_fix(
-        SAFE if safe else UNSAFE,
-        "Delete the statement",
-        lambda: edits.delete_statement(tree, parent if isinstance(parent, cst.Expr) else tree.parents[parent]),
-    )
+    return make_fix(SAFE if safe else UNSAFE, "Delete the statement", lambda: edits.delete_statement(tree, statement))
 
 
 def rename(place: Place, name: str) -> Fix | None:
@@ -433,10 +442,11 @@ def rename_method(call: Call, name: str, *, safe: bool, without: tuple[str, ...]
     """Call another method of the same object, without some keyword arguments."""
 
     def build() -> edits.Edits:
-        result = edits.rename_method(call.module.tree, call.node, name)
+        node = call_at(call.node)
+        result = edits.rename_method(call.module.tree, node, name)
         for keyword in without:
             if keyword in call.arguments.nodes:
-                result = (*result, *edits.remove_argument(call.module.tree, call.node, call.arguments.nodes[keyword]))
+                result = (*result, *edits.remove_argument(call.module.tree, node, call.arguments.nodes[keyword]))
         return result
 
     return make_fix(SAFE if safe else UNSAFE, f"Call {name}", build)
@@ -444,10 +454,11 @@ def rename_method(call: Call, name: str, *, safe: bool, without: tuple[str, ...]
 
 def recurrent_layer(call: Call, cell: Made, layer: str) -> Fix | None:
     """``RNN(LSTMCell(u))`` becomes ``LSTM(u)``."""
-    tree = call.module.tree
+    tree, node = call.module.tree, call.node
     argument = call.written("cell")
     if (
         argument is None
+        or not isinstance(node, cst.Call)
         or not isinstance(argument.value, cst.Call)
         or cell.call is None
         or cell.call.node is not argument.value
@@ -455,22 +466,22 @@ def recurrent_layer(call: Call, cell: Made, layer: str) -> Fix | None:
         return None
     inner = argument.value
     given = {arg.keyword.value for arg in inner.args if arg.keyword} & set(call.arguments.keywords)
-    if given or not inner.args or (len(call.node.args) > 1 and call.node.args[1].keyword is None):
+    if given or not inner.args or (len(node.args) > 1 and node.args[1].keyword is None):
         return None
 
     def build() -> edits.Edits:
-        function = call.node.func
-        if isinstance(function, cst.Attribute):
-            renamed, imports = edits.replace(tree, function.attr, layer), ()
+        imports: edits.Edits = ()
+        if isinstance(node.func, cst.Attribute):
+            renamed = edits.replace(tree, node.func.attr, layer)
         else:
             text, imports = edits.spelling(tree, f"{LAYERS}{layer}")
-            renamed = edits.replace(tree, function, text)
+            renamed = edits.replace(tree, node.func, text)
         start, end = tree.range_of(inner.args[0])[0], tree.range_of(inner.args[-1].value)[1]
         content = call.module.text[start:end]
         if "\n" in content or "#" in content:
             raise CannotEdit("the arguments span lines")
         outer = tree.range_of(argument)
-        return (*imports, *renamed, edits.Edit(outer[0], outer[1], content))
+        return (*imports, *renamed, Edit(outer[0], outer[1], content))
 
     return make_fix(SAFE, f"Use {layer}", build)
 
@@ -478,28 +489,29 @@ def recurrent_layer(call: Call, cell: Made, layer: str) -> Fix | None:
 def unwrap(call: Call, inner: Made, *, safe: bool) -> Fix | None:
     """``Wrapper(Layer(u), name="a")`` becomes ``Layer(u, name="a")``; unsafe where weights may be loaded, whose names change."""
     tree, text = call.module.tree, call.module.text
-    argument = call.written("layer")
+    node, argument = call.node, call.written("layer")
     if (
         argument is None
+        or not isinstance(node, cst.Call)
         or not isinstance(argument.value, cst.Call)
         or inner.call is None
         or inner.call.node is not argument.value
     ):
         return None
-    others = [arg for arg in call.node.args if arg is not argument]
+    layer, others = argument.value, [arg for arg in node.args if arg is not argument]
     if any(arg.keyword is None or arg.keyword.value in inner.call.arguments.keywords for arg in others):
         return None
 
     def build() -> edits.Edits:
-        outer, kept = tree.range_of(call.node), tree.range_of(argument.value)
+        outer, kept = tree.range_of(node), tree.range_of(layer)
         if "#" in text[outer[0] : kept[0]] + text[kept[1] : outer[1]]:
             raise CannotEdit("a comment would be lost")
         added: edits.Edits = ()
         if others:
             # The range of an argument has the parentheses of its value, that of the value has not.
             name, _, rest = ", ".join(text[slice(*tree.range_of(arg))] for arg in others).partition("=")
-            added = edits.add_keyword(tree, argument.value, name.rstrip(), rest.lstrip())
-        return (edits.Edit(outer[0], kept[0], ""), *added, edits.Edit(kept[1], outer[1], ""))
+            added = edits.add_keyword(tree, layer, name.rstrip(), rest.lstrip())
+        return (Edit(outer[0], kept[0], ""), *added, Edit(kept[1], outer[1], ""))
 
     loads = any(word in text for word in ("load_weights", "load_model", "from_pretrained"))
     return make_fix(SAFE if safe and not loads else UNSAFE, f"Write {inner.name.rpartition('.')[2]} alone", build)
@@ -578,7 +590,7 @@ def grow_every_device(call: Call) -> Fix | None:
         if "\n" in statement:
             raise CannotEdit("the call spans lines")
         newline = "\r\n" if "\r\n" in text else "\n"
-        return (edits.Edit(start, end, f"for gpu in {devices}:{newline}{before}{step}{statement}"),)
+        return (Edit(start, end, f"for gpu in {devices}:{newline}{before}{step}{statement}"),)
 
     return make_fix(SAFE, f"Set memory growth on all of {devices}", build)
 
@@ -600,13 +612,12 @@ def move_device_config(call: Call, started: Call) -> Fix | None:
         return None
     block = list(tree.root.body)
     index = next(i for i, other in enumerate(block) if other is statement)
-    moved = [statement]
+    moved, before = [statement], block[:index]
     used = {node.value for node in tree.descendants(statement) if isinstance(node, cst.Name)}
-    if index and _assigns_any(tree, block[index - 1], used):
-        moved.insert(0, block[index - 1])
+    if before and _assigns_any(tree, before[-1], used):
+        moved.insert(0, before.pop())
     used |= {node.value for other in moved for node in tree.descendants(other) if isinstance(node, cst.Name)}
-    between = block[: block.index(moved[0])]
-    if any(_assigns_any(tree, other, used) for other in between):
+    if any(_assigns_any(tree, other, used) for other in before):
         return None
     return make_fix(SAFE, "Move it below the imports", lambda: edits.move_statements(tree, moved, after_imports=True))
 
@@ -667,6 +678,7 @@ def hoist(call: Call, loop: Scope) -> Fix | None:
     statement = tree.statement(call.node)
     if (
         loop.module is not call.module
+        or not isinstance(loop.node, (cst.For, cst.While))
         or tree.parents.get(statement) is not loop.node.body
         or len(loop.node.body.body) < 2
     ):
@@ -676,7 +688,7 @@ def hoist(call: Call, loop: Scope) -> Fix | None:
     )
 
 
-def _in_block(tree, node: cst.CSTNode, block: cst.CSTNode) -> cst.CSTNode | None:
+def _in_block(tree: Tree, node: cst.CSTNode, block: cst.CSTNode) -> cst.CSTNode | None:
     """The statement of ``block`` that holds ``node``."""
     for ancestor in [node, *tree.ancestors(node)]:
         if tree.parents.get(ancestor) is block:
@@ -686,7 +698,7 @@ def _in_block(tree, node: cst.CSTNode, block: cst.CSTNode) -> cst.CSTNode | None
     return None
 
 
-def _assigns_any(tree, statement: cst.CSTNode, names: set[str]) -> bool:
+def _assigns_any(tree: Tree, statement: cst.CSTNode, names: set[str]) -> bool:
     for node in tree.descendants(statement):
         if isinstance(node, cst.AssignTarget) and isinstance(node.target, cst.Name) and node.target.value in names:
             return True
@@ -704,7 +716,7 @@ def tensorflow_print(call: Call, *, safe: bool = True) -> Fix | None:
 
     def build() -> edits.Edits:
         text, imports = edits.spelling(call.module.tree, PRINT)
-        return (*imports, *edits.rename_callee(call.module.tree, call.node, text))
+        return (*imports, *edits.rename_callee(call.module.tree, call_at(call.node), text))
 
     return make_fix(SAFE if safe else UNSAFE, "Use tf.print", build)
 
@@ -721,9 +733,10 @@ def one_step(call: Call) -> Fix | None:
         return None
 
     def build() -> edits.Edits:
-        kept = [arg for arg in call.node.args if arg.keyword is None or arg.keyword.value not in dropped]
-        shorter = edits.keep_arguments(tree, call.node, kept) if len(kept) < len(call.node.args) else ()
-        return (*edits.rename_method(tree, call.node, "train_on_batch"), *shorter)
+        node = call_at(call.node)
+        kept = [arg for arg in node.args if arg.keyword is None or arg.keyword.value not in dropped]
+        shorter = edits.keep_arguments(tree, node, kept) if len(kept) < len(node.args) else ()
+        return (*edits.rename_method(tree, node, "train_on_batch"), *shorter)
 
     return make_fix(UNSAFE, "Call train_on_batch", build)
 

@@ -299,6 +299,13 @@ def rename_method(tree: Tree, call: cst.Call, new_attr: str) -> Edits:
     return replace(tree, _attribute(call).attr, new_attr)
 
 
+def call_at(node: cst.CSTNode) -> cst.Call:
+    """The call that a node is; raises :class:`CannotEdit` for all else."""
+    if not isinstance(node, cst.Call):
+        raise CannotEdit("not a call")
+    return node
+
+
 def _attribute(call: cst.CSTNode) -> cst.Attribute:
     if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute):
         raise CannotEdit("not a method call")
@@ -583,7 +590,7 @@ def arrange_links(tree: Tree, links: Sequence[cst.Call], slots: Sequence[Slot]) 
         CannotEdit: something between the statements uses or changes what they use.
     """
     _check_links(tree, links, [slot for link, slot in zip(links, slots) if slot.link is not link])
-    text, pieces = tree.text, {link: _piece_of(tree, link) for link in links}
+    text, pieces = tree.text, {link: link_range(tree, link) for link in links}
     own_lines = (
         all(_starts_line(text, tree.range_of(_attribute(link).dot)[0]) for link in links)
         and len({id(_small_statement(tree, link)) for link in links}) == 1
@@ -612,7 +619,7 @@ def arrange_links(tree: Tree, links: Sequence[cst.Call], slots: Sequence[Slot]) 
     return tuple(sorted(result))
 
 
-def _piece_of(tree: Tree, link: cst.Call) -> tuple[int, int]:
+def link_range(tree: Tree, link: cst.Call) -> tuple[int, int]:
     """The range of a link from the name of its method on."""
     return tree.range_of(_attribute(link).attr)[0], tree.range_of(link)[1]
 
