@@ -74,7 +74,10 @@ _DIRECTIVE = re.compile(r"#\s*(?:noqa|kerascheck|KC[A-Z]?\d|type:|pylint|pragma|
 
 
 class Surroundings(Protocol):
-    """What a module asks of the project that it belongs to: :class:`kerascheck.interpreter.project.Project`."""
+    """What a module asks of the project that it belongs to: :class:`kerascheck.interpreter.project.Project`.
+
+    The modules of a project are of the asking module's own class, derived from :class:`Module`, for which no type stands here.
+    """
 
     settings: Settings
 

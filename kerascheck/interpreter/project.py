@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from kerascheck.config import Settings
 from kerascheck.interpreter.module import OF_TENSORFLOW_2, Module
@@ -54,7 +54,7 @@ class Project(Generic[M]):
     def __init__(
         self,
         settings: Settings,
-        read: Callable[[Any], Source],
+        read: Callable[[Path], Source],
         make: Callable[[Source, Project[M]], M],
         use: Callable[..., None] = lambda text, share=1.0: None,
     ) -> None:

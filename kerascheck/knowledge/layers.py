@@ -8,6 +8,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 CONV_LAYERS = "keras.layers.Conv"
 DROPOUT = "keras.layers.Dropout"
@@ -114,10 +115,10 @@ class Layer:
         return self.name.rpartition(".")[2]
 
 
-def _layers(names: str, work: Work, holds: Holds = Holds.NOTHING, **known: object) -> Iterator[Layer]:
-    """Several layers of which the same is known."""
+def _layers(names: str, work: Work, holds: Holds = Holds.NOTHING, **known: Any) -> Iterator[Layer]:
+    """Several layers of which the same is ``known``: other fields of :class:`Layer`."""
     for name in names.split():
-        yield Layer(LAYERS + name, work, holds, **known)  # type: ignore[arg-type]
+        yield Layer(LAYERS + name, work, holds, **known)
 
 
 def _table() -> Iterator[Layer]:

@@ -7,7 +7,7 @@ and ``within=loop`` in one iteration of a loop.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Union
+from typing import TYPE_CHECKING, Literal, Protocol, Union
 
 import libcst as cst
 
@@ -22,6 +22,13 @@ Reach = Union["Nested", Literal["program", "function"]]
 _CONDITIONS = frozenset({"branch", "handler"})
 
 
+class InTree(Protocol):
+    """What stands in a tree: a module."""
+
+    @property
+    def tree(self) -> Tree: ...
+
+
 class Nested:
     """A step of the way that leads to a piece of running code: the answers that every step can give about it.
 
@@ -32,8 +39,9 @@ class Nested:
 
     kind: str
     parent: Self | None
-    module: Any
+    module: InTree
     node: cst.CSTNode
+    function: object | None
     label: str
 
     def chain(self) -> Iterator[Self]:
@@ -124,7 +132,7 @@ def happens_before(first: Event, second: Event) -> bool:
     """Whether ``first`` has certainly run when ``second`` runs, both seen in program order."""
     if first.order >= second.order:
         return False
-    roots: tuple[Any, Any] = (first.scope.root, second.scope.root)
+    roots = first.scope.root, second.scope.root
     if roots[0] is not roots[1] and (roots[0].function is not None or "process" in (roots[0].label, roots[1].label)):
         return False
     return not _deciding(first, second)
