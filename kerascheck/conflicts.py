@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from kerascheck.interpreter.values import Stage
-from kerascheck.meaning.data.order import CONFLICTING, Added, Arrangement, Kind, arrangement
+from kerascheck.meaning.data.order import CONFLICTING, Added, Arrangement, WishKind, arrangement
 from kerascheck.repairs.fixes import rearranged
 
 if TYPE_CHECKING:
@@ -83,8 +83,8 @@ def _joined(module: Module, group: Sequence[Asked], plan: Arrangement) -> Asked:
     diagnoses = [(each.code, diagnosis) for each, diagnosis in group]
     wishes = [diagnosis.wish for _, diagnosis in diagnoses]
     uncached = (
-        arrangement(module.pipelines, [wish for wish in wishes if wish.kind is not Kind.ADD_CACHE])
-        if any(wish.kind is Kind.ADD_CACHE for wish in wishes)
+        arrangement(module.pipelines, [wish for wish in wishes if wish.kind is not WishKind.ADD_CACHE])
+        if any(wish.kind is WishKind.ADD_CACHE for wish in wishes)
         else None
     )
     joined = replace(

@@ -29,13 +29,14 @@ from kerascheck.interpreter.values import (
     options_of,
     shows_tensor,
 )
-from kerascheck.meaning.data.mapped_functions import display
+from kerascheck.meaning.data.mapped_functions import display_name
 from kerascheck.meaning.module import Module
 from kerascheck.rule import CommentsRule, Diagnosis, RequirementsRule, Rule, Silence
 from kerascheck.source.requirements import Requirement, RequirementsFile
 from kerascheck.source.suppression import Comments, Directive
 
 __all__ = [
+    "UNKNOWN",
     "Applicability",
     "Applies",
     "Call",
@@ -66,13 +67,12 @@ __all__ = [
     "Silence",
     "Stage",
     "Tensor",
-    "UNKNOWN",
     "Value",
     "conditions",
     "constant",
     "data",
     "datasets_in",
-    "display",
+    "display_name",
     "fixes",
     "graph",
     "holds_tensor",

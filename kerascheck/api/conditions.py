@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kerascheck.interpreter.place import expects_one, handles_versions, in_session, is_off_by_default
-from kerascheck.meaning.graph.traced_code import asks_for_mode, under_condition
+from kerascheck.meaning.graph.traced_code import asks_for_mode, only_in_first_trace
 from kerascheck.syntax.conditions import happens_before, written_conditions
 from kerascheck.syntax.written import stands_for_versions
 
@@ -14,7 +14,7 @@ __all__ = [
     "happens_before",
     "in_session",
     "is_off_by_default",
+    "only_in_first_trace",
     "stands_for_versions",
-    "under_condition",
     "written_conditions",
 ]

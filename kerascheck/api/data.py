@@ -2,41 +2,42 @@
 
 from __future__ import annotations
 
-from kerascheck.interpreter.array_shapes import batch_size, size_of
+from kerascheck.interpreter.array_shapes import array_size, batch_size
 from kerascheck.interpreter.keras_data import is_py_dataset
-from kerascheck.meaning.data.array_origins import ingredients, made_as_double, reads_file, waits
+from kerascheck.meaning.data.array_origins import ingredients, made_as_double, reads_file, waits_without_gil
 from kerascheck.meaning.data.image_flows import generators_of, handed_generators
-from kerascheck.meaning.data.mapped_functions import Facts, creates_state
-from kerascheck.meaning.data.order import Added, Kind, Wish, arrangement
+from kerascheck.meaning.data.mapped_functions import creates_state, facts_of
+from kerascheck.meaning.data.order import Added, Wish, WishKind, arrangement
 from kerascheck.meaning.data.pipelines import (
     COMBINING,
     INSPECTED_ELEMENTS,
     batches_before,
-    gives_few,
+    gives_few_elements,
     is_batched,
     is_cut_short,
     is_random_before,
     is_reshuffled,
     last_deterministic,
-    nearest,
+    nearest_before,
     next_batch,
     reads_remote_files,
     sorts_by_length,
 )
 
 __all__ = [
-    "Added",
     "COMBINING",
-    "Facts",
     "INSPECTED_ELEMENTS",
-    "Kind",
+    "Added",
     "Wish",
+    "WishKind",
     "arrangement",
+    "array_size",
     "batch_size",
     "batches_before",
     "creates_state",
+    "facts_of",
     "generators_of",
-    "gives_few",
+    "gives_few_elements",
     "handed_generators",
     "ingredients",
     "is_batched",
@@ -46,11 +47,10 @@ __all__ = [
     "is_reshuffled",
     "last_deterministic",
     "made_as_double",
-    "nearest",
+    "nearest_before",
     "next_batch",
     "reads_file",
     "reads_remote_files",
-    "size_of",
     "sorts_by_length",
-    "waits",
+    "waits_without_gil",
 ]

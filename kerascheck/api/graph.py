@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from kerascheck.meaning.graph.compiled_loops import (
-    beside_training,
+    calls_beside_training,
     changing_constants,
     changing_shapes,
-    compiled_in_turns,
+    compiled_in_iterations,
     rare_updates,
 )
-from kerascheck.meaning.graph.debug_switches import switches
+from kerascheck.meaning.graph.debug_switches import debug_switches
 from kerascheck.meaning.graph.traced_code import (
     RUNS_ONCE,
     WHY_NO_VALUES,
@@ -31,11 +31,12 @@ from kerascheck.meaning.graph.traced_code import (
 __all__ = [
     "RUNS_ONCE",
     "WHY_NO_VALUES",
-    "beside_training",
+    "calls_beside_training",
     "changing_constants",
     "changing_shapes",
-    "compiled_in_turns",
+    "compiled_in_iterations",
     "converts_branches",
+    "debug_switches",
     "doubt_of",
     "is_captured",
     "is_for_inference",
@@ -44,7 +45,6 @@ __all__ = [
     "recursive_calls",
     "side_effects",
     "stale_globals",
-    "switches",
     "tells_of_tracing",
     "traced_calls",
     "tracing_frame",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kerascheck.interpreter.layer_shapes import numbers
-from kerascheck.meaning.models.models import layer_place, may_mask, steps_into, takes_tables
+from kerascheck.interpreter.layer_shapes import example_size
+from kerascheck.meaning.models.models import lacks_time_axis, layer_place, may_mask, time_steps_into
 from kerascheck.meaning.models.precision import (
     HALF_POLICIES,
     float16_models,
@@ -15,15 +15,15 @@ from kerascheck.meaning.program.program import makes_layer, policy_set_by
 
 __all__ = [
     "HALF_POLICIES",
+    "example_size",
     "float16_models",
     "full_precision_trainings",
+    "lacks_time_axis",
     "layer_place",
     "makes_layer",
     "may_mask",
-    "numbers",
     "policy_set_by",
     "scales_loss",
-    "steps_into",
-    "takes_tables",
+    "time_steps_into",
     "train_step_of",
 ]

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from kerascheck.interpreter.place import construction_of, seen_in
+from kerascheck.interpreter.place import construction_of, place_in_module
 from kerascheck.meaning.program.clocks import (
-    between,
+    calls_between,
+    compiled_runs,
     eager_work,
-    executions,
-    intervals,
     is_about_first_run,
     is_warm,
     is_warmed_up,
+    measured_intervals,
     measures_speed,
     unread_work,
 )
 from kerascheck.meaning.program.distribution import (
-    eager_runs,
+    eager_strategy_runs,
     given_models,
     unconditional_mirrors,
     unentered_scopes,
@@ -24,26 +24,27 @@ from kerascheck.meaning.program.distribution import (
     unplaced_optimizers,
     unscaled_batches,
 )
-from kerascheck.meaning.program.loops import SHORT_LOOP, turns, varies
-from kerascheck.meaning.training.repeated_training import least_times, place_in
+from kerascheck.meaning.program.loops import SHORT_LOOP, loop_that_changes, most_iterations
+from kerascheck.meaning.training.repeated_training import least_iterations, place_in_loop
 
 __all__ = [
     "SHORT_LOOP",
-    "between",
+    "calls_between",
+    "compiled_runs",
     "construction_of",
-    "eager_runs",
+    "eager_strategy_runs",
     "eager_work",
-    "executions",
     "given_models",
-    "intervals",
     "is_about_first_run",
     "is_warm",
     "is_warmed_up",
-    "least_times",
+    "least_iterations",
+    "loop_that_changes",
+    "measured_intervals",
     "measures_speed",
-    "place_in",
-    "seen_in",
-    "turns",
+    "most_iterations",
+    "place_in_loop",
+    "place_in_module",
     "unconditional_mirrors",
     "unentered_scopes",
     "unplaced_in_steps",
@@ -51,5 +52,4 @@ __all__ = [
     "unplaced_optimizers",
     "unread_work",
     "unscaled_batches",
-    "varies",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kerascheck.interpreter.place import is_left_unused, takes_parameter
-from kerascheck.meaning.training.repeated_training import is_one_item, is_slice_of_turn
+from kerascheck.meaning.training.repeated_training import is_one_item, is_slice_by_iteration
 from kerascheck.syntax.edits import imports_as_written, names_as_written
 from kerascheck.syntax.written import names_parameter
 
@@ -11,7 +11,7 @@ __all__ = [
     "imports_as_written",
     "is_left_unused",
     "is_one_item",
-    "is_slice_of_turn",
+    "is_slice_by_iteration",
     "names_as_written",
     "names_parameter",
     "takes_parameter",

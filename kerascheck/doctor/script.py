@@ -210,13 +210,13 @@ def _size_of_pictures(op: Operation, folder: Path) -> int | None:
 
 def _arrays(module: Module) -> Iterator[Demand]:
     """Arrays that it makes and trains on, where their sizes are literals."""
-    from kerascheck.interpreter.array_shapes import size_of
+    from kerascheck.interpreter.array_shapes import array_size
     from kerascheck.meaning.data.array_origins import made_as_double
 
     for call in module.program.model_calls("fit"):
         # The larger one: both may be parts of the same. An array of an unknown type takes a byte per number at least.
         size = max(
-            (size_of(value) or 0) * (_DOUBLE if made_as_double(value) is not None else 1)
+            (array_size(value) or 0) * (_DOUBLE if made_as_double(value) is not None else 1)
             for value in (call.given("x"), call.given("y"))
         )
         if size:

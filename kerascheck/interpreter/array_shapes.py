@@ -68,7 +68,7 @@ def shape_of(value: Value | None, depth: int = 12) -> Shape:
     return shapes.pop() if len(shapes) == 1 else None
 
 
-def size_of(value: Value | None) -> int | None:
+def array_size(value: Value | None) -> int | None:
     """How many numbers an array holds; None where that is not known."""
     shape = shape_of(value)
     return None if shape is None else product(*shape)

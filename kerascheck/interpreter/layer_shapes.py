@@ -73,7 +73,7 @@ def input_shape(call: Call) -> Shape:
     return literal_shape(call.keyword("batch_shape") or call.keyword("batch_input_shape"))
 
 
-def numbers(shape: Shape) -> float:
+def example_size(shape: Shape) -> float:
     """How many numbers one example of a shape holds; infinite where that is not known."""
     size = product(*shape[1:]) if shape else None
     return inf if size is None else size

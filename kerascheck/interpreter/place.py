@@ -19,7 +19,7 @@ class Place:
         self.module, self.node = module, node
 
 
-def seen_in(module: SeenModule, call: Call) -> Place:
+def place_in_module(module: SeenModule, call: Call) -> Place:
     """Where a module makes a call or, for one that stands in another module, calls what leads there; the call itself where only an import does."""
     written, node, frame = call.module, call.node, call.scope.frame
     while written is not module:

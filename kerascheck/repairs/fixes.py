@@ -315,7 +315,7 @@ def _renamed_inside(module: SeenModule, swapped: edits.Edits, callee: cst.CSTNod
     return tuple(renamed)
 
 
-def move_behind(call_node: cst.CSTNode, target: Stage, message: str, *, safe: bool = True) -> Fix | None:
+def move_after(call_node: cst.CSTNode, target: Stage, message: str, *, safe: bool = True) -> Fix | None:
     """Take a dataset operation out of its place and put it right behind another."""
 
     def build() -> edits.Edits:
@@ -486,7 +486,7 @@ def recurrent_layer(call: Call, cell: Made, layer: str) -> Fix | None:
     return make_fix(SAFE, f"Use {layer}", build)
 
 
-def unwrap(call: Call, inner: Made, *, safe: bool) -> Fix | None:
+def unwrap_layer(call: Call, inner: Made, *, safe: bool) -> Fix | None:
     """``Wrapper(Layer(u), name="a")`` becomes ``Layer(u, name="a")``; unsafe where weights may be loaded, whose names change."""
     tree, text = call.module.tree, call.module.text
     node, argument = call.node, call.written("layer")
@@ -550,7 +550,7 @@ def _ends_in_python(call: Call) -> bool:
     return reads or (call.name or "").startswith(("numpy.random.", "random."))
 
 
-def set_growth(module: Module) -> Fix | None:
+def set_memory_growth(module: Module) -> Fix | None:
     """Set memory growth on every GPU below the imports."""
 
     def build() -> edits.Edits:
@@ -672,7 +672,7 @@ def move_above_import(call: Call, first: Call) -> Fix | None:
     return make_fix(UNSAFE, "Move it above the import", lambda: edits.move_statements(tree, moved, before=anchor))
 
 
-def hoist(call: Call, loop: Scope) -> Fix | None:
+def move_before_loop(call: Call, loop: Scope) -> Fix | None:
     """Move a statement of a loop before the loop; unsafe, for it then runs once."""
     tree = call.module.tree
     statement = tree.statement(call.node)
@@ -721,7 +721,7 @@ def tensorflow_print(call: Call, *, safe: bool = True) -> Fix | None:
     return make_fix(SAFE if safe else UNSAFE, "Use tf.print", build)
 
 
-def one_step(call: Call) -> Fix | None:
+def train_on_batch(call: Call) -> Fix | None:
     """``fit(x, y)`` of one batch becomes ``train_on_batch(x, y)``, where nobody uses the History; unsafe, for fit makes batches of 32."""
     tree, given = call.module.tree, call.arguments
     dropped = {"epochs", "batch_size", "verbose", "shuffle"}
@@ -741,7 +741,7 @@ def one_step(call: Call) -> Fix | None:
     return make_fix(UNSAFE, "Call train_on_batch", build)
 
 
-def as_tensor(call: Call, arg: cst.Arg) -> Fix | None:
+def wrap_in_constant(call: Call, arg: cst.Arg) -> Fix | None:
     """Wrap an argument in ``tf.constant``; unsafe, for the function then gets a tensor."""
     tree = call.module.tree
 

@@ -107,7 +107,7 @@ def is_no_read(holder: cst.CSTNode | None, name: cst.Name) -> bool:
 
 
 def stands_for_versions(tree: Tree, node: cst.CSTNode) -> bool:
-    """:func:`handles_versions` for a node that is no call."""
+    """Whether a node is written for one of several versions: what ``handles_versions`` asks of a place in running code."""
     return any(asks_for_version(tree, holder) for holder in tree.ancestors(node))
 
 

@@ -3,7 +3,7 @@
 import pytest
 from snippets import load, shown
 
-from kerascheck.interpreter.array_shapes import shape_of, size_of
+from kerascheck.interpreter.array_shapes import array_size, shape_of
 from kerascheck.interpreter.values import constant
 
 
@@ -116,4 +116,4 @@ def test_sizes_are_numbers(tmp_path, text, value):
 )
 def test_sizes(tmp_path, text, size):
     (value,) = shown(load(tmp_path, f"show({text})", "import numpy as np\nfrom somewhere import n, show\n"))
-    assert size_of(value) == size
+    assert array_size(value) == size

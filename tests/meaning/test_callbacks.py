@@ -3,13 +3,13 @@
 import pytest
 from snippets import MODEL, load
 
-from kerascheck.meaning.training.callbacks import every_batch, may_act_on_batches
+from kerascheck.meaning.training.callbacks import calls_of_every_batch, may_act_on_batches
 
 CALLBACK = MODEL + "class Watch(keras.callbacks.Callback):\n"
 
 
 def attributes(module):
-    return [call.attribute for call, _ in every_batch(module.run.calls) if call.attribute]
+    return [call.attribute for call, _ in calls_of_every_batch(module.run.calls) if call.attribute]
 
 
 @pytest.mark.parametrize(

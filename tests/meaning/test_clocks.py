@@ -3,13 +3,20 @@
 import pytest
 from snippets import MODEL, load
 
-from kerascheck.meaning.program.clocks import between, executions, intervals, is_warm, measures_speed, unread_work
+from kerascheck.meaning.program.clocks import (
+    calls_between,
+    compiled_runs,
+    is_warm,
+    measured_intervals,
+    measures_speed,
+    unread_work,
+)
 
 HEAD = "import time\nimport numpy as np\n" + MODEL + "@tf.function\ndef f(x): return tf.reduce_sum(x)\n"
 
 
 def only(module):
-    (found,) = intervals(module)
+    (found,) = measured_intervals(module)
     return found
 
 
@@ -45,7 +52,7 @@ def only(module):
     ],
 )
 def test_intervals(tmp_path, text, count):
-    assert len(list(intervals(load(tmp_path, text, HEAD)))) == count
+    assert len(list(measured_intervals(load(tmp_path, text, HEAD)))) == count
 
 
 @pytest.mark.parametrize(
@@ -79,9 +86,9 @@ def test_what_is_a_speed(tmp_path, text, speed):
 def test_the_parts_of_a_program_are_no_speeds(tmp_path):
     lines = "a = time.time()\nload()\nb = time.time()\nprint('loading', b - a)\nf(x)\nc = time.time()\nprint('inference', c - b)\nprint('total, with inference', c - a)\n"
     module = load(tmp_path, lines, HEAD)
-    assert [measures_speed(module, each) for each in intervals(module)] == [False] * 3
+    assert [measures_speed(module, each) for each in measured_intervals(module)] == [False] * 3
     module = load(tmp_path, lines + "print('per image', (c - b) / 100)\n", HEAD)
-    assert [measures_speed(module, each) for each in intervals(module)] == [False] * 3 + [True]
+    assert [measures_speed(module, each) for each in measured_intervals(module)] == [False] * 3 + [True]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +113,7 @@ def test_the_parts_of_a_program_are_no_speeds(tmp_path):
 )
 def test_what_is_warm(tmp_path, before, timed, warm):
     module = load(tmp_path, f"{before}\nt = time.time()\n{timed}\nprint(1 / (time.time() - t))", HEAD)
-    runs = list(executions(between(module, only(module))))
+    runs = list(compiled_runs(calls_between(module, only(module))))
     assert [is_warm(module, run, only(module)) for run in runs] == ([] if warm is None else [warm])
 
 
@@ -124,7 +131,7 @@ def test_what_is_warm(tmp_path, before, timed, warm):
 )
 def test_work_that_nobody_waits_for(tmp_path, timed, unread):
     module = load(tmp_path, f"t = time.time()\n{timed}\nd = time.time() - t", HEAD)
-    assert (unread_work(module, between(module, only(module))) is not None) is unread
+    assert (unread_work(module, calls_between(module, only(module))) is not None) is unread
 
 
 @pytest.mark.parametrize(
@@ -140,7 +147,7 @@ def test_eager_steps_that_nobody_waits_for(tmp_path, after, unread):
     step = "def step(x):\n    with tf.GradientTape() as tape:\n        loss = tf.reduce_sum(model(x))\n    optimizer.apply_gradients(zip(tape.gradient(loss, v), v))\n    return loss\n"
     loop = f"optimizer = keras.optimizers.SGD()\nlosses = []\nt = time.time()\nfor i in range(9):\n    loss = step(x)\n{after}d = time.time() - t"
     module = load(tmp_path, loop, HEAD + step)
-    assert (unread_work(module, between(module, only(module))) is not None) is unread
+    assert (unread_work(module, calls_between(module, only(module))) is not None) is unread
 
 
 def test_the_place_of_a_run_belongs_to_the_module_that_calls_it(tmp_path):
@@ -151,6 +158,6 @@ def test_the_place_of_a_run_belongs_to_the_module_that_calls_it(tmp_path):
         "steps.py": "import tensorflow as tf\n@tf.function\ndef step(x):\n    return tf.square(x)\n",
     }
     module = load(tmp_path, files)
-    (run,) = executions(between(module, only(module)))
+    (run,) = compiled_runs(calls_between(module, only(module)))
     assert run.module.path.name == "loop.py"
     assert run.module.text[slice(*run.module.range_of(run.node))] == "step(x)"

@@ -5,10 +5,10 @@ from snippets import IMPORTS, load, written
 
 from kerascheck.interpreter.values import holds_tensor
 from kerascheck.meaning.graph.compiled_loops import (
-    beside_training,
+    calls_beside_training,
     changing_constants,
     changing_shapes,
-    compiled_in_turns,
+    compiled_in_iterations,
 )
 
 STEP = IMPORTS + "import random\nimport numpy as np\n@tf.function\ndef step(x, i=0): return x\n"
@@ -36,7 +36,7 @@ PADDED = STEP + "ds = tf.data.Dataset.from_generator(g).padded_batch(4)\n"
 )  # fmt: skip
 def test_functions_made_in_turns(tmp_path, text, made):
     text = IMPORTS + ("def g(a): return a\n" + text)
-    assert len(list(compiled_in_turns(load(tmp_path, text)))) == made
+    assert len(list(compiled_in_iterations(load(tmp_path, text)))) == made
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ TRAINED = IMPORTS + (
 def test_what_stands_beside_a_compiled_step(tmp_path, text, names):
     module = load(tmp_path, TRAINED + text)
     assert [
-        call.name for call, _, _ in beside_training(module) if (call.name or "").startswith("keras.Metric")
+        call.name for call, _, _ in calls_beside_training(module) if (call.name or "").startswith("keras.Metric")
     ] == names
 
 
@@ -201,5 +201,5 @@ def test_what_one_of_two_compiled_functions_gives(tmp_path):
         "step = make(load())\nfor x in data: print(step(x))\n"
     )
     module = load(tmp_path, TRAINED + text)
-    (call,) = [call for call, _, _ in beside_training(module) if call.name == "builtins.print"]
+    (call,) = [call for call, _, _ in calls_beside_training(module) if call.name == "builtins.print"]
     assert holds_tensor(call.first)

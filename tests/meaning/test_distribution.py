@@ -4,7 +4,7 @@ import pytest
 from snippets import IMPORTS, load
 
 from kerascheck.meaning.program.distribution import (
-    eager_runs,
+    eager_strategy_runs,
     given_models,
     unconditional_mirrors,
     unplaced_in_steps,
@@ -38,7 +38,7 @@ STRATEGY = IMPORTS + (
     ],
 )  # fmt: skip
 def test_steps_that_run_eagerly(tmp_path, text, found):
-    assert len(list(eager_runs(load(tmp_path, STRATEGY + text)))) == found
+    assert len(list(eager_strategy_runs(load(tmp_path, STRATEGY + text)))) == found
 
 
 @pytest.mark.parametrize(

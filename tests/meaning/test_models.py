@@ -4,7 +4,7 @@ import pytest
 from snippets import IMPORTS, load
 
 from kerascheck.interpreter.values import Instance
-from kerascheck.meaning.models.models import UNKNOWN_WIDTH, batching
+from kerascheck.meaning.models.models import UNKNOWN_WIDTH, batches_of
 
 HEAD = IMPORTS + "from tensorflow.keras import Input, Model, Sequential, layers\n"
 NET = (
@@ -274,5 +274,5 @@ def test_what_is_done_with_a_model(tmp_path, text):
 def test_batches(tmp_path, text, expected):
     module = load(tmp_path, f"{HEAD}m = Sequential([layers.Dense(1)])\nds = tf.data.Dataset.range(99)\n{text}\n")
     (fit,) = module.models[0].fits
-    found = batching(fit)
+    found = batches_of(fit)
     assert (found and found.size) == expected

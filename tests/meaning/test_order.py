@@ -3,7 +3,7 @@
 import pytest
 from snippets import MODEL, load
 
-from kerascheck.meaning.data.order import Added, Kind, Wish, arrangement, line_of
+from kerascheck.meaning.data.order import Added, Wish, WishKind, arrangement, line_of
 from kerascheck.repairs.fixes import rearranged
 
 HEAD = MODEL + (
@@ -17,11 +17,11 @@ WRITTEN = {
     "take": "take(500)", "repeat": "repeat()", "prefetch": "prefetch(2)", "filter": "filter(scale)", "interleave": "interleave(tf.data.TFRecordDataset)",
 }  # fmt: skip
 KINDS = {
-    "cache": Kind.CACHE_EARLIER,
-    "shuffle": Kind.SHUFFLE_EARLIER,
-    "take": Kind.TAKE_EARLIER,
-    "repeat": Kind.REPEAT_LATER,
-    "prefetch": Kind.PREFETCH_LAST,
+    "cache": WishKind.CACHE_EARLIER,
+    "shuffle": WishKind.SHUFFLE_EARLIER,
+    "take": WishKind.TAKE_EARLIER,
+    "repeat": WishKind.REPEAT_LATER,
+    "prefetch": WishKind.PREFETCH_LAST,
 }
 
 
@@ -39,9 +39,9 @@ def ordered(folder, operations, *wishes):
     """The short names in the order that gives the wishes, "+" for what is added; a wish is the name of what is to move, or "+cache decode"."""
     module, stages = chain(folder, operations.split())
     kinds = [
-        (Kind.ADD_CACHE, wish.split()[1])
+        (WishKind.ADD_CACHE, wish.split()[1])
         if wish.startswith("+cache")
-        else (Kind.ADD_PREFETCH, wish.split()[1])
+        else (WishKind.ADD_PREFETCH, wish.split()[1])
         if wish.startswith("+")
         else (KINDS[wish], wish)
         for wish in wishes
@@ -107,7 +107,10 @@ def test_a_wish_for_another_chain_is_not_granted(tmp_path):
         next(stage for stage in stages.values() if stage.name == name and stage.input.name == before)
         for name, before in (("cache", "shuffle"), ("shuffle", "batch"))
     )
-    assert arrangement(module.pipelines, [Wish(Kind.CACHE_EARLIER, cache), Wish(Kind.SHUFFLE_EARLIER, shuffle)]) is None
+    assert (
+        arrangement(module.pipelines, [Wish(WishKind.CACHE_EARLIER, cache), Wish(WishKind.SHUFFLE_EARLIER, shuffle)])
+        is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -124,4 +127,4 @@ def test_a_wish_for_another_chain_is_not_granted(tmp_path):
 def test_what_is_used_elsewhere_stays(tmp_path, end, fixed):
     module, _ = chain(tmp_path, ["batch", "shuffle"], end)
     shuffle = next(stage for stage in module.run.stages if stage.name == "shuffle")
-    assert (rearranged(module, [Wish(Kind.SHUFFLE_EARLIER, shuffle)], "Shuffle first") is not None) is fixed
+    assert (rearranged(module, [Wish(WishKind.SHUFFLE_EARLIER, shuffle)], "Shuffle first") is not None) is fixed

@@ -4,7 +4,13 @@ import pytest
 from snippets import MODEL, load, operation, roles, sinks
 
 from kerascheck.interpreter.values import UNKNOWN, constant
-from kerascheck.meaning.data.pipelines import gives_few, is_batched, nearest, next_batch, reads_remote_files
+from kerascheck.meaning.data.pipelines import (
+    gives_few_elements,
+    is_batched,
+    nearest_before,
+    next_batch,
+    reads_remote_files,
+)
 
 DATA = (
     MODEL
@@ -539,7 +545,7 @@ def test_how_often_training_runs_through(tmp_path, text, passes):
 )
 def test_the_nearest_operation_of_a_name(tmp_path, chain, found):
     take = list(load(tmp_path, DATA + f"model.fit(base{chain})").pipelines.operations("take"))[-1]
-    assert (nearest(take.stages[0], "cache", ("map", "take")) is not None) is found
+    assert (nearest_before(take.stages[0], "cache", ("map", "take")) is not None) is found
 
 
 @pytest.mark.parametrize(
@@ -596,7 +602,7 @@ def test_files_on_network_storage(tmp_path, files, remote):
 def test_few_elements(tmp_path, chain, few):
     module = load(tmp_path, f"{DATA}model.fit(base.map(aug){chain})")
     ((sink, role),) = module.pipelines.sinks
-    assert gives_few(sink.stage) is few
+    assert gives_few_elements(sink.stage) is few
     assert role == ("inspect" if few else "train")
 
 

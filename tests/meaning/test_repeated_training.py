@@ -6,10 +6,10 @@ from snippets import IMPORTS, MODEL, load
 
 from kerascheck.meaning.training.repeated_training import (
     is_one_item,
-    is_slice_of_turn,
-    least_times,
-    made_in_loop,
-    repetitions,
+    is_slice_by_iteration,
+    least_iterations,
+    models_made_in_loop,
+    repeated_calls,
 )
 
 BUILD = (
@@ -48,7 +48,7 @@ AGENT = (
     ],
 )  # fmt: skip
 def test_the_model_of_each_turn(tmp_path, text, same):
-    assert [each.is_same for each in repetitions(load(tmp_path, text), "fit")] == same
+    assert [each.is_same for each in repeated_calls(load(tmp_path, text), "fit")] == same
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_the_model_of_each_turn(tmp_path, text, same):
     ],
 )
 def test_models_that_are_made_and_trained_in_one_turn(tmp_path, text, count):
-    assert len(list(made_in_loop(load(tmp_path, text, BUILD), "fit", "train_on_batch"))) == count
+    assert len(list(models_made_in_loop(load(tmp_path, text, BUILD), "fit", "train_on_batch"))) == count
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_models_that_are_made_and_trained_in_one_turn(tmp_path, text, count):
 )
 def test_how_often_a_place_runs_at_least(tmp_path, text, least):
     made = next(call for call in load(tmp_path, text, BUILD).run.calls if call.name == "keras.Sequential")
-    assert least_times(made.scope) == least
+    assert least_iterations(made.scope) == least
 
 
 @pytest.mark.parametrize(
@@ -112,8 +112,8 @@ def test_how_often_a_place_runs_at_least(tmp_path, text, least):
     ],
 )
 def test_slices_that_start_at_the_turn(tmp_path, body, slice_of_turn):
-    (each,) = repetitions(load(tmp_path, f"for i in range(0, n, 32):\n    {body}", MODEL), "fit")
-    assert is_slice_of_turn(each.call.arguments.node(0, "x").value, each.loop) is slice_of_turn
+    (each,) = repeated_calls(load(tmp_path, f"for i in range(0, n, 32):\n    {body}", MODEL), "fit")
+    assert is_slice_by_iteration(each.call.arguments.node(0, "x").value, each.loop) is slice_of_turn
 
 
 @pytest.mark.parametrize(

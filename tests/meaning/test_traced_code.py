@@ -6,12 +6,12 @@ from snippets import load
 from kerascheck.interpreter.values import holds_tensor
 from kerascheck.meaning.graph.traced_code import (
     compiled_by,
+    only_in_first_trace,
     recursive_calls,
     side_effects,
     stale_globals,
     traced_calls,
     trains_in,
-    under_condition,
     unrolled_loops,
 )
 
@@ -288,7 +288,7 @@ def test_compiled_code_of_a_training_step(tmp_path, code, trains):
 )
 def test_what_the_caller_of_a_compiled_function_decides(tmp_path, code, conditional):
     (call,) = [call for call, _ in traced_calls(load(tmp_path, HEAD + code)) if call.name == "z.mark"]
-    assert under_condition(call) is conditional
+    assert only_in_first_trace(call) is conditional
 
 
 @pytest.mark.parametrize(

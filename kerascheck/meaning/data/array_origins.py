@@ -22,14 +22,14 @@ from kerascheck.knowledge.python import FILE_READERS, WAITING
 
 
 def reads_file(call: Call) -> bool:
-    """Whether a call reads a file, and decodes it, without holding Python's lock.
+    """Whether a call reads a file, and decodes it, without holding the GIL.
 
     What parses or computes in Python is not one of them: other threads do not run beside it.
     """
     return call.name in FILE_READERS
 
 
-def waits(call: Call) -> bool:
+def waits_without_gil(call: Call) -> bool:
     """Whether a call waits for a network or a clock, while other threads run."""
     return call.name in WAITING
 

@@ -33,7 +33,7 @@ def least_examples(fit: Call) -> int | None:
 
 
 def trained_examples(fit: Call) -> int | None:
-    """The same without those that ``validation_split`` holds out."""
+    """How many examples of arrays train a model, the fewest of several: those that ``validation_split`` holds out do not. None where that is not known."""
     count, held_out = least_examples(fit), constant(fit.given("validation_split"), 0)
     return count if count is None or type(held_out) not in (int, float) else int(count * (1 - held_out))
 

@@ -19,6 +19,7 @@ from kerascheck.interpreter.values import (
     Mapping,
     Partial,
     SeenModule,
+    Stage,
     Tensor,
     Value,
     constant,
@@ -130,7 +131,7 @@ _WORDS = {
 _WITHOUT_NAME = (State.LOOKS_UP, State.READS)
 
 
-def display(name: str) -> str:
+def display_name(name: str) -> str:
     """A canonical name as people write it."""
     return "tf." + name[11:] if name.startswith(TENSORFLOW) else name.removeprefix("builtins.")
 
@@ -155,7 +156,7 @@ def state_of(call: Call) -> Stateful | None:
         )
     if name == NUMPY_FUNCTION and constant(call.given("stateful"), True) is False:
         return None
-    return Stateful(call, state, _WORDS[state] if state in _WITHOUT_NAME else f"{display(name)} {_WORDS[state]}")
+    return Stateful(call, state, _WORDS[state] if state in _WITHOUT_NAME else f"{display_name(name)} {_WORDS[state]}")
 
 
 def write_of(call: Call) -> str | None:
@@ -171,7 +172,7 @@ def write_of(call: Call) -> str | None:
             return f"it {STATE_WRITES['insert_or_assign']}"
         if name == METRIC_CALL:
             return f"it {STATE_WRITES['update_state']}"
-    return f"{display(name)} writes what outlives the call" if STATE_WRITING_FUNCTIONS.match(name) else None
+    return f"{display_name(name)} writes what outlives the call" if STATE_WRITING_FUNCTIONS.match(name) else None
 
 
 def _state_of_object(call: Call, value: Value) -> Stateful | None:
@@ -383,6 +384,11 @@ class Facts:
             if not _is_repacking(run.result):
                 return False
         return True
+
+
+def facts_of(stage: Stage) -> Facts | None:
+    """What is known of the function of one operation of a dataset; None for an operation without one."""
+    return Facts([stage.facts], 1) if stage.facts is not None else None
 
 
 def _widening(run: FunctionFacts) -> Call | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from kerascheck.interpreter.values import Stage, constant
 from kerascheck.knowledge.datasets import BATCHING
-from kerascheck.meaning.data.mapped_functions import Facts
+from kerascheck.meaning.data.mapped_functions import facts_of
 from kerascheck.meaning.data.pipelines import PASSING, Pipelines, is_reshuffled
 
 _ONE_BY_ONE = frozenset({"map", "prefetch", "with_options"})
@@ -22,8 +22,8 @@ _KEEPS_INCOMPLETE = frozenset({"cache", "map", "batch", "padded_batch", "ragged_
 _WITH_BATCHES = frozenset({"filter", "repeat", "ignore_errors", "batch", "padded_batch", "ragged_batch"})
 
 
-class Kind(enum.Enum):
-    """What is asked for."""
+class WishKind(enum.Enum):
+    """What a rule may ask of a chain of dataset operations."""
 
     ADD_CACHE = "a cache behind an operation"
     ADD_PREFETCH = "a prefetch behind an operation"
@@ -35,7 +35,7 @@ class Kind(enum.Enum):
 
 
 CONFLICTING = frozenset(
-    {Kind.ADD_CACHE, Kind.CACHE_EARLIER, Kind.SHUFFLE_EARLIER, Kind.TAKE_EARLIER, Kind.REPEAT_LATER}
+    {WishKind.ADD_CACHE, WishKind.CACHE_EARLIER, WishKind.SHUFFLE_EARLIER, WishKind.TAKE_EARLIER, WishKind.REPEAT_LATER}
 )
 """What can undo each other, where several are asked of one chain; what is asked of its end goes with all."""
 
@@ -44,7 +44,7 @@ CONFLICTING = frozenset(
 class Wish:
     """What a rule asks of a chain: of an operation, to stand elsewhere, or to be followed by another."""
 
-    kind: Kind
+    kind: WishKind
     stage: Stage
 
 
@@ -105,7 +105,7 @@ def arrangement(pipelines: Pipelines, wishes: Collection[Wish]) -> Arrangement |
             for wish in wishes
             if wish.kind is kind and not wish.stage.is_source
         ]
-        for kind in Kind
+        for kind in WishKind
     }
     try:
         _arrange(order, asked)
@@ -114,34 +114,34 @@ def arrangement(pipelines: Pipelines, wishes: Collection[Wish]) -> Arrangement |
     return Arrangement(
         before,
         order,
-        [(each, batch) for each in asked[Kind.SHUFFLE_EARLIER] for batch in _crossed(before, order, each)],
+        [(each, batch) for each in asked[WishKind.SHUFFLE_EARLIER] for batch in _crossed(before, order, each)],
     )
 
 
-def _arrange(order: list[Item], asked: dict[Kind, list[Stage]]) -> None:
-    for stage in asked[Kind.ADD_CACHE]:
+def _arrange(order: list[Item], asked: dict[WishKind, list[Stage]]) -> None:
+    for stage in asked[WishKind.ADD_CACHE]:
         order.insert(order.index(stage) + 1, Added("cache"))
-    for take in asked[Kind.TAKE_EARLIER]:
+    for take in asked[WishKind.TAKE_EARLIER]:
         _place_take(order, take)
-    caches = [item for item in order if isinstance(item, Added)] + asked[Kind.CACHE_EARLIER]
+    caches = [item for item in order if isinstance(item, Added)] + asked[WishKind.CACHE_EARLIER]
     # What is shuffled behind a cache of batches is to be cached as examples.
-    caches += [cache for shuffle in asked[Kind.SHUFFLE_EARLIER] for cache in _last_before(order, shuffle, "cache")]
+    caches += [cache for shuffle in asked[WishKind.SHUFFLE_EARLIER] for cache in _last_before(order, shuffle, "cache")]
     for cache in dict.fromkeys(caches):
-        _place_cache(order, cache, bool(asked[Kind.SHUFFLE_EARLIER]))
+        _place_cache(order, cache, bool(asked[WishKind.SHUFFLE_EARLIER]))
         # What is cut off behind it would keep it from being complete.
         cut = next((item for item in order[order.index(cache) :] if item.name not in _KEEPS_INCOMPLETE), None)
         if isinstance(cut, Stage) and cut.name == "take" and isinstance(constant(cut.given("count")), int):
             _place_take(order, cut)
-    for shuffle in asked[Kind.SHUFFLE_EARLIER]:
+    for shuffle in asked[WishKind.SHUFFLE_EARLIER]:
         _place_shuffle(order, shuffle)
-    for repeat in asked[Kind.REPEAT_LATER]:
+    for repeat in asked[WishKind.REPEAT_LATER]:
         last = max((place for place, item in enumerate(order) if item.name in ("shuffle", "cache")), default=0)
         if order.index(repeat) < last:
             _pass(order[order.index(repeat) + 1 : last + 1], _ONE_BY_ONE | _WITH_BATCHES | {"shuffle", "cache"})
             _move(order, repeat, last)
-    for prefetch in asked[Kind.PREFETCH_LAST]:
+    for prefetch in asked[WishKind.PREFETCH_LAST]:
         order.remove(prefetch)
-    last_ones: list[Item] = [*asked[Kind.PREFETCH_LAST], *(Added("prefetch") for _ in asked[Kind.ADD_PREFETCH])]
+    last_ones: list[Item] = [*asked[WishKind.PREFETCH_LAST], *(Added("prefetch") for _ in asked[WishKind.ADD_PREFETCH])]
     for each in last_ones:
         order.insert(_end(order), each)
 
@@ -195,7 +195,7 @@ def _place_shuffle(order: list[Item], shuffle: Stage) -> None:
     decoding = [
         place
         for place, item in enumerate(before)
-        if isinstance(item, Stage) and item.facts is not None and Facts([item.facts], 1).decodes_images
+        if isinstance(item, Stage) and (facts := facts_of(item)) is not None and facts.decodes_images
     ]
     batching = [place for place, item in enumerate(before) if item.name in BATCHING]
     target = min([*(cached[-1:] and [cached[-1] + 1] or decoding[:1]), *batching], default=here)
@@ -209,11 +209,11 @@ def _last_before(order: list[Item], item: Item, name: str) -> list[Item]:
 
 
 def _draws(item: Item) -> bool:
-    return isinstance(item, Stage) and item.facts is not None and Facts([item.facts], 1).randomness is not None
+    return isinstance(item, Stage) and (facts := facts_of(item)) is not None and facts.randomness is not None
 
 
 def _reads(item: Item) -> bool:
-    return isinstance(item, Stage) and item.facts is not None and Facts([item.facts], 1).reading is not None
+    return isinstance(item, Stage) and (facts := facts_of(item)) is not None and facts.reading is not None
 
 
 def _pass(crossed: Sequence[Item], names: Collection[str]) -> None:

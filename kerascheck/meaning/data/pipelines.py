@@ -40,7 +40,7 @@ from kerascheck.knowledge.datasets import (
     PREFETCHED_SOURCES,
 )
 from kerascheck.knowledge.namespaces import OF_KERAS_LOSS, OF_KERAS_METRIC, OF_KERAS_MODEL
-from kerascheck.meaning.data.mapped_functions import Facts
+from kerascheck.meaning.data.mapped_functions import Facts, facts_of
 from kerascheck.meaning.program.loops import makes_few_steps
 from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.conditions import written_conditions
@@ -239,12 +239,12 @@ def _only_arranges(stage: Stage) -> bool:
 
 
 def is_cut_short(stage: Stage) -> bool:
-    """Only a handful of elements gets there, as a literal says."""
-    return stage.input is not None and gives_few(stage.input)
+    """Whether only a handful of elements gets to a stage, as a literal says."""
+    return stage.input is not None and gives_few_elements(stage.input)
 
 
-def gives_few(stage: Stage, *, batches: bool = False) -> bool:
-    """Only a handful of elements comes out, as a literal or a literal list says: a batch counts as many as are in it, or for ``batches`` as one."""
+def gives_few_elements(stage: Stage, *, batches: bool = False) -> bool:
+    """Whether only a handful of elements comes out of a stage, as a literal or a literal list says: a batch counts as many as are in it, or for ``batches`` as one."""
     count, repeated = None, False
     for current in stage.upstream():
         repeated = repeated or current.name == "repeat"
@@ -379,7 +379,7 @@ class Pipelines:
         if sink.role == "escape":
             # As with adapt, one pass that counts.
             return "adapt" if _builds_vocabulary(sink.node) else "evaluate" if _measures(sink) else "unknown"
-        if sink.role == "train" and (gives_few(sink.stage) or self._is_tried_out(sink)):
+        if sink.role == "train" and (gives_few_elements(sink.stage) or self._is_tried_out(sink)):
             return "inspect"
         if sink.role != "loop":
             return sink.role
@@ -583,13 +583,13 @@ class Pipelines:
         rewrites = self.rewrites(last)
         if (
             last.name == "map"
-            and last.facts is not None
+            and (facts := facts_of(last)) is not None
             and self._module.runtime.parallelizes_stateless_maps
             and not rewrites.maps_stay_serial
+            and facts.known
+            and facts.state is None
         ):
-            facts = Facts([last.facts], 1)
-            if facts.known and facts.state is None:
-                return "TensorFlow 2.6 and later make this map parallel, and it then runs ahead by itself; older versions do not."
+            return "TensorFlow 2.6 and later make this map parallel, and it then runs ahead by itself; older versions do not."
         if last.name == "batch" and last.input is not None and last.input.name == "map" and not rewrites.defaults_off:
             return "TensorFlow makes the map and this batch one operation, which runs ahead by itself."
         return None
@@ -645,7 +645,7 @@ def _measures(sink: Sink) -> bool:
 
 def _may_follow_batch(stage: Stage) -> bool:
     if stage.name == "map":
-        return stage.facts is not None and Facts([stage.facts], 1).elementwise
+        return (facts := facts_of(stage)) is not None and facts.elementwise
     return stage.name in ("shuffle", "cache", "repeat")
 
 
@@ -697,7 +697,7 @@ def sorts_by_length(stage: Stage) -> bool:
     )
 
 
-def nearest(stage: Stage, name: str, across: Collection[str]) -> Stage | None:
+def nearest_before(stage: Stage, name: str, across: Collection[str]) -> Stage | None:
     """The last operation of this name before a stage, with nothing but operations of the names ``across`` between; None where there is none."""
     for before in stage.upstream():
         if before is stage:
@@ -739,7 +739,7 @@ def reads_remote_files(module: Module, source: Stage) -> bool:
 
 def is_random_before(stage: Stage) -> bool:
     """Whether an operation, or one before it in the chain, may give other elements in every epoch than in the last; their order does not count."""
-    return any(each.facts is not None and not Facts([each.facts], 1).deterministic for each in stage.upstream())
+    return any(not facts.deterministic for facts in filter(None, map(facts_of, stage.upstream())))
 
 
 def last_deterministic(module: Module, stage: Stage) -> Stage:
@@ -749,8 +749,8 @@ def last_deterministic(module: Module, stage: Stage) -> Stage:
         if (
             len(children) != 1
             or children[0].name not in ("map", "filter")
-            or children[0].facts is None
-            or not Facts([children[0].facts], 1).deterministic
+            or (facts := facts_of(children[0])) is None
+            or not facts.deterministic
         ):
             return stage
         stage = children[0]

@@ -33,7 +33,7 @@ from kerascheck.knowledge.python import BUILTINS
 from kerascheck.knowledge.symbols import Trait
 from kerascheck.meaning.data.mapped_functions import SIZING
 from kerascheck.meaning.data.pipelines import Pipelines
-from kerascheck.meaning.program.loops import SHORT_LOOP, turns, varies
+from kerascheck.meaning.program.loops import SHORT_LOOP, loop_that_changes, most_iterations
 from kerascheck.meaning.program.program import Program
 from kerascheck.meaning.training.steps import environment_loop
 from kerascheck.syntax.tree import Tree
@@ -77,14 +77,14 @@ class TurnArgument:
     is_constant: bool = True
 
 
-def compiled_in_turns(module: Module) -> Iterator[tuple[Compilation, Scope, Call]]:
-    """Functions that every turn of a loop hands to tf.function and calls once: the place, the loop, and the call.
+def compiled_in_iterations(module: Module) -> Iterator[tuple[Compilation, Scope, Call]]:
+    """Functions that every iteration of a loop hands to tf.function and calls once: the place, the loop, and the call.
 
     Where the turn calls it again and again, in a loop of its own, the trace pays for itself.
     """
     for made in module.run.compilations:
         loop = made.scope.innermost_loop(within="program", comprehensions=False)
-        if loop is None or made.how != "tf.function" or turns(made.scope) <= FEW_TRACES:
+        if loop is None or made.how != "tf.function" or most_iterations(made.scope) <= FEW_TRACES:
             continue
         if any(made.scope.conditions(within=loop)) or _is_kept(made):
             continue
@@ -115,7 +115,7 @@ def _is_kept(made: Compilation) -> bool:
 
 
 def changing_constants(module: Module) -> Iterator[TurnArgument]:
-    """Python numbers and texts, other ones in each of many turns, given to a tf.function that traces once for each; also in lists and tuples.
+    """Python numbers and texts, other ones in each of many iterations, given to a tf.function that traces once for each; also in lists and tuples.
 
     tf.function compares them by value, wherever they stand in a structure (tried with TensorFlow 2.21: five lists of texts, five traces).
     """
@@ -127,7 +127,7 @@ def changing_constants(module: Module) -> Iterator[TurnArgument]:
             loop = _turn_of(value, entry.scope)
             # A loop starts over with its own number, but a counter goes on.
             if loop is None:
-                loop, values = _counted(arg.value, value, entry.scope), turns(entry.scope)
+                loop, values = _counted(arg.value, value, entry.scope), most_iterations(entry.scope)
             else:
                 values = float("inf") if loop.trips is None else loop.trips
             if (
@@ -156,7 +156,7 @@ def _kind(value: Value | None) -> str:
 
 
 def changing_shapes(module: Module) -> Iterator[TurnArgument]:
-    """Tensors and arrays of another shape in each of many turns, given to a tf.function that traces once for each."""
+    """Tensors and arrays of another shape in each of many iterations, given to a tf.function that traces once for each."""
     for entry in _loop_entries(module):
         relaxed = [
             _option(entry, name)
@@ -170,7 +170,7 @@ def changing_shapes(module: Module) -> Iterator[TurnArgument]:
             found = _reshaped(module, entry, arg)
             if (
                 found is not None
-                and turns(entry.scope) > FEW_TRACES
+                and most_iterations(entry.scope) > FEW_TRACES
                 and counting_branch(entry.scope, found.loop) is None
             ):
                 yield found
@@ -309,7 +309,7 @@ def _counted(expression: cst.BaseExpression, value: Value, scope: Scope) -> Scop
 
 
 def _reshaped(module: Module, entry: Call, arg: cst.Arg) -> TurnArgument | None:
-    loop = varies(arg.value, entry.scope)
+    loop = loop_that_changes(arg.value, entry.scope)
     if loop is None:
         return None
     for dataset in datasets_in(loop.value):
@@ -450,10 +450,10 @@ def eager_training(module: Module) -> dict[Scope, Call]:
     return found
 
 
-def beside_training(
+def calls_beside_training(
     module: Module, *, least: float = SHORT_LOOP, eager: bool = False
 ) -> Iterator[tuple[Call, Scope, Call]]:
-    """What the turns of such loops call from Python, without a condition: the call, the loop, and the update; each place once.
+    """What the iterations of loops over compiled training steps call from Python, without a condition: the call, the loop, and the update; each place once.
 
     Args:
         least: loops of at most so many turns in total are left out.
@@ -468,7 +468,7 @@ def beside_training(
             loop not in loops
             or call.node in seen
             or any(call.scope.conditions(within=loop))
-            or turns(call.scope) <= least
+            or most_iterations(call.scope) <= least
         ):
             continue
         seen.add(call.node)
@@ -476,7 +476,7 @@ def beside_training(
 
 
 def rare_updates(module: Module) -> Iterator[tuple[Call, Call, Scope]]:
-    """Weight updates once in several turns of a loop that takes gradients in each: the update, where they are taken, the condition."""
+    """Weight updates once in several iterations of a loop that takes gradients in each: the update, where they are taken, the condition."""
     gradients = [call for call in module.run.calls if call.name == GRADIENT_TAPE_GRADIENT]
     seen = set()
     for update in module.once(Program).updates:

@@ -22,7 +22,7 @@ from kerascheck.knowledge.devices import (
 from kerascheck.knowledge.namespaces import KERAS, TENSORFLOW
 from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.graph.traced_code import cannot_be_compiled, compiled_by
-from kerascheck.meaning.models.models import batching, models_of
+from kerascheck.meaning.models.models import batches_of, models_of
 from kerascheck.meaning.program.loops import SHORT_LOOP
 from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.written import rows_of_slice
@@ -74,7 +74,7 @@ class Switch:
         return self.call.name == _LOGS
 
 
-def switches(module: Module) -> Iterator[Switch]:
+def debug_switches(module: Module) -> Iterator[Switch]:
     """The debugging switches of TensorFlow and of models that are on in a program that trains."""
     yield from _functions(module)
     yield from _arguments(module)
@@ -234,7 +234,7 @@ def _is_tried_out(module: Module, compiled: Call) -> bool:
 
 
 def _is_short(fit: Call) -> bool:
-    given, batch, epochs = fit.written("x"), batching(fit), fit.given("epochs")
+    given, batch, epochs = fit.written("x"), batches_of(fit), fit.given("epochs")
     rows = rows_of_slice(given.value) if given is not None else None
     turns = 1 if epochs is None else constant(epochs)
     return (

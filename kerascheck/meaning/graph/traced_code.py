@@ -209,7 +209,7 @@ _ONCE = re.compile(
 )
 
 
-def under_condition(call: Call) -> bool:
+def only_in_first_trace(call: Call) -> bool:
     """Whether a place of compiled code may run in the first trace only, as behind ``if self.layer is None``, or
     ``if layer is None`` where whoever calls the compiled function gives the layer or does not.
 

@@ -185,7 +185,7 @@ class Model:
     @property
     def largest_input(self) -> float:
         """How many numbers an example of its largest input holds; infinite where that is not known."""
-        return max(map(shapes.numbers, self.inputs), default=inf)
+        return max(map(shapes.example_size, self.inputs), default=inf)
 
     @property
     def most_parameters(self) -> int | None:
@@ -324,12 +324,12 @@ def layer_place(model: Model, layer: Layer) -> Place | Call | None:
     return layer.made
 
 
-def steps_into(module: Module, made: Call) -> set[int | None]:
+def time_steps_into(module: Module, made: Call) -> set[int | None]:
     """How many time steps go into the layer that a call makes, in each place of a model; None among them where that is not known."""
     return {layer.shape[1] if layer.shape and len(layer.shape) > 1 else None for layer in _placed(module, made)}
 
 
-def takes_tables(module: Module, made: Call) -> bool:
+def lacks_time_axis(module: Module, made: Call) -> bool:
     """Whether no axis of time steps goes into the layer that a call makes in some place: there a recurrent one raises a ValueError."""
     return any(layer.shape is not None and len(layer.shape) == 2 for layer in _placed(module, made))
 
@@ -371,7 +371,7 @@ class Batching:
     place: Place
 
 
-def batching(fit: Call) -> Batching | None:
+def batches_of(fit: Call) -> Batching | None:
     """The batches that a call of ``fit`` trains on; None where their size is not known."""
     given = fit.given("batch_size") if "batch_size" in fit.signature else None
     if given is not None and not (isinstance(given, Const) and given.value is None):

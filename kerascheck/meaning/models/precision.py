@@ -9,7 +9,7 @@ from math import inf
 
 import libcst as cst
 
-from kerascheck.interpreter.layer_shapes import makes_large_layer, most_units, numbers
+from kerascheck.interpreter.layer_shapes import example_size, makes_large_layer, most_units
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.place import Place, receiver_text
 from kerascheck.interpreter.values import (
@@ -31,7 +31,7 @@ from kerascheck.knowledge.classes import CLONE_MODEL, KERAS_VARIABLE, LOAD_MODEL
 from kerascheck.knowledge.layers import DENSE, FLATTEN, OF_DENSE_MODELS
 from kerascheck.knowledge.namespaces import OF_KERAS_APPLICATIONS
 from kerascheck.meaning.data.image_flows import feeds, flows_of
-from kerascheck.meaning.models.models import UNKNOWN_WIDTH, Model, batching, models_of
+from kerascheck.meaning.models.models import UNKNOWN_WIDTH, Model, batches_of, models_of
 from kerascheck.meaning.program.loops import makes_few_steps
 from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.tree import SyntaxProblem
@@ -174,7 +174,7 @@ def _own_step(module: Module, call: Call) -> tuple[bool, Call | None]:
 
 def _multiplies_few_rows(fit: Call, models: list[Model]) -> bool:
     """Whether dense models are fitted on batches that do not fill a tile of a Tensor Core."""
-    batches = batching(fit) if fit.attribute == "fit" and models else None
+    batches = batches_of(fit) if fit.attribute == "fit" and models else None
     return batches is not None and batches.size < _ROWS and all(model.consists_of(OF_DENSE_MODELS) for model in models)
 
 
@@ -208,7 +208,7 @@ def _is_large(module: Module, model: Model) -> bool:
 
 def _takes_pictures(model: Model) -> bool:
     """Whether an input is a picture that is larger than those of the classic small data sets."""
-    return any(shape and len(shape) > 3 and _TOY_INPUT < numbers(shape) < inf for shape in model.inputs)
+    return any(shape and len(shape) > 3 and _TOY_INPUT < example_size(shape) < inf for shape in model.inputs)
 
 
 def _most_of_dense(model: Model) -> float:
@@ -219,7 +219,7 @@ def _most_of_dense(model: Model) -> float:
     total, before = 0.0, 0.0
     for layer in model.layers:
         if layer.name == FLATTEN:
-            before = numbers(layer.shape)
+            before = example_size(layer.shape)
         elif layer.name == DENSE:
             units = most_units(layer.value) or UNKNOWN_WIDTH
             total += (layer.shape and layer.shape[-1] or before or UNKNOWN_WIDTH) * units * (layer.times or 1)

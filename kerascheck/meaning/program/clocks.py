@@ -74,7 +74,7 @@ class Interval:
     elapsed: Call
 
 
-def intervals(module: Module, *, again: bool = False) -> Iterator[Interval]:
+def measured_intervals(module: Module, *, again: bool = False) -> Iterator[Interval]:
     """What the module measures when it is run, each place once, or each time that it is run ``again``."""
     seen = set()
     for call in module.run.calls:
@@ -89,7 +89,7 @@ def intervals(module: Module, *, again: bool = False) -> Iterator[Interval]:
                 yield Interval(start, end, call)
 
 
-def between(module: Module, interval: Interval) -> list[Call]:
+def calls_between(module: Module, interval: Interval) -> list[Call]:
     """What is called between two readings."""
     loop = interval.start.scope.innermost_loop(within="program")
     if interval.start is interval.end and loop is not None:
@@ -101,7 +101,7 @@ def between(module: Module, interval: Interval) -> list[Call]:
     ]
 
 
-def executions(calls: list[Call]) -> Iterator[Execution]:
+def compiled_runs(calls: list[Call]) -> Iterator[Execution]:
     """The compiled functions that are run among some calls of a program, in program order; a method of one model or another runs once."""
     entered = set()
     models: dict[object, list[Value]] = {}
@@ -136,7 +136,7 @@ def executions(calls: list[Call]) -> Iterator[Execution]:
 def is_warm(module: Module, execution: Execution, interval: Interval) -> bool:
     """Whether something has, or may have, run the same before the clock was started."""
     before = [call for call in module.run.calls if call.order < interval.start.order]
-    if any(_may_be_same(other.key, execution.key) for other in executions(before)):
+    if any(_may_be_same(other.key, execution.key) for other in compiled_runs(before)):
         return True
     if not isinstance(execution.key, tuple):
         return False
@@ -165,10 +165,10 @@ def _may_be_same(key: object, other: object) -> bool:
 
 def is_warmed_up(module: Module, execution: Execution, interval: Interval) -> bool:
     """Whether the same ran right before the clock was started and was not measured: then one run is measured for itself."""
-    before = list(executions([call for call in module.run.calls if call.order < interval.start.order]))
+    before = list(compiled_runs([call for call in module.run.calls if call.order < interval.start.order]))
     if not before or not _may_be_same(before[-1].key, execution.key):
         return False
-    return not any(other.start.order < before[-1].call.order < other.end.order for other in intervals(module))
+    return not any(other.start.order < before[-1].call.order < other.end.order for other in measured_intervals(module))
 
 
 def measures_speed(module: Module, interval: Interval) -> bool:
@@ -193,7 +193,7 @@ def _is_phase(module: Module, interval: Interval) -> bool:
         other.elapsed.node is not interval.elapsed.node
         and other.start is not other.end
         and not ends.isdisjoint((other.start, other.end))
-        for other in intervals(module)
+        for other in measured_intervals(module)
     )
 
 
@@ -230,7 +230,7 @@ def unread_work(module: Module, calls: list[Call]) -> Execution | None:
     The methods of models, but for calling them, return numbers to Python and so wait; whatever else
     is called behind the work may read it.
     """
-    runs = [run for run in executions(calls) if not isinstance(run.key, tuple)]
+    runs = [run for run in compiled_runs(calls) if not isinstance(run.key, tuple)]
     updates = set(module.once(Program).updates)
     eager = [call for call in calls if call in updates and call.scope.traced_by() is None]
     if eager and (not runs or runs[-1].call.order < eager[-1].order):

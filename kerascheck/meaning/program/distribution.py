@@ -33,8 +33,8 @@ from kerascheck.knowledge.devices import (
 )
 from kerascheck.knowledge.namespaces import KERAS, OF_DISTRIBUTE, OF_DISTRIBUTE_STRATEGY, TENSORFLOW
 from kerascheck.meaning.data.pipelines import Pipelines
-from kerascheck.meaning.models.models import Batching, batching, batching_of
-from kerascheck.meaning.program.loops import SHORT_LOOP, turns
+from kerascheck.meaning.models.models import Batching, batches_of, batching_of
+from kerascheck.meaning.program.loops import SHORT_LOOP, most_iterations
 from kerascheck.meaning.program.program import Program
 from kerascheck.meaning.training.repeated_training import constructor
 from kerascheck.syntax.conditions import happens_before
@@ -63,7 +63,7 @@ _OLD_ARGUMENT = "lr"
 _OTHER_WAYS = re.compile(r"experimental_set_strategy|__enter__|enter_context|parameter_server", re.I)
 
 
-def eager_runs(module: Module) -> Iterator[tuple[Call, Scope]]:
+def eager_strategy_runs(module: Module) -> Iterator[tuple[Call, Scope]]:
     """``strategy.run(step)`` in a loop of Python that trains, with nothing compiled on the way or in ``step``: the call, and the innermost loop."""
     if module.once(Program).runs_eagerly:
         return
@@ -77,7 +77,7 @@ def eager_runs(module: Module) -> Iterator[tuple[Call, Scope]]:
             or not any(outer.trains for outer in call.scope.loops(within="program"))
             or call.node in compiled
             or call.node in seen
-            or turns(call.scope) <= SHORT_LOOP
+            or most_iterations(call.scope) <= SHORT_LOOP
             or _is_single(call)
         ):
             continue
@@ -437,7 +437,7 @@ def _fitted_in_scope(module: Module) -> Iterator[tuple[Call, Batching | None, li
             stage.call is not None and (stage.call.attribute or "").endswith("from_function") for stage in chain
         )
         if not in_parts and made and all(_is_placed(fit.scope if call is None else call.scope) for call in made):
-            yield fit, batching(fit), [option for call in made for option in _entered((call or fit).scope)]
+            yield fit, batches_of(fit), [option for call in made for option in _entered((call or fit).scope)]
 
 
 def _distributed(module: Module) -> Iterator[tuple[Call, Batching | None, list[Value]]]:

@@ -21,7 +21,7 @@ Definition = cst.FunctionDef | cst.Lambda
 _ADDING = frozenset({"add", "append", "appendleft", "extend", "insert", "update"})
 
 
-def turns(scope: Scope) -> float:
+def most_iterations(scope: Scope) -> float:
     """How often a place runs at most, by the literal lengths of the loops around it; infinite where one is unknown."""
     total = 1.0
     for loop in scope.loops(within="program"):
@@ -34,7 +34,7 @@ def turns(scope: Scope) -> float:
 def makes_few_steps(training: Call) -> bool:
     """Whether a ``fit``, or a step written by hand, is a try whether it runs: a handful of steps in all, as literals say."""
     if training.attribute not in ("fit", "fit_generator"):
-        return turns(training.scope) <= A_FEW_STEPS
+        return most_iterations(training.scope) <= A_FEW_STEPS
     steps, epochs = constant(training.given("steps_per_epoch")), training.given("epochs")
     passes = 1 if epochs is None else constant(epochs)
     return (
@@ -45,10 +45,10 @@ def makes_few_steps(training: Call) -> bool:
     )
 
 
-def varies(
+def loop_that_changes(
     expression: cst.CSTNode, scope: Scope, *, exactly: bool = False, beside: Scope | None = None
 ) -> Scope | None:
-    """The innermost loop of which an expression depends on the turn; None where none is seen.
+    """The innermost loop of which an expression depends on the iteration; None where none is seen.
 
     Follows the parameters of a function to the arguments of the call that a loop makes. Other names of the function may depend on all of its
     arguments, also by way of objects; ``exactly`` on those only that stand in what is assigned to them. The loop ``beside`` does not count.

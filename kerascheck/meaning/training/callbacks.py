@@ -61,7 +61,7 @@ def _may_see_batches(callback: Value, unknown: bool) -> bool:
     return short not in _BETWEEN_EPOCHS or often is not None and constant(often) != "epoch"
 
 
-def every_batch(calls: list[Call]) -> Iterator[tuple[Call, Scope]]:
+def calls_of_every_batch(calls: list[Call]) -> Iterator[tuple[Call, Scope]]:
     """The calls that certainly run in every batch of training, with the hook that holds them."""
     for call in calls:
         hook = batch_hook(call.scope)

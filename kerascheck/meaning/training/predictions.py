@@ -14,8 +14,8 @@ from kerascheck.interpreter.values import Call, Const, Iteration, Scope, constan
 from kerascheck.knowledge.namespaces import OF_RANDOM
 from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.graph.compiled_loops import counting_branch
-from kerascheck.meaning.program.clocks import intervals, measures_speed
-from kerascheck.meaning.program.loops import bound_in, feeds_back, turns, varies
+from kerascheck.meaning.program.clocks import measured_intervals, measures_speed
+from kerascheck.meaning.program.loops import bound_in, feeds_back, loop_that_changes, most_iterations
 from kerascheck.meaning.program.program import Program
 from kerascheck.meaning.training.repeated_training import is_one_item
 from kerascheck.meaning.training.steps import environment_loop
@@ -60,7 +60,7 @@ class RepeatedPrediction:
 
 
 def repeated_predictions(module: Module) -> Iterator[RepeatedPrediction]:
-    """The predicts of Keras models for one item or one batch in each turn of a loop that makes more than a few turns."""
+    """The predicts of Keras models for one item or one batch in each iteration of a loop that makes more than a few."""
     for call in module.run.calls:
         if call.attribute != "predict" or not module.once(Program).is_model_call(call):
             continue
@@ -71,7 +71,7 @@ def repeated_predictions(module: Module) -> Iterator[RepeatedPrediction]:
         if given is None or any(datasets_in(call.given("x"))):
             continue
         loop = (
-            varies(given.value, call.scope)
+            loop_that_changes(given.value, call.scope)
             or environment_loop(module, call.scope)
             or _turning_loop(module, call, given.value)
         )
@@ -80,7 +80,7 @@ def repeated_predictions(module: Module) -> Iterator[RepeatedPrediction]:
         if (
             loop is None
             or in_session(call.scope)
-            or turns(call.scope) <= _A_FEW
+            or most_iterations(call.scope) <= _A_FEW
             or _is_of_all(given.value, loop)
             or _is_over_named(loop, given.value)
         ):
@@ -100,11 +100,11 @@ def repeated_predictions(module: Module) -> Iterator[RepeatedPrediction]:
             continue
         # Around a loop over single items, one over models changes nothing, nor does one inside of a loop over batches.
         models = (
-            varies(call.node.func.value, call.scope, exactly=True)
+            loop_that_changes(call.node.func.value, call.scope, exactly=True)
             if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute)
             else None
         )
-        batches = varies(given.value, call.scope, beside=models) if models is loop else None
+        batches = loop_that_changes(given.value, call.scope, beside=models) if models is loop else None
         if batches is not None and any(
             other.attribute == "train_on_batch" for other in module.once(Pipelines).calls_in(batches)
         ):
@@ -140,7 +140,7 @@ def repeated_predictions(module: Module) -> Iterator[RepeatedPrediction]:
         ):
             continue
         yield RepeatedPrediction(
-            call, loop, turns(call.scope), again is not None, needs_last, in_training, by_batch, measured
+            call, loop, most_iterations(call.scope), again is not None, needs_last, in_training, by_batch, measured
         )
 
 
@@ -160,10 +160,15 @@ class EvaluatedBatch:
 
 
 def evaluated_batches(module: Module) -> Iterator[EvaluatedBatch]:
-    """Batches that are evaluated one by one, in every turn of a loop that makes more than a few."""
+    """Batches that are evaluated one by one, in every iteration of a loop that makes more than a few."""
     for call in () if module.runtime.multi_backend_keras else module.once(Program).model_calls("evaluate"):
         given, loop = call.written("x"), call.scope.innermost_loop(within="program")
-        if given is None or loop is None or varies(given.value, call.scope) is not loop or turns(call.scope) <= _A_FEW:
+        if (
+            given is None
+            or loop is None
+            or loop_that_changes(given.value, call.scope) is not loop
+            or most_iterations(call.scope) <= _A_FEW
+        ):
             continue
         # A method of that name that somebody wrote takes other things.
         if len(call.arguments.positional) > 2:
@@ -173,7 +178,7 @@ def evaluated_batches(module: Module) -> Iterator[EvaluatedBatch]:
             for other in module.once(Pipelines).calls_in(loop)
         )
         if (trained or _is_over_batches(loop)) and not any(call.scope.conditions(within=loop)):
-            yield EvaluatedBatch(call, loop, turns(call.scope))
+            yield EvaluatedBatch(call, loop, most_iterations(call.scope))
 
 
 def _turning_loop(module: Module, call: Call, given: cst.BaseExpression) -> Scope | None:
@@ -255,7 +260,7 @@ def _is_measured(module: Module, call: Call, loop: Scope) -> bool:
         each.start.order < call.order < each.end.order
         and each.start.scope.innermost_loop(within="program") is loop
         and measures_speed(module, each)
-        for each in intervals(module)
+        for each in measured_intervals(module)
     )
 
 
@@ -281,7 +286,7 @@ def _trains_long(call: Call, loop: Scope) -> bool:
         call.attribute == "fit"
         and given is not None
         and next(call.scope.loops(within="program"), loop) is not loop
-        and varies(given.value, call.scope) is loop
+        and loop_that_changes(given.value, call.scope) is loop
     ):
         return True
     if (
@@ -294,7 +299,7 @@ def _trains_long(call: Call, loop: Scope) -> bool:
     return (
         given is not None
         and isinstance(given.value, (cst.Name, cst.Attribute))
-        and varies(given.value, call.scope) is not loop
+        and loop_that_changes(given.value, call.scope) is not loop
     )
 
 

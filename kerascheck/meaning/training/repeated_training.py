@@ -12,7 +12,7 @@ from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.values import Call, Group, Instance, Iteration, Made, Mapping, Scope, Value, options_of
 from kerascheck.knowledge.classes import MODEL, class_of
 from kerascheck.knowledge.python import GRIDS
-from kerascheck.meaning.program.loops import varies
+from kerascheck.meaning.program.loops import loop_that_changes
 from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.tree import Tree
 
@@ -32,7 +32,7 @@ class Repetition:
     is_same: bool
 
 
-def repetitions(module: Module, *methods: str) -> Iterator[Repetition]:
+def repeated_calls(module: Module, *methods: str) -> Iterator[Repetition]:
     """The calls of these methods of Keras models that a ``for`` or ``while`` repeats, in program order."""
     for call in module.once(Program).model_calls(*methods):
         loop = call.scope.innermost_loop(within="program", comprehensions=False)
@@ -40,14 +40,14 @@ def repetitions(module: Module, *methods: str) -> Iterator[Repetition]:
             yield Repetition(call, loop, _is_same(module, call, loop))
 
 
-def made_in_loop(module: Module, *methods: str) -> Iterator[tuple[Call, Scope, Call]]:
-    """Models that are made and called inside of one and the same turn of a loop, which is not its last: constructor, innermost loop around it, and the call."""
+def models_made_in_loop(module: Module, *methods: str) -> Iterator[tuple[Call, Scope, Call]]:
+    """Models that are made and called inside of one and the same iteration of a loop, which is not its last: constructor, innermost loop around it, and the call."""
     for call in module.once(Program).model_calls(*methods):
         for made in {constructor(module, option) for option in options_of(call.receiver)}:
             if made is None:
                 continue
             loop = made.scope.innermost_loop(within="program", comprehensions=False)
-            if loop is not None and call.scope.is_in(loop) and not _is_last_turn(place_in(made, loop), loop):
+            if loop is not None and call.scope.is_in(loop) and not _is_last_turn(place_in_loop(made, loop), loop):
                 yield made, loop, call
 
 
@@ -55,7 +55,7 @@ SOME = 3
 """How many items a list is taken to have, of which nothing is known but that a program combines each with those of another one."""
 
 
-def least_times(scope: Scope) -> tuple[float, bool]:
+def least_iterations(scope: Scope) -> tuple[float, bool]:
     """How often a place runs at least, and whether literals tell all of that.
 
     A loop that ends by a condition counts as endless. One over a list of unknown length runs once, but :data:`SOME` times where it is one
@@ -83,7 +83,7 @@ def _lengths(loop: Scope) -> list[float | None]:
     return [len(each.items) if isinstance(each, Group) and not each.open else None for each in lists] or [None]
 
 
-def place_in(call: Call, loop: Scope) -> cst.CSTNode:
+def place_in_loop(call: Call, loop: Scope) -> cst.CSTNode:
     """What stands in a loop itself: a call, or the outermost one that leads there."""
     calls = [scope for scope in call.scope.way(within=loop) if scope.kind == "call"]
     return calls[-1].node if calls else call.node
@@ -109,7 +109,7 @@ def constructor(module: Module, value: Value) -> Call | None:
     return None
 
 
-def is_slice_of_turn(data: cst.BaseExpression, loop: Scope) -> bool:
+def is_slice_by_iteration(data: cst.BaseExpression, loop: Scope) -> bool:
     """Whether data is ``x[start : stop]``, or a variable for it, where ``start`` is what the loop counts; windows that grow or slide start elsewhere."""
     if not isinstance(loop.node, cst.For):
         return False
@@ -194,7 +194,7 @@ def _is_same(module: Module, call: Call, loop: Scope) -> bool:
     receiver = (
         call.node.func.value if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute) else None
     )
-    if not isinstance(receiver, (cst.Name, cst.Attribute)) or varies(receiver, call.scope) is loop:
+    if not isinstance(receiver, (cst.Name, cst.Attribute)) or loop_that_changes(receiver, call.scope) is loop:
         return False
     return not any(
         isinstance(node, cst.AssignTarget) and node.target.deep_equals(receiver)

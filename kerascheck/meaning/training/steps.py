@@ -38,7 +38,7 @@ from kerascheck.knowledge.namespaces import (
 from kerascheck.meaning.data.mapped_functions import creates_state
 from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.graph.traced_code import is_captured
-from kerascheck.meaning.program.loops import A_FEW_STEPS, SHORT_LOOP, turns
+from kerascheck.meaning.program.loops import A_FEW_STEPS, SHORT_LOOP, most_iterations
 from kerascheck.meaning.program.program import Program
 from kerascheck.meaning.training.tapes import Tape, seen_from, tape_of
 from kerascheck.syntax.tree import Tree
@@ -130,7 +130,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
     for call in updates:
         if (
             call.node in compiled
-            or turns(call.scope) <= A_FEW_STEPS
+            or most_iterations(call.scope) <= A_FEW_STEPS
             or call.scope.innermost_loop(within="program") is None
         ):
             continue
@@ -143,7 +143,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         if tape is None or any(_calls_saved_model(module, each) for each in {tape.frame, tape.call.scope.frame}):
             continue
         # Compiled, a lesson on one number and its gradient takes as long.
-        if turns(call.scope) <= SHORT_LOOP and not _runs_layers(module, tape, call):
+        if most_iterations(call.scope) <= SHORT_LOOP and not _runs_layers(module, tape, call):
             continue
         frame = tape.frame
         inner = tape.scope.innermost_loop(within="function", comprehensions=False)
@@ -205,7 +205,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
                 is_function,
                 call,
                 loop,
-                turns(call.scope),
+                most_iterations(call.scope),
                 needs_python,
                 _calls_compiled(module, tape, call),
                 several,
@@ -448,12 +448,13 @@ def _optimizers(updates: list[Call], update: Call) -> int:
 
 
 def environment_loop(module: Module, scope: Scope) -> Scope | None:
-    """The innermost loop around a place, also around the calls that lead there, whose turns play a game or simulation in Python."""
+    """The innermost loop around a place, also around the calls that lead there, whose iterations play a game or simulation in Python."""
     loops = list(scope.loops(within="program", comprehensions=False))
     return next((loop for loop in loops if any(map(steps_environment, module.once(Pipelines).calls_in(loop)))), None)
 
 
 def steps_environment(call: Call) -> bool:
+    """Whether a call is a step of a game or simulation in Python, as those of Gym are."""
     return call.attribute == "step" and (
         call.name is None and "env" in receiver_text(call) or (call.name or "").startswith(("gym.", "gymnasium."))
     )

@@ -29,7 +29,7 @@ class Tape:
 
 
 def tape_of(module: Module, update: Call) -> Tape | None:
-    """The GradientTape of a weight update: that of the same function and nearest loop, else of a function that the same turn calls before it."""
+    """The GradientTape of a weight update: that of the same function and nearest loop, else of a function that the same iteration calls before it."""
     tapes = module.once(tapes_of)
     own = next((frame for frame in update.scope.frames() if frame in tapes), None)
     near = [Tape(tape, own, tape.node, tape.scope) for tape in tapes[own]] if own is not None else []

@@ -1,6 +1,6 @@
 import re
 
-from kerascheck.api import Made, Rule, Severity, constant, display, fixes, names, program
+from kerascheck.api import Made, Rule, Severity, constant, display_name, fixes, names, program
 
 _SETTINGS = (
     names.devices.SET_MEMORY_GROWTH,
@@ -106,9 +106,9 @@ class LateDeviceConfig(Rule):
                 # In a program of its own the file of the call may do it in time.
                 own = call.module is module
                 yield self.finding(
-                    program.seen_in(module, call),
-                    f"{display(call.name)} raises or has no effect after TensorFlow has initialised its devices; move it up.",
-                    because=f"{display(started.name)} has already initialised them.",
+                    program.place_in_module(module, call),
+                    f"{display_name(call.name)} raises or has no effect after TensorFlow has initialised its devices; move it up.",
+                    because=f"{display_name(started.name)} has already initialised them.",
                     fix=fixes.move_device_config(call, started) if own else None,
                     related=((started, "initialises the devices"), *(() if own else ((call, "sets them"),))),
                 )
@@ -134,7 +134,7 @@ class LateDeviceConfig(Rule):
                 yield self.finding(
                     call,
                     f"{name} has no effect after TensorFlow has initialised its devices; set it earlier.",
-                    because=f"{display(started.name)} has already initialised them.",
+                    because=f"{display_name(started.name)} has already initialised them.",
                     severity=Severity.WARNING,
                     related=((started, "initialises the devices"),),
                 )

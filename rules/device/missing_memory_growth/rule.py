@@ -84,5 +84,5 @@ class MissingMemoryGrowth(Rule):
             place,
             "This script lets TensorFlow take all memory of every GPU; on a shared machine call tf.config.experimental.set_memory_growth first.",
             because="It costs nothing when the GPU is yours alone: this is about other programs on it, not about speed.",
-            fix=fixes.set_growth(module) if place.module is module else None,
+            fix=fixes.set_memory_growth(module) if place.module is module else None,
         )

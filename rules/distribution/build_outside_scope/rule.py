@@ -89,7 +89,7 @@ class BuildOutsideScope(Rule):
         for model in () if unentered else program.unplaced_models(module):
             inside = model.compiled_inside
             yield self.finding(
-                program.seen_in(module, model.made),
+                program.place_in_module(module, model.made),
                 "This model is built outside the strategy's scope; build and compile it in `with strategy.scope():`.",
                 because="It is compiled inside the scope, so fit of Keras 3 raises."
                 if inside
@@ -119,7 +119,7 @@ class BuildOutsideScope(Rule):
         for used in () if unentered else program.unplaced_in_steps(module):
             what = "optimizer" if used.is_optimizer else "model"
             yield self.finding(
-                program.seen_in(module, used.made),
+                program.place_in_module(module, used.made),
                 f"This {what} is created outside the scope of the strategy that runs it; create it in `with strategy.scope():`.",
                 because=f"Its variables belong to no strategy, so the first update raises{'' if used.is_optimizer else ' on several devices, or if the model is already built'}.",
                 severity=Severity.ERROR if used.is_optimizer else Severity.WARNING,

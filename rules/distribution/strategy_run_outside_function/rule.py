@@ -58,7 +58,7 @@ class StrategyRunOutsideFunction(Rule):
     loss_tolerance = 1e-4
 
     def check(self, module):
-        for call, loop in program.eager_runs(module):
+        for call, loop in program.eager_strategy_runs(module):
             yield self.finding(
                 call,
                 "strategy.run runs this step eagerly on every replica; call it from a function decorated with @tf.function.",

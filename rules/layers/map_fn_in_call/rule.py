@@ -1,6 +1,6 @@
 import libcst as cst
 
-from kerascheck.api import Function, Made, Rule, Severity, Tensor, display, graph, names
+from kerascheck.api import Function, Made, Rule, Severity, Tensor, display_name, graph, names
 
 # The parameters for the function and for what it is mapped over, where these have other names than for tf.map_fn.
 _PARAMETERS = {names.callables.OPS_MAP: ("f", "xs")}
@@ -73,7 +73,7 @@ class MapFnInCall(Rule):
             if call.name in _ONE_BY_ONE and how != "metric" and not _needs_elements(module, call):
                 yield self.finding(
                     call,
-                    f"{display(call.name)} processes one element at a time; use an operation on the batch, or {_ONE_BY_ONE[call.name]}.",
+                    f"{display_name(call.name)} processes one element at a time; use an operation on the batch, or {_ONE_BY_ONE[call.name]}.",
                     because="Every element is a loop iteration inside the step, with its own kernel launches.",
                 )
 

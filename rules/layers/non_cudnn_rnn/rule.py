@@ -97,8 +97,8 @@ class NonCudnnRnn(Rule):
             reasons = list(_reasons(call))
             if not reasons:
                 yield self.silence(call, "its arguments allow the cuDNN kernel")
-            steps = models.steps_into(module, call) if reasons else {1}
-            if steps != {1} and not models.takes_tables(module, call):
+            steps = models.time_steps_into(module, call) if reasons else {1}
+            if steps != {1} and not models.lacks_time_axis(module, call):
                 few = (
                     steps
                     and all(each is not None and each <= _FEW_STEPS for each in steps)

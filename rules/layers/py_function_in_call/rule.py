@@ -1,4 +1,4 @@
-from kerascheck.api import Group, Rule, Severity, display, graph, names, training
+from kerascheck.api import Group, Rule, Severity, display_name, graph, names, training
 
 _ALGORITHMS = (
     *(
@@ -93,14 +93,14 @@ class PyFunctionInCall(Rule):
                 if algorithm is not None:
                     yield self.finding(
                         call,
-                        f"{display(call.name)} calls {_LIBRARIES[algorithm.partition('.')[0]]} in every step; keep its tensors small.",
+                        f"{display_name(call.name)} calls {_LIBRARIES[algorithm.partition('.')[0]]} in every step; keep its tensors small.",
                         because="The tensors are copied to the host and back, under the GIL and without XLA.",
                         doubt="TensorFlow has no such algorithm.",
                     )
                     continue
                 yield self.finding(
                     call,
-                    f"{display(call.name)} runs Python in every training step; use tensor operations or the input pipeline.",
+                    f"{display_name(call.name)} runs Python in every training step; use tensor operations or the input pipeline.",
                     because="The tensors are copied to the host and back, the function holds the GIL, and XLA cannot compile the model.",
                     doubt=graph.doubt_of(module, how),
                 )

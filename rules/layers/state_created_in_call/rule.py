@@ -62,7 +62,7 @@ class StateCreatedInCall(Rule):
             # A decorator that cannot be read may see to it that a function runs once.
             if (
                 what is None
-                or conditions.under_condition(call)
+                or conditions.only_in_first_trace(call)
                 or any(function.opaque for function in call.scope.functions())
             ):
                 continue

@@ -90,7 +90,7 @@ class TimeDistributedDense(Rule):
                 or {"axis", "noise_shape"} & set(layer.call.arguments.keywords)
             ):
                 continue
-            steps = models.steps_into(module, call)
+            steps = models.time_steps_into(module, call)
             if steps == {1}:
                 continue
             few = steps and all(each is not None and each <= _MANY for each in steps)
@@ -112,7 +112,7 @@ class TimeDistributedDense(Rule):
                 else "They are few here."
                 if few
                 else None,
-                fix=fixes.unwrap(call, layer, safe=short != "Dropout"),
+                fix=fixes.unwrap_layer(call, layer, safe=short != "Dropout"),
             )
         seen = set()
         for model in () if older else module.models:

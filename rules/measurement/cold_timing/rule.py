@@ -61,8 +61,8 @@ class ColdTiming(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        for interval in program.intervals(module):
-            runs = list(program.executions(program.between(module, interval)))
+        for interval in program.measured_intervals(module):
+            runs = list(program.compiled_runs(program.calls_between(module, interval)))
             if not runs or any(run.key != runs[0].key for run in runs) or program.is_warm(module, runs[0], interval):
                 continue
             call = runs[0].call

@@ -56,8 +56,8 @@ class ReusedModelBenchmark(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        measured = list(program.intervals(module))
-        for each in training.repetitions(module, "fit"):
+        measured = list(program.measured_intervals(module))
+        for each in training.repeated_calls(module, "fit"):
             call, loop = each.call, each.loop
             others = module.pipelines.calls_in(loop)
             if (
@@ -94,19 +94,19 @@ def _compares(call: Call, loop: Scope, others: list[Call]) -> bool:
     """Whether the turn decides on a setting of the training."""
     settings = [node for name in _SETTINGS if (node := call.written(name)) is not None]
     # The size of what the turn trains on is no setting.
-    if any(program.varies(node.value, call.scope) is loop and not _is_size(node.value) for node in settings):
+    if any(program.loop_that_changes(node.value, call.scope) is loop and not _is_size(node.value) for node in settings):
         return True
     for other in others:
         if (
             other.attribute == "compile"
             and other.receiver is call.receiver
-            and any(program.varies(arg.value, other.scope) is loop for arg in other.node.args)
+            and any(program.loop_that_changes(arg.value, other.scope) is loop for arg in other.node.args)
         ):
             return True
         # model.optimizer.learning_rate = rate, or .assign(rate)
         if other.attribute in ("learning_rate", "lr") and isinstance(other.node, cst.Attribute):
             statement = other.module.tree.parents.get(other.module.tree.parents.get(other.node))
-            if isinstance(statement, cst.Assign) and program.varies(statement.value, other.scope) is loop:
+            if isinstance(statement, cst.Assign) and program.loop_that_changes(statement.value, other.scope) is loop:
                 return True
     return False
 
@@ -117,7 +117,7 @@ def _keeps(loop: Scope) -> bool:
         if (
             isinstance(node, cst.AssignTarget)
             and isinstance(node.target, cst.Subscript)
-            and program.varies(node.target.slice[0], loop) is loop
+            and program.loop_that_changes(node.target.slice[0], loop) is loop
         ):
             return True
     return False

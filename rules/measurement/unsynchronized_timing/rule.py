@@ -60,8 +60,8 @@ class UnsynchronizedTiming(Rule):
 
     def check(self, module):
         reported = set()
-        for interval in () if module.program.suppresses_boxes else program.intervals(module, again=True):
-            calls = program.between(module, interval)
+        for interval in () if module.program.suppresses_boxes else program.measured_intervals(module, again=True):
+            calls = program.calls_between(module, interval)
             work, alone = program.unread_work(module, calls), program.eager_work(calls)
             if (work or alone) is None or interval.end.node in reported:
                 continue

@@ -1,4 +1,4 @@
-from kerascheck.api import External, Group, Mapping, Rule, Severity, data, display, names
+from kerascheck.api import External, Group, Mapping, Rule, Severity, data, display_name, names
 
 _SOURCES = (names.datasets.FROM_TENSOR_SLICES, names.datasets.FROM_TENSORS, names.datasets.FROM_GENERATOR)
 _HEAVY = names.callables.having(names.symbols.Trait.MULTIPLIES)
@@ -95,7 +95,7 @@ class Float64Dataset(Rule):
                 heavy is None
                 and maker is not None
                 and maker.attribute != "astype"
-                and (data.size_of(maker.result) or 0) <= _LARGE
+                and (data.array_size(maker.result) or 0) <= _LARGE
             ):
                 continue
             related = [] if maker is None else [(maker, "the float64 values come from here")]
@@ -104,7 +104,7 @@ class Float64Dataset(Rule):
                 "This dataset holds 64-bit floats; make the array float32 with .astype('float32')."
                 if maker
                 else "This dataset holds 64-bit floats; yield and declare tf.float32.",
-                because=f"TensorFlow computes with as many bits as it is given, and {display(heavy.name)} is several times slower with 64."
+                because=f"TensorFlow computes with as many bits as it is given, and {display_name(heavy.name)} is several times slower with 64."
                 if heavy is not None
                 else None,
                 doubt=None

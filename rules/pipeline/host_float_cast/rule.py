@@ -62,9 +62,12 @@ class HostFloatCast(Rule):
             if cast is None or (op.facts.pixels or 0) < _SMALL or module.pipelines.training_loops(op):
                 continue
             after = [
-                stage for inner in op.stages for stage in module.pipelines.downstream(inner) if stage.facts is not None
+                facts
+                for inner in op.stages
+                for facts in map(data.facts_of, module.pipelines.downstream(inner))
+                if facts is not None
             ]
-            if all(data.Facts([stage.facts], 1).elementwise for stage in after):
+            if all(facts.elementwise for facts in after):
                 yield self.finding(
                     cast,
                     "This cast makes each pixel 4 bytes before the copy to the device; pass uint8 and start the model with Rescaling.",

@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Rule, Severity, Stage, data, display, fixes
+from kerascheck.api import Applies, Rule, Severity, Stage, data, display_name, fixes
 
 
 class MissingCache(Rule):
@@ -90,7 +90,7 @@ class MissingCache(Rule):
             if last.node in reported:
                 continue
             reported.add(last.node)
-            wish = data.Wish(data.Kind.ADD_CACHE, last)
+            wish = data.Wish(data.WishKind.ADD_CACHE, last)
             shuffles = (
                 []
                 if op.followed_by(module.pipelines, "shuffle")
@@ -106,7 +106,7 @@ class MissingCache(Rule):
             behind = f"this {last.name}" if plan is None or last.node in _ends(plan) else "the take"
             yield self.finding(
                 last,
-                f"{display(reading.name)} runs again for every element in every epoch; add .cache(){then} after {behind} if it fits in memory.",
+                f"{display_name(reading.name)} runs again for every element in every epoch; add .cache(){then} after {behind} if it fits in memory.",
                 because="Its results are the same in each epoch, and TensorFlow does not keep them automatically.",
                 fix=None
                 if frozen

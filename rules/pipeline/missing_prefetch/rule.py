@@ -90,5 +90,5 @@ class MissingPrefetch(Rule):
                     pedantic=end.repaired,
                     # Where the dataset also goes through more operations, the prefetch would stand before those.
                     fix=None if any(module.pipelines.downstream(end.last)) else fixes.append_prefetch(end.last),
-                    wish=data.Wish(data.Kind.ADD_PREFETCH, end.last),
+                    wish=data.Wish(data.WishKind.ADD_PREFETCH, end.last),
                 )

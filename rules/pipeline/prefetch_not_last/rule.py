@@ -86,10 +86,10 @@ class PrefetchNotLast(Rule):
                     # What a cache in memory gives takes no time.
                     severity=Severity.WARNING if end.costs and end.last.name != "cache" else Severity.INFO,
                     pedantic=end.repaired,
-                    fix=fixes.move_behind(
+                    fix=fixes.move_after(
                         end.early.node, end.last, "Move the prefetch to the end", safe=_holds_few(end.early)
                     ),
-                    wish=data.Wish(data.Kind.PREFETCH_LAST, end.early),
+                    wish=data.Wish(data.WishKind.PREFETCH_LAST, end.early),
                     related=((end.last, "the last operation"),),
                 )
 

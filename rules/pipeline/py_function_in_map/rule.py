@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Rule, Severity, data, display, names
+from kerascheck.api import Applies, Rule, Severity, data, display_name, names
 
 # What these libraries do has no TensorFlow operation to replace it.
 _WITHOUT_EQUAL = frozenset(
@@ -119,7 +119,7 @@ class PyFunctionInMap(Rule):
             without_equal = any(_is_without_equal(inner.name or "") for inner in op.facts.calls)
             yield self.finding(
                 op,
-                f"{display(call.name)} runs Python for every element; use TensorFlow operations{',' if repeated else ' or'} apply it to batches{', or cache its result if it never changes' * repeated}.",
+                f"{display_name(call.name)} runs Python for every element; use TensorFlow operations{',' if repeated else ' or'} apply it to batches{', or cache its result if it never changes' * repeated}.",
                 because="The GIL lets one call at a time run Python code, whatever num_parallel_calls says.",
                 doubt="However, TensorFlow has no operation that does the same." if without_equal else None,
                 related=((call, "Python runs here"),),

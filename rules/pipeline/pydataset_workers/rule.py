@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Function, Rule, Severity, data, display, options_of, written
+from kerascheck.api import Applies, Function, Rule, Severity, data, display_name, options_of, written
 
 _SETTINGS = ("workers", "use_multiprocessing")
 
@@ -85,7 +85,7 @@ class PyDatasetWorkers(Rule):
                         f"{batches.cls.name}.__getitem__ changes what outlives the call, which several workers would do at once",
                     )
                     continue
-                remote = next(filter(data.waits, reading), None)
+                remote = next(filter(data.waits_without_gil, reading), None)
                 read = remote or next(filter(data.reads_file, reading), None)
                 if read is None:
                     continue
@@ -98,7 +98,7 @@ class PyDatasetWorkers(Rule):
                         if older
                         else "try workers=4, in super().__init__(**kwargs) or as an attribute."
                     ),
-                    because=f"{display(read.name)} waits without the GIL, so other workers could read meanwhile; Python computation would gain nothing.",
+                    because=f"{display_name(read.name)} waits without the GIL, so other workers could read meanwhile; Python computation would gain nothing.",
                     doubt=None if remote is not None else "How long a local file takes is not known.",
                     related=((read, "read here, in __getitem__"),),
                 )

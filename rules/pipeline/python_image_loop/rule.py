@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Call, Group, Made, Rule, Severity, constant, data, display, names, program
+from kerascheck.api import Applies, Call, Group, Made, Rule, Severity, constant, data, display_name, names, program
 
 _A_FEW = 500
 _SMALL = 64
@@ -97,7 +97,7 @@ class PythonImageLoop(Rule):
                     else None
                 )
                 # Outside of every loop, a place has one turn.
-                if read is None or read.node in seen or program.turns(read.scope) <= _A_FEW:
+                if read is None or read.node in seen or program.most_iterations(read.scope) <= _A_FEW:
                     continue
                 # What is shrunk that far is read once and kept; to decode it again in each epoch takes longer.
                 epochs = (
@@ -121,7 +121,7 @@ class PythonImageLoop(Rule):
                 yield self.finding(
                     read,
                     "Training waits until a Python loop has read every image; image_dataset_from_directory, or a map over the paths, reads while it trains.",
-                    because=f"{display(read.name)} is called once for each image, on one core, and all of them stay in memory.",
+                    because=f"{display_name(read.name)} is called once for each image, on one core, and all of them stay in memory.",
                     related=((consumer, "trained on here"),),
                 )
 

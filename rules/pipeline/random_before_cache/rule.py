@@ -7,7 +7,7 @@ def _is_random(stage):
     return (
         data.is_reshuffled(stage)
         if stage.name in _SHUFFLES
-        else stage.facts is not None and data.Facts([stage.facts], 1).randomness is not None
+        else (facts := data.facts_of(stage)) is not None and facts.randomness is not None
     )
 
 
@@ -116,7 +116,7 @@ class RandomBeforeCache(Rule):
                         yield self.silence(op, "a later skip splits the examples, so their order must stay the same")
                         continue
                     what = "shuffle order" if first.name == "shuffle" else "random draws"
-                    wish = data.Wish(data.Kind.CACHE_EARLIER, cache)
+                    wish = data.Wish(data.WishKind.CACHE_EARLIER, cache)
                     # What a shuffle deals out to several datasets, or to the files of an interleave, must stay where it is.
                     stays = first.name == "shuffle" and data.arrangement(module.pipelines, [wish]) is None
                     remedy = (

@@ -101,7 +101,7 @@ class RepeatBeforeShuffle(Rule):
             ):
                 continue
             for stage in op.stages:
-                repeat = data.nearest(stage, "repeat", _KEEPS_EPOCHS)
+                repeat = data.nearest_before(stage, "repeat", _KEEPS_EPOCHS)
                 times = _times(repeat) if repeat is not None else 1
                 if times == 1:
                     continue
@@ -113,7 +113,7 @@ class RepeatBeforeShuffle(Rule):
                     )
                 else:
                     cost = "The buffer holds elements of two epochs, so some come twice before others come once."
-                wish = data.Wish(data.Kind.REPEAT_LATER, repeat)
+                wish = data.Wish(data.WishKind.REPEAT_LATER, repeat)
                 yield self.finding(
                     op,
                     f"This {op.name} comes after repeat and cannot tell epochs apart; move repeat after it.",

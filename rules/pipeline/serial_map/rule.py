@@ -143,7 +143,7 @@ def _why_not(module, op, serial):
     if given is not None and constant(given) != 1 or given is UNKNOWN or op.given("synchronous") is not None:
         return "the call says how many run in parallel"
     # They are over before more than one runs.
-    if all(stage.input is not None and data.gives_few(stage.input, batches=True) for stage in op.stages):
+    if all(stage.input is not None and data.gives_few_elements(stage.input, batches=True) for stage in op.stages):
         return "its function is called a few times only"
     # Parallel calls wait for Python's lock: py-function-in-map speaks of those.
     if op.facts.python_function is not None:

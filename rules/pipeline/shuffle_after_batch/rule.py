@@ -132,7 +132,7 @@ class ShuffleAfterBatch(Rule):
                 and _may_be_example(batch, shuffle)
             ):
                 continue
-            wish = data.Wish(data.Kind.SHUFFLE_EARLIER, shuffle)
+            wish = data.Wish(data.WishKind.SHUFFLE_EARLIER, shuffle)
             by_file = any(map(_mixes_examples_by_file, sources))
             yield self.finding(
                 op,

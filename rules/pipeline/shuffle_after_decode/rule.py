@@ -21,8 +21,7 @@ def _decoding(stage, pixels=None, joined=False):
         taken = constant(stage.given("count")) if stage.name == "take" else None
         if stage.name not in _ELEMENT_BY_ELEMENT + _CUTTING or isinstance(taken, int) and taken < _MANY_IMAGES:
             return None
-        if stage.name == "map" and stage.facts is not None:
-            facts = data.Facts([stage.facts], 1)
+        if stage.name == "map" and (facts := data.facts_of(stage)) is not None:
             pixels = pixels or facts.pixels
             if facts.decodes_images:
                 return stage, pixels, joined
@@ -131,7 +130,9 @@ class ShuffleAfterDecode(Rule):
                 else:
                     size = f", at least {buffer * pixels * 3 / 1e6:,.0f} MB with one byte per channel" if pixels else ""
                 # Of one of several datasets alone the images would lose their labels.
-                wish = None if joined or cut or op.name != "shuffle" else data.Wish(data.Kind.SHUFFLE_EARLIER, stage)
+                wish = (
+                    None if joined or cut or op.name != "shuffle" else data.Wish(data.WishKind.SHUFFLE_EARLIER, stage)
+                )
                 yield self.finding(
                     op,
                     f"This shuffle buffers decoded images; {'join and shuffle the file names, then decode' if joined else 'move it before the map that decodes them'}.",

@@ -75,13 +75,13 @@ class TakeAfterCache(Rule):
             if not op.may_feed_training or not isinstance(count, int) or count < 0 or pipelines.passes(op) == 1:
                 continue
             for take in op.stages:
-                cache = data.nearest(take, "cache", _ONE_BY_ONE)
+                cache = data.nearest_before(take, "cache", _ONE_BY_ONE)
                 if cache is None or any(take.scope.conditions(within=cache.scope)):
                     continue
                 between = [stage for stage in take.upstream() if stage is not take and cache in stage.upstream()]
                 if any(map(pipelines.is_shared, between)):
                     continue
-                wish = data.Wish(data.Kind.TAKE_EARLIER, take)
+                wish = data.Wish(data.WishKind.TAKE_EARLIER, take)
                 yield self.finding(
                     op,
                     "This take stops before the cache is complete, so every epoch recomputes it; move take before cache.",
@@ -99,4 +99,5 @@ class TakeAfterCache(Rule):
 
 
 def _may_draw(stage):
-    return stage.facts is not None and not data.Facts([stage.facts], 1).deterministic
+    facts = data.facts_of(stage)
+    return facts is not None and not facts.deterministic

@@ -65,12 +65,16 @@ class CompileInLoop(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        for each in training.repetitions(module, "compile"):
+        for each in training.repeated_calls(module, "compile"):
             call, loop = each.call, each.loop
-            if not each.is_same or program.turns(call.scope) <= _A_FEW or any(call.scope.conditions(within=loop)):
+            if (
+                not each.is_same
+                or program.most_iterations(call.scope) <= _A_FEW
+                or any(call.scope.conditions(within=loop))
+            ):
                 continue
             if any(
-                program.varies(each, call.scope) is loop
+                program.loop_that_changes(each, call.scope) is loop
                 for each in (call.node.func, *(arg.value for arg in call.node.args))
             ):
                 continue
@@ -89,6 +93,6 @@ class CompileInLoop(Rule):
                 call,
                 "compile runs in every iteration of a loop that trains the same model; call it once, before the loop.",
                 because="Every iteration traces the step again and resets the optimizer.",
-                fix=fixes.hoist(call, loop),
+                fix=fixes.move_before_loop(call, loop),
                 related=((loop, "in this loop"),),
             )

@@ -1,4 +1,4 @@
-from kerascheck.api import Rule, Severity, display, fixes, graph, names
+from kerascheck.api import Rule, Severity, display_name, fixes, graph, names
 
 _EFFECTS = {
     names.devices.RUN_FUNCTIONS_EAGERLY: "makes every tf.function run operation by operation in Python",
@@ -111,11 +111,11 @@ class DebugLeftOn(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        for switch in graph.switches(module):
+        for switch in graph.debug_switches(module):
             call, safe = switch.call, switch.is_seen
             function = switch.kind == "function"
             effect = (
-                f"{display(call.name)} {_EFFECTS[call.name]}"
+                f"{display_name(call.name)} {_EFFECTS[call.name]}"
                 if function
                 else f"{_WRITTEN[switch.kind]} makes every step run operation by operation in Python"
             )

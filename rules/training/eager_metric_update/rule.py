@@ -55,7 +55,7 @@ class EagerMetricUpdate(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        for call, loop, update in graph.beside_training(module):
+        for call, loop, update in graph.calls_beside_training(module):
             if call.name not in (names.classes.METRIC_UPDATE_STATE, names.classes.METRIC_CALL) and not (
                 call.attribute == "update_state" and call.name is None
             ):

@@ -100,7 +100,7 @@ class FitInLoop(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        for each in training.repetitions(module, "fit", "fit_generator"):
+        for each in training.repeated_calls(module, "fit", "fit_generator"):
             call, loop = each.call, each.loop
             epochs = call.given("epochs")
             if training.environment_loop(module, call.scope) is loop and _is_at_the_end(call.scope, loop):
@@ -111,7 +111,7 @@ class FitInLoop(Rule):
                 not each.is_same
                 or steps != 1
                 and not (single and type(steps) is int and steps <= _SHORT_FIT)
-                or program.turns(call.scope) <= _A_FEW
+                or program.most_iterations(call.scope) <= _A_FEW
             ):
                 continue
             batch, few = single or _is_batch(module, call, loop), _is_short(call, loop)
@@ -121,7 +121,7 @@ class FitInLoop(Rule):
                     f"Every iteration calls fit for {'a single example' if single else 'one batch' if batch else 'a few steps'}; "
                     + ("call train_on_batch instead." if batch else "call fit once for all of them."),
                     because=_COST + (_IN_PARTS if batch and not single and call.given("batch_size") is None else ""),
-                    fix=fixes.one_step(call) if batch and steps == 1 else None,
+                    fix=fixes.train_on_batch(call) if batch and steps == 1 else None,
                     related=((loop, "in this loop"),),
                 )
             elif _is_epoch(module, call, loop):
@@ -153,7 +153,7 @@ def _is_batch(module, call: Call, loop: Scope) -> bool:
         return True
     if data is None or next(datasets_in(call.given("x")), None) is not None:
         return False
-    return next(datasets_in(loop.value), None) is not None and program.varies(data.value, call.scope) is loop
+    return next(datasets_in(loop.value), None) is not None and program.loop_that_changes(data.value, call.scope) is loop
 
 
 def _is_single(call: Call, loop: Scope) -> bool:
@@ -162,7 +162,7 @@ def _is_single(call: Call, loop: Scope) -> bool:
     return (
         data is not None
         and written.is_one_item(call.module.tree, data.value, loop)
-        and program.varies(data.value, call.scope) is loop
+        and program.loop_that_changes(data.value, call.scope) is loop
     )
 
 
@@ -175,7 +175,7 @@ def _is_short(call: Call, loop: Scope) -> bool:
     if data is None or not isinstance(counted, Iteration) or counted.kind != "range" or len(counted.over) < 3:
         return False
     rows = constant(counted.over[2])
-    return isinstance(rows, int) and 1 < rows <= _SHORT_CHUNK and written.is_slice_of_turn(data.value, loop)
+    return isinstance(rows, int) and 1 < rows <= _SHORT_CHUNK and written.is_slice_by_iteration(data.value, loop)
 
 
 def _is_epoch(module, call: Call, loop: Scope) -> bool:
@@ -184,7 +184,7 @@ def _is_epoch(module, call: Call, loop: Scope) -> bool:
     if (
         not given
         or loop not in call.scope.loops(within="function")
-        or any(program.varies(node, call.scope) is not None for node in given)
+        or any(program.loop_that_changes(node, call.scope) is not None for node in given)
     ):
         return False
     if any(call.scope.conditions(within=loop)):

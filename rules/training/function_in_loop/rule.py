@@ -58,7 +58,7 @@ class FunctionInLoop(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        for made, loop, use in () if module.program.runs_eagerly else graph.compiled_in_turns(module):
+        for made, loop, use in () if module.program.runs_eagerly else graph.compiled_in_iterations(module):
             yield self.finding(
                 made,
                 "This tf.function is created again in every iteration; create it before the loop and pass changing values as tensors.",

@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Rule, Severity, display, training
+from kerascheck.api import Applies, Rule, Severity, display_name, training
 
 _RUNS = frozenset({"predict", "evaluate", "fit", "predict_generator", "evaluate_generator"})
 _WRITES = frozenset({"save", "save_weights"})
@@ -82,7 +82,7 @@ class HeavyBatchCallback(Rule):
     def check(self, module):
         heavy = [call for call in module.run.calls if call.attribute in _RUNS | _WRITES or call.name in _DRAWS]
         seen = set()
-        for call, hook in training.every_batch(heavy):
+        for call, hook in training.calls_of_every_batch(heavy):
             if call.node in seen:
                 continue
             seen.add(call.node)
@@ -94,7 +94,7 @@ class HeavyBatchCallback(Rule):
             elif call.attribute in _WRITES and module.program.is_model_call(call):
                 what, cost = f"model.{call.attribute}", "The next step waits until the file has been written."
             elif call.name in _DRAWS:
-                what, cost = display(call.name), "The next step waits until the figure has been drawn."
+                what, cost = display_name(call.name), "The next step waits until the figure has been drawn."
             else:
                 continue
             yield self.finding(

@@ -83,7 +83,7 @@ class HostSyncInLoop(Rule):
 
     def check(self, module):
         reads = {}
-        for call, loop, update in graph.beside_training(module, least=_SHORT, eager=True):
+        for call, loop, update in graph.calls_beside_training(module, least=_SHORT, eager=True):
             if not _reads_back(call) or module.program.cpu_device(update.scope) is not None:
                 continue
             if not training.is_acted_on(module, call.module.tree, call.node):

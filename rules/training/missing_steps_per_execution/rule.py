@@ -117,7 +117,7 @@ class MissingStepsPerExecution(Rule):
     def check(self, module):
         seen = set()
         for model in module.models:
-            batches = [training.batching(fit) for fit in model.fits]
+            batches = [training.batches_of(fit) for fit in model.fits]
             if (reason := _why_not(model, batches)) is not None:
                 yield from (self.silence(place, reason) for place in (*model.compiles, *model.fits))
                 continue

@@ -81,8 +81,8 @@ class ModelInLoop(Rule):
 
     def check(self, module):
         seen = set()
-        for made, loop, trained in training.made_in_loop(module, "fit", "fit_generator", "train_on_batch"):
-            times, known = program.least_times(made.scope)
+        for made, loop, trained in training.models_made_in_loop(module, "fit", "fit_generator", "train_on_batch"):
+            times, known = program.least_iterations(made.scope)
             if (
                 loop.node in seen
                 or made.name == names.classes.LOAD_MODEL
@@ -97,7 +97,7 @@ class ModelInLoop(Rule):
             clears = any(other.name in _CLEARS for other in module.pipelines.calls_in(loop))
             if clears and module.runtime.keras < 3 or _is_kept(module, trained, loop):
                 continue
-            node = program.place_in(made, loop)
+            node = program.place_in_loop(made, loop)
             place = Place(loop.module, node)
             layers = [
                 other
@@ -109,9 +109,9 @@ class ModelInLoop(Rule):
             differs = (
                 isinstance(node, cst.Call)
                 and not is_functional
-                and any(program.varies(arg.value, loop) is loop for arg in node.args)
+                and any(program.loop_that_changes(arg.value, loop) is loop for arg in node.args)
                 or any(
-                    program.varies(arg.value, layer.scope) is loop
+                    program.loop_that_changes(arg.value, layer.scope) is loop
                     for layer in layers
                     for arg in layer.arguments.nodes.values()
                 )

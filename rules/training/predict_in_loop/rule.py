@@ -168,7 +168,7 @@ def _remedy(each, old):
 def _places(call, loop):
     """Where the predict stands, and where the loop of another file calls it by a method of the same name."""
     yield call
-    seen = program.seen_in(loop.module, call)
+    seen = program.place_in_module(loop.module, call)
     if (
         seen.node is not call.node
         and isinstance(seen.node, cst.Call)

@@ -87,6 +87,6 @@ class RetraceByPythonArg(Rule):
                 else "How many different ones there are is not known here."
                 if found.kind == "value"
                 else None,
-                fix=fixes.as_tensor(found.call, found.arg) if found.is_constant else None,
+                fix=fixes.wrap_in_constant(found.call, found.arg) if found.is_constant else None,
                 related=((found.loop, f"the loop that changes the {found.kind}"),),
             )

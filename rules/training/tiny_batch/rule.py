@@ -141,13 +141,13 @@ class TinyBatch(Rule):
         for model in module.models:
             # Of how many columns a table has, the bound of the weights speaks already.
             largest = max(
-                (models.numbers(shape) for shape in model.inputs if shape is None or len(shape) != 2), default=0
+                (models.example_size(shape) for shape in model.inputs if shape is None or len(shape) != 2), default=0
             )
             if (reason := _why_not(model, largest)) is not None:
                 yield from (self.silence(fit, reason) for fit in model.fits)
                 continue
             for fit in model.fits:
-                batch = training.batching(fit)
+                batch = training.batches_of(fit)
                 if batch is None:
                     yield self.silence(fit, "the batch size is unknown")
                     continue

@@ -58,7 +58,7 @@ class TrainOnBatchLoop(Rule):
     def check(self, module):
         if module.program.adversarial:
             return
-        for each in training.repetitions(module, "train_on_batch"):
+        for each in training.repeated_calls(module, "train_on_batch"):
             call = each.call
             loops = list(call.scope.loops(within="program", comprehensions=False))
             data = call.written("x")
@@ -66,7 +66,7 @@ class TrainOnBatchLoop(Rule):
                 not each.is_same
                 or len(loops) < 2
                 or data is None
-                or program.varies(data.value, call.scope) is None
+                or program.loop_that_changes(data.value, call.scope) is None
                 or any(call.scope.conditions(within=loops[1]))
             ):
                 continue
