@@ -33,6 +33,11 @@ class Applies:
 
     Raises:
         ValueError: bounds or backends that do not exist.
+
+    Example::
+
+        class XlaDisabled(Rule):
+            applies = Applies(keras=">=3", backends={"tensorflow"}, cpu_only=False, without_training=False)
     """
 
     tensorflow: str = ""

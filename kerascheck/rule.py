@@ -147,7 +147,19 @@ class AnyRule:
 
 
 class Rule(AnyRule):
-    """A rule about Python code."""
+    """A rule about Python code.
+
+    Example::
+
+        class ManualAccumulation(Rule):
+            code, name, severity = "KC413", "manual-accumulation", Severity.INFO
+            summary = "gradients are accumulated by hand"
+            triggers = ("apply_gradients",)
+
+            def check(self, module: Module) -> Iterator[Diagnosis | Silence]:
+                for update, gradient, branch in graph.rare_updates(module):
+                    yield self.finding(update, "Gradients are accumulated by hand; ...")
+    """
 
     applies: ClassVar[Applies] = Applies()
     """Of which programs it speaks: others are not given to :meth:`check`."""
@@ -158,7 +170,16 @@ class Rule(AnyRule):
 
 
 class RequirementsRule(AnyRule):
-    """A rule about files that say what is to be installed."""
+    """A rule about files that say what is to be installed.
+
+    Example::
+
+        class CpuOnlyRequirement(RequirementsRule):
+            def check(self, file: RequirementsFile) -> Iterator[Diagnosis | Silence]:
+                for requirement in file.requirements:
+                    if requirement.name == "tensorflow-cpu":
+                        yield self.finding(requirement, "tensorflow-cpu never uses a GPU; install tensorflow where there is one.")
+    """
 
     def check(self, file: RequirementsFile) -> Iterator[Diagnosis | Silence]:
         """Yield the diagnoses of ``file``; its requirements are their places."""
@@ -166,7 +187,16 @@ class RequirementsRule(AnyRule):
 
 
 class CommentsRule(AnyRule):
-    """A rule about the comments that silence findings: asked when all others have run."""
+    """A rule about the comments that silence findings: asked when all others have run.
+
+    Example::
+
+        class UnusedSuppression(CommentsRule):
+            def check(self, comments: Comments) -> Iterator[Diagnosis | Silence]:
+                for directive in comments.directives:
+                    if not comments.silenced[directive]:
+                        yield self.finding(comments.at(directive), "This comment silences nothing; remove it.")
+    """
 
     def check(self, comments: Comments) -> Iterator[Diagnosis | Silence]:
         """Yield the diagnoses of ``comments``; :meth:`~kerascheck.source.suppression.Comments.at` gives their places."""
