@@ -34,10 +34,9 @@ class Applies:
     Raises:
         ValueError: bounds or backends that do not exist.
 
-    Example::
-
-        class XlaDisabled(Rule):
-            applies = Applies(keras=">=3", backends={"tensorflow"}, cpu_only=False, without_training=False)
+    Example:
+        >>> Applies(keras=">=3", graph_code=False).to(module("sess.run(train_op)"))
+        False
     """
 
     tensorflow: str = ""

@@ -12,7 +12,12 @@ from dataclasses import dataclass
 
 
 class Severity(enum.IntEnum):
-    """How sure a finding is to cost something in the code it was found in."""
+    """How sure a finding is to cost something in the code it was found in.
+
+    Example:
+        >>> Severity.ERROR > Severity.WARNING > Severity.INFO
+        True
+    """
 
     INFO = 1
     """Depends on hardware or sizes, or is known to cost nothing (:attr:`Finding.pedantic`)."""
@@ -26,7 +31,12 @@ class Severity(enum.IntEnum):
 
 
 class Applicability(enum.Enum):
-    """Whether a fix keeps the behaviour of the program."""
+    """Whether a fix keeps the behaviour of the program.
+
+    Example:
+        >>> fixes.drop_argument(call("f(x, verbose=1)"), "verbose", safe=False).applicability.value
+        'unsafe'
+    """
 
     SAFE = "safe"
     """Behaviour is kept: applied by ``--fix``."""
@@ -38,7 +48,13 @@ class Applicability(enum.Enum):
 
 @dataclass(frozen=True, order=True, slots=True)
 class Edit:
-    """Replace ``text[start:end]`` by ``content``; an insertion has ``start == end``."""
+    """Replace ``text[start:end]`` by ``content``; an insertion has ``start == end``.
+
+    Example:
+        >>> edit = Edit(0, 5, "tensorflow")
+        >>> edit.content + "==2.16"[edit.start :]
+        'tensorflow==2.16'
+    """
 
     start: int
     end: int
@@ -47,7 +63,12 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """Edits of one file that belong together: all are applied, or none."""
+    """Edits of one file that belong together: all are applied, or none.
+
+    Example:
+        >>> Fix(Applicability.SAFE, "Require tensorflow", (Edit(0, 14, "tensorflow"),)).message
+        'Require tensorflow'
+    """
 
     applicability: Applicability
     message: str

@@ -57,7 +57,12 @@ class Located(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """A finding before its place is turned into lines and columns."""
+    """A finding before its place is turned into lines and columns.
+
+    Example:
+        >>> Diagnosis(call("f()"), Severity.INFO, "This costs little; leave it out.").severity < Severity.WARNING
+        True
+    """
 
     at: Located
     severity: Severity
@@ -73,7 +78,12 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """What a rule looked at and had a reason to leave alone: told to those who ask why it says nothing there."""
+    """What a rule looked at and had a reason to leave alone: told to those who ask why it says nothing there.
+
+    Example:
+        >>> Silence(call("ds.map(f, num_parallel_calls=4)"), "its number of parallel calls is given").reason
+        'its number of parallel calls is given'
+    """
 
     at: Located
     reason: str
@@ -149,16 +159,19 @@ class AnyRule:
 class Rule(AnyRule):
     """A rule about Python code.
 
-    Example::
-
-        class ManualAccumulation(Rule):
-            code, name, severity = "KC413", "manual-accumulation", Severity.INFO
-            summary = "gradients are accumulated by hand"
-            triggers = ("apply_gradients",)
-
-            def check(self, module: Module) -> Iterator[Diagnosis | Silence]:
-                for update, gradient, branch in graph.rare_updates(module):
-                    yield self.finding(update, "Gradients are accumulated by hand; ...")
+    Example:
+        >>> class PrintInStep(Rule):
+        ...     "Each step prints."
+        ...     code, name, summary = "KC499", "print-in-step", "print runs in each step"
+        ...     severity = Severity.WARNING
+        ...     triggers = ("print(",)
+        ...
+        ...     def check(self, module):
+        ...         for call in module.run.calls:
+        ...             if call.name == "builtins.print" and call.scope.innermost_loop(within="program"):
+        ...                 yield self.finding(call, "This prints in each step; print once per epoch.")
+        >>> [str(each.severity) for each in PrintInStep().check(module("for step in range(9): print(step)"))]
+        ['warning']
     """
 
     applies: ClassVar[Applies] = Applies()
@@ -172,13 +185,19 @@ class Rule(AnyRule):
 class RequirementsRule(AnyRule):
     """A rule about files that say what is to be installed.
 
-    Example::
-
-        class CpuOnlyRequirement(RequirementsRule):
-            def check(self, file: RequirementsFile) -> Iterator[Diagnosis | Silence]:
-                for requirement in file.requirements:
-                    if requirement.name == "tensorflow-cpu":
-                        yield self.finding(requirement, "tensorflow-cpu never uses a GPU; install tensorflow where there is one.")
+    Example:
+        >>> class OldTensorFlow(RequirementsRule):
+        ...     "An old TensorFlow is asked for."
+        ...     code, name, summary = "KC799", "old-tensorflow", "TensorFlow is old"
+        ...     severity = Severity.INFO
+        ...     triggers = ("tensorflow",)
+        ...
+        ...     def check(self, file):
+        ...         for requirement in file.requirements:
+        ...             if requirement.name == "tensorflow" and requirement.specifier.startswith("==1."):
+        ...                 yield self.finding(requirement, "This TensorFlow is old; require 2.16 or later.")
+        >>> [each.message for each in OldTensorFlow().check(file("tensorflow==1.15"))]
+        ['This TensorFlow is old; require 2.16 or later.']
     """
 
     def check(self, file: RequirementsFile) -> Iterator[Diagnosis | Silence]:
@@ -189,13 +208,19 @@ class RequirementsRule(AnyRule):
 class CommentsRule(AnyRule):
     """A rule about the comments that silence findings: asked when all others have run.
 
-    Example::
-
-        class UnusedSuppression(CommentsRule):
-            def check(self, comments: Comments) -> Iterator[Diagnosis | Silence]:
-                for directive in comments.directives:
-                    if not comments.silenced[directive]:
-                        yield self.finding(comments.at(directive), "This comment silences nothing; remove it.")
+    Example:
+        >>> class SilencesAll(CommentsRule):
+        ...     "A comment silences every rule."
+        ...     code, name, summary = "KC999", "silences-all", "comment silences every rule"
+        ...     severity = Severity.INFO
+        ...     triggers = ("kerascheck",)
+        ...
+        ...     def check(self, comments):
+        ...         for directive in comments.directives:
+        ...             if not directive.entries:
+        ...                 yield self.finding(comments.at(directive), "This silences all; name the rules.")
+        >>> [each.message for each in SilencesAll().check(comments("f()  # kerascheck: ignore"))]
+        ['This silences all; name the rules.']
     """
 
     def check(self, comments: Comments) -> Iterator[Diagnosis | Silence]:

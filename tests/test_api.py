@@ -1,12 +1,17 @@
 """kerascheck.api: what rules import, and that it says what each of it is for."""
 
 import ast
+import doctest
+import inspect
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from snippets import IMPORTS, load
 
 from kerascheck import api, registry
+from kerascheck.source import Source
+from kerascheck.source.suppression import suppressions
 
 ROOT = Path(__file__).resolve().parent.parent
 TOPICS = sorted(name for name in api.__all__ if isinstance(getattr(api, name), ModuleType))
@@ -46,3 +51,40 @@ def test_rules_ask_a_topic_for_what_it_offers_only(path):
 def test_a_topic_offers_what_it_has(topic):
     module = getattr(api, topic)
     assert all(hasattr(module, name) for name in module.__all__)
+
+
+class _Examples:
+    """The names that examples use, beside those of kerascheck.api."""
+
+    def __init__(self, folder):
+        self._folder = folder
+
+    def module(self, *lines):
+        """A script that has imported tensorflow as tf, and keras."""
+        return load(self._folder, "\n".join(lines), head=IMPORTS)
+
+    def call(self, *lines):
+        """The last call of a script."""
+        return self.module(*lines).run.calls[-1]
+
+    def file(self, text):
+        """A requirements file."""
+        return api.RequirementsFile(Source(str(self._folder / "requirements.txt"), text))
+
+    def comments(self, text):
+        """The comments of a script that silenced nothing, although every rule ran."""
+        source = Source(str(self._folder / "train.py"), text)
+        directives = suppressions(source).directives
+        rules = registry.rooms()
+        return api.Comments(source, directives, dict.fromkeys(directives, ()), [each.code for each in rules], rules)
+
+
+@pytest.mark.parametrize("name", api.__all__)
+def test_the_example_of_a_name_runs(name, tmp_path):
+    found = getattr(api, name)
+    told = inspect.getdoc(found)
+    made = _Examples(tmp_path)
+    known = {each: getattr(made, each) for each in ("module", "call", "file", "comments")}
+    test = doctest.DocTestParser().get_doctest(told, {**vars(api), **known}, name, None, 0)
+    said = []
+    assert test.examples and doctest.DocTestRunner().run(test, out=said.append).failed == 0, "".join(said)

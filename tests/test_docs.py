@@ -1,7 +1,9 @@
 """What the documents say against what is there."""
 
+import os
 import re
 import subprocess
+import sys
 from dataclasses import fields
 from pathlib import Path
 
@@ -50,6 +52,17 @@ def test_options_that_the_documents_name_exist():
 def test_links_between_the_documents_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
         assert "://" in target or (page.parent / target).exists(), target
+
+
+def test_what_a_rule_may_ask_is_written_from_the_docstrings():
+    written = subprocess.run(
+        [sys.executable, "-c", "import rule_api, sys; sys.stdout.buffer.write(rule_api.page().encode())"],
+        cwd=ROOT / "docs",
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=True,
+    ).stdout
+    assert written.decode() == (ROOT / "docs" / "rule-api.md").read_text(encoding="utf-8"), "run python docs/rule_api.py"
 
 
 def test_the_example_of_a_rule_is_the_rule():

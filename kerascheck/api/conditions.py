@@ -1,4 +1,9 @@
-"""Under which conditions a place runs, and what has run before it."""
+"""Under which conditions a place runs, and what has run before it.
+
+Example:
+    >>> conditions.in_session(call("with tf.compat.v1.Session(): f()").scope)
+    True
+"""
 
 from __future__ import annotations
 

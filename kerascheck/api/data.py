@@ -1,4 +1,9 @@
-"""Datasets and arrays: where they come from, what is done to their elements, and in which order."""
+"""Datasets and arrays: where they come from, what is done to their elements, and in which order.
+
+Example:
+    >>> data.is_batched(call("model.fit(tf.data.Dataset.range(9).batch(3))").given("x").stage)
+    True
+"""
 
 from __future__ import annotations
 
@@ -6,11 +11,13 @@ from kerascheck.interpreter.array_shapes import array_size, batch_size
 from kerascheck.interpreter.keras_data import is_py_dataset
 from kerascheck.meaning.data.array_origins import ingredients, made_as_double, reads_file, waits_without_gil
 from kerascheck.meaning.data.image_flows import generators_of, handed_generators
-from kerascheck.meaning.data.mapped_functions import creates_state, facts_of
+from kerascheck.meaning.data.mapped_functions import Facts, creates_state, facts_of
 from kerascheck.meaning.data.order import Added, Wish, WishKind, arrangement
 from kerascheck.meaning.data.pipelines import (
     COMBINING,
     INSPECTED_ELEMENTS,
+    Operation,
+    Pipelines,
     batches_before,
     gives_few_elements,
     is_batched,
@@ -28,6 +35,9 @@ __all__ = [
     "COMBINING",
     "INSPECTED_ELEMENTS",
     "Added",
+    "Facts",
+    "Operation",
+    "Pipelines",
     "Wish",
     "WishKind",
     "arrangement",

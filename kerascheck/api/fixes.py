@@ -1,4 +1,9 @@
-"""How a rule rewrites code; each is None where it cannot do so completely."""
+"""How a rule rewrites code; each is None where it cannot do so completely.
+
+Example:
+    >>> fixes.add_keyword(call("model.compile('adam')"), "jit_compile", "True", safe=True).message
+    'Add jit_compile=True'
+"""
 
 from __future__ import annotations
 

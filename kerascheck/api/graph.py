@@ -1,4 +1,10 @@
-"""What is traced and compiled, and what happens there once for each trace."""
+"""What is traced and compiled, and what happens there once for each trace.
+
+Example:
+    >>> traced = graph.traced_calls(module("step = tf.function(lambda x: print(x)); step(tf.constant(1.0))"))
+    >>> [(call.name, how) for call, how in traced]
+    [('builtins.print', 'tf.function')]
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,14 @@
-"""What a program does as a whole: its loops, its devices, and what it measures."""
+"""What a program does as a whole: its loops, its devices, and what it measures.
+
+Example:
+    >>> program.most_iterations(call("for epoch in range(3): f(epoch)").scope)
+    3.0
+"""
 
 from __future__ import annotations
 
 from kerascheck.interpreter.place import construction_of, place_in_module
+from kerascheck.knowledge.runtime import Runtime
 from kerascheck.meaning.program.clocks import (
     calls_between,
     compiled_runs,
@@ -25,10 +31,13 @@ from kerascheck.meaning.program.distribution import (
     unscaled_batches,
 )
 from kerascheck.meaning.program.loops import SHORT_LOOP, loop_that_changes, most_iterations
+from kerascheck.meaning.program.program import Program
 from kerascheck.meaning.training.repeated_training import least_iterations, place_in_loop
 
 __all__ = [
     "SHORT_LOOP",
+    "Program",
+    "Runtime",
     "calls_between",
     "compiled_runs",
     "construction_of",

@@ -1,4 +1,9 @@
-"""What is to be installed."""
+"""What is to be installed.
+
+Example:
+    >>> requirements.is_named_for_gpu("requirements-gpu.txt")
+    True
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Trainings: their steps, batches and callbacks, and how often they are repeated."""
+"""Trainings: their steps, batches and callbacks, and how often they are repeated.
+
+Example:
+    >>> training.batches_of(call("keras.Sequential().fit(x, batch_size=8)")).size
+    8
+"""
 
 from __future__ import annotations
 

@@ -13,7 +13,13 @@ from kerascheck.syntax.written import asks_for_version, is_no_read
 
 
 class Place:
-    """A module and a node: where a finding about something absent goes."""
+    """A module and a node: where a finding about something absent goes.
+
+    Example:
+        >>> fit = call("model.fit(x)")
+        >>> Place(fit.module, fit.node).node is fit.node
+        True
+    """
 
     def __init__(self, module: SeenModule, node: cst.CSTNode):
         self.module, self.node = module, node

@@ -68,12 +68,26 @@ class SeenModule(Protocol):
 
 
 class Value:
-    """What is known of a run-time value. Unknown is a value of its own, never the absence of one."""
+    """What is known of a run-time value. Unknown is a value of its own, never the absence of one.
+
+    Example:
+        >>> isinstance(call("model.fit(x, epochs=3)").given("epochs"), Value)
+        True
+    """
 
     __slots__ = ()
 
 
 class _Unknown(Value):
+    """A value of which nothing is known: it may be anything, and is given. What is certainly not given is None.
+
+    Example:
+        >>> call("model.fit(x, epochs=n)").given("epochs") is UNKNOWN
+        True
+        >>> call("model.fit(x)").given("epochs") is None
+        True
+    """
+
     __slots__ = ()
 
     def __repr__(self) -> str:
@@ -85,21 +99,36 @@ UNKNOWN = _Unknown()
 
 @dataclass(frozen=True, slots=True)
 class Const(Value):
-    """A literal number, string, bytes, bool or None."""
+    """A literal number, string, bytes, bool or None.
+
+    Example:
+        >>> call("model.fit(x, epochs=3)").given("epochs")
+        Const(value=3)
+    """
 
     value: Any
 
 
 @dataclass(frozen=True, slots=True)
 class External(Value):
-    """A symbol of a library outside the linted tree, by canonical dotted name."""
+    """A symbol of a library outside the linted tree, by canonical dotted name.
+
+    Example:
+        >>> call("tf.cast(x, tf.float64)").given("dtype")
+        External(name='tensorflow.float64')
+    """
 
     name: str
 
 
 @dataclass(eq=False, slots=True)
 class Made(Value):
-    """What a call of an external symbol returned: usually an instance of the class ``name``."""
+    """What a call of an external symbol returned: usually an instance of the class ``name``.
+
+    Example:
+        >>> call("model.compile(loss=keras.losses.MeanSquaredError())").given("loss").name
+        'keras.losses.MeanSquaredError'
+    """
 
     name: str
     call: Call | None = None
@@ -115,7 +144,12 @@ class Counter(Made):
 
 @dataclass(eq=False, slots=True)
 class Tensor(Value):
-    """A value that is a tensor at run time: symbolic in traced code, eager elsewhere."""
+    """A value that is a tensor at run time: symbolic in traced code, eager elsewhere.
+
+    Example:
+        >>> isinstance(call("f(tf.constant(1.0))").arguments.positional[0], Tensor)
+        True
+    """
 
     origin: str = ""
     call: Call | None = None
@@ -130,6 +164,11 @@ class Group(Value):
 
     ``open`` where there may be fewer, more, or in another order, of the same kinds; then ``most`` is how many there are at most, where
     that is known.
+
+    Example:
+        >>> callbacks = call("model.fit(x, callbacks=[keras.callbacks.TensorBoard()])").given("callbacks")
+        >>> callbacks.kind, [each.name for each in callbacks.items]
+        ('list', ['keras.callbacks.TensorBoard'])
     """
 
     kind: str
@@ -140,7 +179,12 @@ class Group(Value):
 
 @dataclass(eq=False, slots=True)
 class Mapping(Value):
-    """A dictionary with known string keys; ``open`` where there may be others, and ``most`` as in :class:`Group`."""
+    """A dictionary with known string keys; ``open`` where there may be others, and ``most`` as in :class:`Group`.
+
+    Example:
+        >>> call("print({'a': 1})").arguments.positional[0].items
+        {'a': Const(value=1)}
+    """
 
     items: dict[Any, Value]
     open: bool = False
@@ -149,7 +193,12 @@ class Mapping(Value):
 
 @dataclass(eq=False, slots=True)
 class Function(Value):
-    """A function, method or lambda of the linted tree."""
+    """A function, method or lambda of the linted tree.
+
+    Example:
+        >>> call("double = lambda x: 2 * x; f(double)").arguments.positional[0].name
+        '<lambda>'
+    """
 
     module: SeenModule
     node: cst.FunctionDef | cst.Lambda
@@ -208,7 +257,13 @@ class Class(Value):
 
 @dataclass(eq=False, slots=True)
 class Instance(Value):
-    """An object of a class of the linted tree."""
+    """An object of a class of the linted tree.
+
+    Example:
+        >>> given = call("class Data(keras.utils.PyDataset): pass", "model.fit(Data())").given("x")
+        >>> given.cls.name, given.cls.external_bases()
+        ('Data', {'keras.utils.PyDataset'})
+    """
 
     cls: Class
     attributes: dict[str, Value]
@@ -216,7 +271,12 @@ class Instance(Value):
 
 @dataclass(eq=False, slots=True)
 class Method(Value):
-    """The attribute ``name`` of a value, not yet called."""
+    """The attribute ``name`` of a value, not yet called.
+
+    Example:
+        >>> call("model = keras.Sequential(); f(model.fit)").arguments.positional[0].name
+        'fit'
+    """
 
     receiver: Value
     name: str
@@ -239,7 +299,12 @@ class ModuleValue(Value):
 
 @dataclass(eq=False, slots=True)
 class Iteration(Value):
-    """An iterator or wrapper (enumerate, zip, tqdm, iter) over other values; ``kind`` names it."""
+    """An iterator or wrapper (enumerate, zip, tqdm, iter) over other values; ``kind`` names it.
+
+    Example:
+        >>> call("f(enumerate([1, 2]))").arguments.positional[0].kind
+        'enumerate'
+    """
 
     kind: str
     over: list[Value]
@@ -255,7 +320,12 @@ class Union(Value):
 
 @dataclass(eq=False, slots=True)
 class Dataset(Value):
-    """A tf.data dataset (or, straight from tensorflow_datasets, a structure of them)."""
+    """A tf.data dataset (or, straight from tensorflow_datasets, a structure of them).
+
+    Example:
+        >>> call("model.fit(tf.data.Dataset.range(9).batch(3))").given("x").stage.name
+        'batch'
+    """
 
     stage: Stage
 
@@ -294,6 +364,11 @@ class Scope(Nested):
     ``kind`` is one of "root" (a module body or a function nobody was seen to call),
     "call" (inside a function), "loop", "with", "branch", "handler", "try", or "handed" (what a library is given to call, which it may do
     later or never).
+
+    Example:
+        >>> loop = call("for x in range(3): f(x)").scope.innermost_loop(within="program")
+        >>> loop.kind, loop.turns
+        ('loop', 3)
     """
 
     kind: str
@@ -399,6 +474,11 @@ class Call:
     method ("keras.Model.fit"); None where the callee is unknown. Assignments appear as
     "<class>.__setattr__" and "os.environ.__setitem__"; in compiled code those of tensors to
     what outlives the call as "builtins.object.__set__", and ``+=`` as "builtins.object.__iadd__".
+
+    Example:
+        >>> fit = call("keras.Sequential().fit(x, epochs=3)")
+        >>> fit.name, fit.given("epochs")
+        ('keras.Model.fit', Const(value=3))
     """
 
     module: SeenModule
@@ -455,7 +535,13 @@ class Compilation:
 
 @dataclass(eq=False, slots=True)
 class Stage:
-    """One operation of a dataset pipeline, or its source (``inputs`` empty)."""
+    """One operation of a dataset pipeline, or its source (``inputs`` empty).
+
+    Example:
+        >>> stage = call("model.fit(tf.data.Dataset.range(9).shuffle(3).batch(3))").given("x").stage
+        >>> [each.name for each in stage.upstream()]
+        ['batch', 'shuffle', 'tensorflow.data.Dataset.range']
+    """
 
     module: SeenModule
     node: cst.CSTNode
@@ -541,7 +627,12 @@ class FunctionFacts:
 
 
 def options_of(value: Value | None) -> tuple[Value, ...]:
-    """The alternatives of a value: itself, or the members of a union; nothing for None."""
+    """The alternatives of a value: itself, or the members of a union; nothing for None.
+
+    Example:
+        >>> [constant(each) for each in options_of(call("f(x=1 if fast else 9)").keyword("x"))]
+        [1, 9]
+    """
     if value is None:
         return ()
     return value.options if isinstance(value, Union) else (value,)
@@ -561,7 +652,13 @@ def flat(value: Value | None) -> Iterator[Value]:
 
 
 def datasets_in(value: Value | None, depth: int = 3) -> Iterator[Dataset]:
-    """Datasets that a value is, or holds in tuples, lists and dictionaries."""
+    """Datasets that a value is, or holds in tuples, lists and dictionaries.
+
+    Example:
+        >>> given = call("f((tf.data.Dataset.range(9), 1))").arguments.positional[0]
+        >>> [each.stage.name for each in datasets_in(given)]
+        ['tensorflow.data.Dataset.range']
+    """
     for option in options_of(value):
         if isinstance(option, Dataset):
             yield option
@@ -574,7 +671,12 @@ def datasets_in(value: Value | None, depth: int = 3) -> Iterator[Dataset]:
 
 
 def holds_tensor(value: Value | None, depth: int = 3) -> bool:
-    """Whether a value is certainly a tensor or a structure with one in it."""
+    """Whether a value is certainly a tensor or a structure with one in it.
+
+    Example:
+        >>> holds_tensor(call("f({'a': tf.constant(1.0)})").arguments.positional[0])
+        True
+    """
     for option in options_of(value):
         if isinstance(option, Tensor):
             return True
@@ -586,7 +688,12 @@ def holds_tensor(value: Value | None, depth: int = 3) -> bool:
 
 
 def shows_tensor(value: Value) -> bool:
-    """Whether a value is a tensor, or a text that Python makes of one."""
+    """Whether a value is a tensor, or a text that Python makes of one.
+
+    Example:
+        >>> shows_tensor(call("print(str(tf.constant(1.0)))").arguments.positional[0])
+        True
+    """
     return holds_tensor(value) or any(
         isinstance(option, Made)
         and option.name == "builtins.str"
@@ -615,5 +722,12 @@ def largest(value: Value | None) -> int | None:
 
 
 def constant(value: Value | None, default: Any = None) -> Any:
-    """The Python value of a constant, else ``default``."""
+    """The Python value of a constant, else ``default``.
+
+    Example:
+        >>> constant(call("model.fit(x, epochs=3)").given("epochs"))
+        3
+        >>> constant(call("model.fit(x)").given("epochs"), 1)
+        1
+    """
     return value.value if isinstance(value, Const) else default

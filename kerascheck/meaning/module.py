@@ -11,7 +11,12 @@ from kerascheck.meaning.program.program import Program
 
 
 class Module(InterpretedModule):
-    """What rules are given: one parsed module and what running it would mean."""
+    """What rules are given: one parsed module and what running it would mean.
+
+    Example:
+        >>> [each.name for each in module("ds = tf.data.Dataset.range(9).batch(3)").pipelines.operations("batch")]
+        ['batch']
+    """
 
     @property
     def pipelines(self) -> Pipelines:

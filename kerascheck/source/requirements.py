@@ -626,6 +626,10 @@ class Requirement:
         group: the optional group of pyproject.toml that it belongs to, or "".
         start, end: where it is written, version included.
         name_end: the end of its name and extras.
+
+    Example:
+        >>> [(each.name, each.specifier) for each in file("tensorflow-gpu==2.4").requirements]
+        [('tensorflow-gpu', '==2.4')]
     """
 
     module: RequirementsFile
@@ -661,6 +665,10 @@ class RequirementsFile:
         images: base images of a Dockerfile.
         comments: the text of its comments.
         code: its text without them.
+
+    Example:
+        >>> [each.name for each in file("tensorflow[and-cuda]").requirements]
+        ['tensorflow']
     """
 
     def __init__(self, source: Source):

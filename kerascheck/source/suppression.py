@@ -23,7 +23,12 @@ _OURS = re.compile(rb"#[^#\r\n]*(?:noqa:[^\r\n]{0,200}KC[A-Z]?\d|kerascheck:\s*i
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """One comment, or part of a comment, that silences findings."""
+    """One comment, or part of a comment, that silences findings.
+
+    Example:
+        >>> [each.entries for each in comments("f()  # noqa: KC101, KC102").directives]
+        [('KC101', 'KC102')]
+    """
 
     path: str
     start: int
@@ -88,7 +93,12 @@ class Known(Protocol):
 
 @dataclass(frozen=True)
 class Comments:
-    """The directives of one file beside what they silenced: what a rule about comments is given."""
+    """The directives of one file beside what they silenced: what a rule about comments is given.
+
+    Example:
+        >>> comments("f()  # kerascheck: ignore[serial-mop]").nearest("serial-mop")
+        "; did you mean 'serial-map'?"
+    """
 
     source: Source
     directives: tuple[Directive, ...]

@@ -132,7 +132,12 @@ _WITHOUT_NAME = (State.LOOKS_UP, State.READS)
 
 
 def display_name(name: str) -> str:
-    """A canonical name as people write it."""
+    """A canonical name as people write it.
+
+    Example:
+        >>> display_name("tensorflow.data.Dataset.map")
+        'tf.data.Dataset.map'
+    """
     return "tf." + name[11:] if name.startswith(TENSORFLOW) else name.removeprefix("builtins.")
 
 
