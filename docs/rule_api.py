@@ -8,6 +8,7 @@ import inspect
 import re
 import sys
 from collections.abc import Iterator
+from enum import Enum
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -139,6 +140,8 @@ def _members(cls: type) -> Iterator[str]:
             if name not in seen and not name.startswith("_"):
                 seen.add(name)
                 yield f"- `.{name}`: {_sentence(sentence)}"
+    if issubclass(cls, Enum):
+        yield from (f"- `.{each.name}`: {each.value}" for each in cls if each.name not in seen)
 
 
 def _documented(holder: type | ModuleType) -> dict[str, str]:

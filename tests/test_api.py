@@ -3,6 +3,7 @@
 import ast
 import doctest
 import inspect
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -15,6 +16,7 @@ from kerascheck.source.suppression import suppressions
 
 ROOT = Path(__file__).resolve().parent.parent
 TOPICS = sorted(name for name in api.__all__ if isinstance(getattr(api, name), ModuleType))
+PAGE = (ROOT / "docs" / "rule-api.md").read_text(encoding="utf-8")
 RULES = sorted(registry.rules_folder().glob("*/*/rule.py"))
 
 
@@ -51,6 +53,15 @@ def test_rules_ask_a_topic_for_what_it_offers_only(path):
 def test_a_topic_offers_what_it_has(topic):
     module = getattr(api, topic)
     assert all(hasattr(module, name) for name in module.__all__)
+
+
+@pytest.mark.parametrize("topic", sorted(set(TOPICS) - {"names"}))
+def test_a_topic_says_of_each_name_what_it_tells(topic):
+    """As a sentence, on the page that is made of it."""
+    listed = re.findall(rf"^- (.*)\n  `{topic}\.(\w+)", PAGE, re.MULTILINE)
+    listed += [(line, name) for name, line in re.findall(rf"^### `{topic}\.(\w+)`\n\n(.*)", PAGE, re.MULTILINE)]
+    assert sorted(name for _, name in listed) == sorted(getattr(api, topic).__all__)
+    assert [name for sentence, name in listed if not sentence.endswith(".")] == []
 
 
 class _Examples:

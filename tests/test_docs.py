@@ -62,7 +62,9 @@ def test_what_a_rule_may_ask_is_written_from_the_docstrings():
         capture_output=True,
         check=True,
     ).stdout
-    assert written.decode() == (ROOT / "docs" / "rule-api.md").read_text(encoding="utf-8"), "run python docs/rule_api.py"
+    assert written.decode() == (ROOT / "docs" / "rule-api.md").read_text(encoding="utf-8"), (
+        "run python docs/rule_api.py"
+    )
 
 
 def test_the_example_of_a_rule_is_the_rule():

@@ -150,7 +150,7 @@ class Module:
         )
 
     def statement_range(self, node: cst.CSTNode) -> tuple[int, int]:
-        """See :meth:`Tree.statement_range`."""
+        """Start and end of the innermost statement; of a compound statement its header, decorators included."""
         return self.tree.statement_range(node)
 
     def is_commented(self, node: cst.CSTNode, about: re.Pattern[str]) -> bool:

@@ -498,7 +498,7 @@ class Call:
         return self.module.runtime.signature_of(self.name, self.attribute)
 
     def given(self, parameter: str) -> Value | None:
-        """See :meth:`Arguments.given`: the argument for a parameter of a callable that :mod:`~kerascheck.knowledge.signatures` has."""
+        """The argument for a parameter of a callable that ``knowledge/signatures.py`` has: None where it is certainly not given, UNKNOWN where it may be."""
         return self.arguments.given(self.signature, parameter)
 
     def written(self, parameter: str) -> cst.Arg | None:
@@ -580,7 +580,7 @@ class Stage:
             stage = stage.input
 
     def given(self, parameter: str) -> Value | None:
-        """See :meth:`Call.given`; None where the operation has no visible call."""
+        """The argument for a parameter, as :meth:`Call.given` has it; None where the operation has no visible call."""
         return self.call.given(parameter) if self.call else None
 
     @property
@@ -593,7 +593,7 @@ class Stage:
         )
 
     def keyword(self, name: str) -> Value | None:
-        """See :meth:`Call.keyword`; None where the operation has no visible call."""
+        """The argument with this keyword, as :meth:`Call.keyword` has it; None where the operation has no visible call."""
         return self.call.keyword(name) if self.call else None
 
 

@@ -122,7 +122,7 @@ class Operation:
         return not self.feeds_training and "unknown" in self.roles and _named_training(self.stages[0])
 
     def given(self, parameter: str) -> Value | None:
-        """See :meth:`kerascheck.interpreter.values.Call.given`; UNKNOWN where callers differ or the call is not visible."""
+        """The argument for a parameter, as :meth:`~kerascheck.interpreter.values.Call.given` has it; UNKNOWN where callers differ or the call is not visible."""
         if self.call is None:
             return UNKNOWN
         return self._common([stage.given(parameter) for stage in self.stages])
@@ -133,7 +133,7 @@ class Operation:
 
     @property
     def parallelism(self) -> Value | None:
-        """See :attr:`kerascheck.interpreter.values.Stage.parallelism`; UNKNOWN as in ``given``."""
+        """The argument ``num_parallel_calls``, as :attr:`~kerascheck.interpreter.values.Stage.parallelism` has it; UNKNOWN as in ``given``."""
         return UNKNOWN if self.call is None else self._common([stage.parallelism for stage in self.stages])
 
     @property

@@ -37,6 +37,7 @@ from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.tree import SyntaxProblem
 
 HALF_POLICIES = frozenset({"mixed_float16", "mixed_bfloat16", "float16", "bfloat16"})
+"""The dtype policies under which layers compute in 16 bits."""
 
 _SCALING = frozenset({"scale_loss", "get_scaled_loss", "train_step"})
 _CALL = re.compile(r"(?m)^[ \t]+def call\(")
