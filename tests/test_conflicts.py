@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from command import kerascheck
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 ROOT = Path(__file__).resolve().parent.parent
 ORDER = ("KC102", "KC103", "KC104", "KC113", "KC114", "KC115", "KC125", "KC126", "KC129", "KC130")
 HEAD = """\

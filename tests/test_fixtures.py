@@ -1,12 +1,11 @@
-"""Whole projects under fixtures/, linted through the command that a user types."""
+"""Whole projects under fixtures/, linted through the command line."""
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from command import kerascheck
 
 ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "fixtures"
@@ -47,24 +46,11 @@ def describe(project, found):
     return f"    {place} {code} {name} {severity}{' pedantic' * pedantic}\n        {text}"
 
 
-def lint(project):
-    # fixture modules called config or utils must not shadow what kerascheck imports
-    search = [str(ROOT), os.environ.get("PYTHONPATH", "")]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, search)), "PYTHONSAFEPATH": "1"}
-    command = [
-        sys.executable,
-        "-m",
-        "kerascheck",
-        ".",
-        "--isolated",
-        "--pedantic",
-        "--output-format",
-        "json",
-        "--exit-zero",
-    ]
-    done = subprocess.run(command, cwd=FIXTURES / project, env=env, capture_output=True, encoding="utf-8", timeout=300)
-    assert done.returncode == 0, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
-    return json.loads(done.stdout)["findings"]
+def lint():
+    """The findings of the project that is the working directory."""
+    ran = kerascheck(".", "--isolated", "--pedantic", "--output-format", "json", "--exit-zero")
+    assert ran.code == 0, ran
+    return json.loads(ran.out)["findings"]
 
 
 def test_there_are_projects():
@@ -81,9 +67,10 @@ def test_expected_report_is_well_formed(project):
 
 
 @pytest.mark.parametrize("project", PROJECTS)
-def test_report(project):
+def test_report(project, monkeypatch, in_this_process):
+    monkeypatch.chdir(FIXTURES / project)
     wanted = {entry(finding) for finding in expected(project)}
-    found = {entry(finding) for finding in lint(project)}
+    found = {entry(finding) for finding in lint()}
     missing = [describe(project, item) for item in sorted(wanted - found, key=order)]
     unexpected = [describe(project, item) for item in sorted(found - wanted, key=order)]
     report = [f"fixtures/{project}: {len(missing)} missing, {len(unexpected)} unexpected"]

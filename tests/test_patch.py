@@ -40,7 +40,10 @@ NAMES = [
     "x\udcff.py",
 ]
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+pytestmark = [
+    pytest.mark.skipif(shutil.which("git") is None, reason="needs git"),
+    pytest.mark.usefixtures("in_this_process"),
+]
 
 
 def git(*arguments, folder, stdin=b""):
