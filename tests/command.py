@@ -20,13 +20,23 @@ class Ran:
 
 def kerascheck(*arguments, stdin=b""):
     """Run the command line as the installed script does, in this process."""
+
+    def run():
+        with pytest.raises(SystemExit) as ended:
+            main(list(map(str, arguments)))
+        return ended.value.code
+
+    return in_this_process(run, stdin)
+
+
+def in_this_process(run, stdin=b""):
+    """What ``run``, a function without parameters that returns an exit code, gives and writes."""
     # As bytes, which some of the output is, and with newlines as written.
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2))
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         patch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        with pytest.raises(SystemExit) as ended:
-            main(list(map(str, arguments)))
-    return Ran(ended.value.code, *map(_written, (out, err)))
+        code = run()
+    return Ran(code, *map(_written, (out, err)))
 
 
 def _written(stream):

@@ -5,6 +5,8 @@ import subprocess
 import sys
 
 import pytest
+from command import Ran, in_this_process, kerascheck
+from flake8.main.cli import main
 
 SLOW = """\
 import tensorflow as tf
@@ -35,33 +37,34 @@ def project(tmp_path, monkeypatch):
     return write
 
 
-def flake8(*arguments, stdin=None, isolated=True):
-    command = [sys.executable, "-m", "flake8", "--select", "KC", *(["--isolated"] if isolated else []), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, input=stdin)
+def flake8(*arguments, isolated=True):
+    """Run flake8 in this process, where libcst is imported already."""
+    return in_this_process(lambda: main(["--select", "KC", *(["--isolated"] if isolated else []), *arguments]))
 
 
-def kerascheck(*arguments):
-    command = [sys.executable, "-m", "kerascheck", "-q", "--output-format", "concise", *arguments]
-    return subprocess.run(command, capture_output=True, text=True)
+def flake8_alone(*arguments, stdin=None):
+    """Run flake8 in a process of its own."""
+    command = [sys.executable, "-m", "flake8", "--select", "KC", "--isolated", *arguments]
+    ran = subprocess.run(command, capture_output=True, text=True, input=stdin)
+    return Ran(ran.returncode, ran.stdout, ran.stderr)
 
 
 def lines(ran):
-    return sorted(line.removeprefix("./") for line in ran.stdout.splitlines())
+    return sorted(line.removeprefix("./") for line in ran.out.splitlines())
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_the_findings_of_the_command_line(project, jobs):
     project(train__py=TRAIN, data__py=DATA, slow__py=SLOW, crlf__py=SLOW.replace("\n", "\r\n"), test_a__py=SLOW)
-    ran = flake8("-j", jobs, "--kerascheck-min-severity", "info", "--kerascheck-pedantic", ".")
-    assert lines(ran) == sorted(
-        re.sub(r"(?<=: )(?:error|warning|info): ", "", line) for line in lines(kerascheck("--pedantic", "."))
-    )
+    ran = flake8_alone("-j", jobs, "--kerascheck-min-severity", "info", "--kerascheck-pedantic", ".")
+    wanted = kerascheck("-q", "--output-format", "concise", "--pedantic", ".")
+    assert lines(ran) == sorted(re.sub(r"(?<=: )(?:error|warning|info): ", "", line) for line in lines(wanted))
     assert {re.sub(r":.*? ", " ", line).split()[0] for line in lines(ran)} >= {"data.py", "slow.py", "crlf.py"}
-    assert ran.returncode == 1
+    assert ran.code == 1
 
 
 def test_standard_input(project):
-    ran = flake8("--stdin-display-name", "src/train.py", "-", stdin=SLOW)
+    ran = flake8_alone("--stdin-display-name", "src/train.py", "-", stdin=SLOW)
     assert [line.rpartition(" ")[0][:22] for line in lines(ran)][:1] == ["src/train.py:4:9: KC10"]
 
 
@@ -105,7 +108,7 @@ def test_settings_of_the_project_count(project):
 def test_infos_fail_no_build_unless_asked_for(project, configured, codes):
     project(train__py=SLOW, pyproject__toml=f'[tool.kerascheck]\nselect = ["KC306"]\n{configured}\n')
     ran = flake8("train.py")
-    assert ([line.split()[1] for line in lines(ran)], ran.returncode) == (codes, int(bool(codes)))
+    assert ([line.split()[1] for line in lines(ran)], ran.code) == (codes, int(bool(codes)))
 
 
 def test_options_can_stand_in_flake8s_own_file(project):
@@ -115,9 +118,9 @@ def test_options_can_stand_in_flake8s_own_file(project):
 
 def test_a_wrong_option_ends_the_run(project):
     project(train__py=SLOW)
-    ran = flake8("--kerascheck-select", "serial-mop", "train.py")
-    assert "kerascheck: error: no rule matches 'serial-mop'; did you mean 'serial-map'?" in ran.stdout + ran.stderr
-    assert ran.returncode == 1
+    ran = flake8_alone("--kerascheck-select", "serial-mop", "train.py")
+    assert "kerascheck: error: no rule matches 'serial-mop'; did you mean 'serial-map'?" in ran.out + ran.err
+    assert ran.code == 1
 
 
 @pytest.mark.parametrize(
