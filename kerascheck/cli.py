@@ -74,7 +74,7 @@ def _use_rules(context: click.Context, parameter: click.Parameter, folders: tupl
 
 
 folders_option = click.option(
-    "--rules", multiple=True, metavar="DIR", expose_value=False, is_eager=True, callback=_use_rules,
+    "--rules", "rule_folders", multiple=True, metavar="DIR", expose_value=False, is_eager=True, callback=_use_rules,
     help="Run the rules of this folder too; their code is executed.",
 )  # fmt: skip
 """For commands that run rules, or tell of them. No configuration can name such a folder."""
