@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from kerascheck.why.step import Part
 
-_I, _T, _C, _P, _E, _O, _K, _B, _R, _H = (
+_I, _T, _C, _P, _E, _O, _K, _B, _R, _H, _N = (
     Part.INPUT, Part.TRACING, Part.CALLBACKS, Part.PYTHON, Part.EAGER, Part.OVERHEAD, Part.COMPUTE, Part.EPOCHS, Part.PREDICT,
-    Part.INSIDE,
+    Part.INSIDE, Part.BETWEEN_EPOCHS,
 )  # fmt: skip
 
 CONCERNS: Mapping[str, tuple[Part, ...]] = {
@@ -19,8 +19,8 @@ CONCERNS: Mapping[str, tuple[Part, ...]] = {
     "KC202": (_K, _O, _E), "KC203": (_H, _K, _O), "KC205": (_K, _O, _T), "KC206": (_K, _O), "KC208": (_K,), "KC209": (_K,),
     "KC210": (_K, _O), "KC211": (_K, _O), "KC212": (_K, _O), "KC213": (_K,), "KC214": (_T,),
     "KC301": (_K,), "KC302": (_K,), "KC308": (_K,), "KC309": (_E,), "KC310": (_K, _O), "KC313": (_K,), "KC314": (_K,),
-    "KC401": (_E,), "KC402": (_P, _O, _E), "KC403": (_T,), "KC404": (_T,), "KC405": (_R, _P), "KC406": (_C,), "KC407": (_O,),
-    "KC408": (_T,), "KC409": (_T,), "KC410": (_O, _P), "KC411": (_O,), "KC412": (_C, _B), "KC413": (_K,), "KC415": (_B, _O, _T),
+    "KC401": (_E,), "KC402": (_P, _O, _E), "KC403": (_T,), "KC404": (_T,), "KC405": (_R, _P, _C, _N), "KC406": (_C,), "KC407": (_O,),
+    "KC408": (_T,), "KC409": (_T,), "KC410": (_O, _P), "KC411": (_O,), "KC412": (_C, _N), "KC413": (_K,), "KC415": (_B, _O, _T),
     "KC416": (_P, _E), "KC417": (_T,), "KC501": (_K,), "KC502": (_O,), "KC503": (_E,), "KC505": (_O,),
     "KC701": (_K,),
 }  # fmt: skip

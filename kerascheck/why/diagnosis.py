@@ -99,6 +99,11 @@ def diagnose(
     # What computes is said first where it takes most. Any other fact is worth a word only where there is nothing to do.
     fact = advice[:1] if advice and advice[0].part in _COMPUTING and advice[0].is_fact else []
     advice = [*fact, *(one for one in advice if not one.is_fact)] or advice[:1]
+    # The first batches of an epoch wait for the same stage, and the same advice helps them.
+    waits_for = next((_place(one.cause) for one in advice if one.part is Part.INPUT), None)
+    advice = [
+        one for one in advice if one.part is not Part.EPOCHS or waits_for is None or _place(one.cause) != waits_for
+    ]
     taken = {id(finding) for one in advice for finding in one.findings}
     little = [f for f in here if id(f) not in taken and all(step.share(part) < limit for part in parts_of(f.code))]
     elsewhere = [finding for finding in about_speed if finding not in here]
@@ -113,6 +118,10 @@ def diagnose(
         lines,
         words.warning(step),
     )
+
+
+def _place(cause: Cause | None) -> tuple[str, int | None] | None:
+    return (cause.path, cause.line) if cause is not None and cause.path is not None else None
 
 
 def _concerns(spans: Sequence[Span], step: Step) -> bool:
@@ -142,7 +151,7 @@ def _between_steps(step: Step, part: Part) -> list[HotLine]:
     return [
         line
         for line in step.main_lines.get(part, ())
-        if (line.path, line.line) != step.place or (part is Part.PYTHON and not line.library)
+        if (line.path, line.line) != step.place or part is Part.TRACING or (part is Part.PYTHON and not line.library)
     ]
 
 
@@ -206,7 +215,7 @@ def _advise(step: Step, part: Part, cause: Cause | None, mine: list[Finding], li
         ]
     # The loop that a finding stands in is related to it, and holds all that the loop does.
     places = lines.own_spans if part in (Part.PYTHON, Part.INSIDE) else lines.spans
-    hot = {(cause.path, cause.line)} if cause is not None and cause.path is not None else set()
+    hot = {_place(cause)}
     if part is Part.EPOCHS and step.stages:
         # What fills the buffer is as much the cause as the buffer.
         hot.add(stage_place(max(step.stages, key=lambda stage: stage.share), step))

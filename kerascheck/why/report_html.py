@@ -34,9 +34,9 @@ _HIDES_WAITING = frozenset({"fit", "graph loop"})
 computing."""
 
 _STYLE = """
-:root { --input: #b4572b; --tracing: #b3406e; --callbacks: #5a8f3c; --python: #a67c00; --inside: #6f7d1c; --eager: #8c5a3c; --overhead: #7d62a8;
+:root { --input: #b4572b; --tracing: #b3406e; --callbacks: #5a8f3c; --between_epochs: #3c8f62; --validation: #9a4f9e; --python: #a67c00; --inside: #6f7d1c; --eager: #8c5a3c; --overhead: #7d62a8;
   --compute: #1f6f8b; --step: #2f7f9b; --epochs: #4a63b5; --predict: #3d8f86; --unclear: #8a94a6; --hit: #f5ead0; }
-@media (prefers-color-scheme: dark) { :root { --input: #f0986b; --tracing: #f08cb4; --callbacks: #9fd07a; --python: #e6c157;
+@media (prefers-color-scheme: dark) { :root { --input: #f0986b; --tracing: #f08cb4; --callbacks: #9fd07a; --between_epochs: #7ad0a4; --validation: #d79adb; --python: #e6c157;
   --inside: #c3cf72; --eager: #cfa07a; --overhead: #b9a2e0; --compute: #6cc0dc; --step: #86cfe4; --epochs: #90a7f0; --predict: #74cfc4; --unclear: #7d8798; --hit: #3a3420; } }
 header h1 { font-size: 1.7rem; margin: .25rem 0 .75rem; }
 .numbers { display: flex; flex-wrap: wrap; gap: .25rem 2rem; margin: 0; }
@@ -357,6 +357,7 @@ _KINDS = {
     "input": (Part.INPUT.name.lower(), "getting the next batch"),
     "tracing": (Part.TRACING.name.lower(), "tracing a graph"),
     "callback": (Part.CALLBACKS.name.lower(), "callbacks"),
+    "between epochs": (Part.BETWEEN_EPOCHS.name.lower(), "callbacks between epochs"),
     "python": (Part.PYTHON.name.lower(), "other Python, yours or the framework's"),
 }
 _UNCLEAR = ("unclear", "inside the compiled step: computing, or waiting for its data")

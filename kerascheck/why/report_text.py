@@ -88,7 +88,7 @@ def _shortened(text: str, room: int) -> str:
 def _advice(label: str, advice: Advice, lines: Lines, width: int, style: Style) -> Iterator[str]:
     yield f"{label}: " + style(_shortened(_head(advice, lines), width - len(label) - 2), bold=True)
     yield from _wrapped(_sentence(advice.text), width, "  ")
-    told = " ".join(filter(None, (_gain(advice.largest_gain), _others(advice))))
+    told = " ".join(filter(None, (_gain(advice), _others(advice))))
     if told:
         yield from _wrapped(told, width, "  ")
 
@@ -107,14 +107,17 @@ def _sentence(text: str) -> str:
     return (text[:1].upper() + text[1:] if first.isalpha() else text) + "." * (not text.endswith("."))
 
 
-def _gain(largest: float | None) -> str:
+def _gain(advice: Advice) -> str:
     """The bound, which is no promise."""
+    largest = advice.largest_gain
     if largest is None:
         return ""
+    # A larger batch makes fewer steps, each of which takes longer.
+    what = "Epochs" if advice.part is Part.OVERHEAD else "Steps"
     return (
-        f"Steps can become at most {largest:.1f} times faster by this."
+        f"{what} can become at most {largest:.1f} times faster by this."
         if largest < 10
-        else "Steps could become more than 10 times faster: hardly anything else takes time."
+        else f"{what} could become more than 10 times faster: hardly anything else takes time."
     )
 
 

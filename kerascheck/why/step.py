@@ -37,6 +37,8 @@ class Part(enum.Enum):
     COMPUTE = "computing"
     STEP = "the step itself"
     EPOCHS = "start of each epoch"
+    VALIDATION = "validation"
+    BETWEEN_EPOCHS = "callbacks between epochs"
     PREDICT = "calls of predict"
 
 
@@ -147,8 +149,10 @@ def step_of(run: Run, used: Sequence[Span] = (), without_input: float | None = N
         inner = max(0.0, inner - between)
     unknown: list[str] = []
     parts = _parts(end, facts, inner, replayed, without_input, unknown)
-    parts[Part.EPOCHS] = between
-    seconds = inner + between
+    parts[Part.BETWEEN_EPOCHS] = min(between, _called_back_between(facts))
+    parts[Part.EPOCHS] = between - parts[Part.BETWEEN_EPOCHS]
+    parts[Part.VALIDATION] = _validation(facts, unknown)
+    seconds = inner + between + parts[Part.VALIDATION]
     busy = [block["others"] for block in measured if block.get("others") is not None]
     return Step(
         kind=end["kind"],
@@ -307,6 +311,23 @@ def _between_epochs(
     return extra / length if extra > max(_SHORTEST_BOUNDARY, 2 * seconds) else 0.0
 
 
+def _called_back_between(facts: Mapping[str, Any]) -> float:
+    """What callbacks do between epochs, spread over the steps of an epoch."""
+    seconds, length = facts.get("callbacks_between_epochs"), (facts.get("epoch_lengths") or [0])[0]
+    return statistics.median_low(seconds) / length if seconds and length else 0.0
+
+
+def _validation(facts: Mapping[str, Any], unknown: list[str]) -> float:
+    """What the validations of fit take, spread over the steps of all epochs."""
+    found, lengths = facts.get("validation") or {}, facts.get("epoch_lengths") or []
+    if not found.get("calls") or not lengths:
+        return 0.0
+    if found["seconds"] is None:
+        unknown.append("how long a validation takes")
+        return 0.0
+    return float(found["seconds"]) * min(1.0, found["calls"] / len(lengths)) / lengths[0]
+
+
 def _start(block: Mapping[str, Any]) -> float:
     """Seconds that a step of a block takes longer for beginning an epoch."""
     begun = block["steps"] - block["inner_steps"]
@@ -317,6 +338,7 @@ _KINDS = {
     "input": Part.INPUT,
     "tracing": Part.TRACING,
     "callback": Part.CALLBACKS,
+    "between epochs": Part.BETWEEN_EPOCHS,
     "python": Part.PYTHON,
     "executing": Part.COMPUTE,
 }

@@ -8,6 +8,9 @@ from kerascheck.why.lines import Lines
 from kerascheck.why.step import Cause, Part, Step
 
 _BUSY = 0.3
+_KERAS_SECONDS = 0.01
+"""What Keras itself does around a step takes some milliseconds (see the page of KC407): what takes longer is not saved by
+``steps_per_execution``."""
 _COMPILERS = {"jax": "@jax.jit", "torch": "@torch.compile"}
 _WORKERS = {
     "pydataset": ", or let several workers run it: workers=4, use_multiprocessing=True",
@@ -33,6 +36,8 @@ def headline(step: Step, limit: float) -> str:
         Part.COMPUTE: f"the {_device(step)} computes {share} of a step",
         Part.STEP: f"the step itself takes {share} of the time",
         Part.EPOCHS: f"{share} of the time goes to the start of each epoch, before its first step",
+        Part.VALIDATION: f"validation takes {_at_least(step)}{share} of the time",
+        Part.BETWEEN_EPOCHS: f"callbacks at the end of each epoch take {share} of the time",
         Part.PREDICT: "the script spends its time in calls of predict",
     }[first]
     if first in (Part.INPUT, Part.PREDICT) or not step.stages:
@@ -48,6 +53,10 @@ def headline(step: Step, limit: float) -> str:
 
 def _device(step: Step) -> str:
     return "GPU" if step.gpus else "processor"
+
+
+def _at_least(step: Step) -> str:
+    return "" if (step.facts.get("validation") or {}).get("whole") else "at least "
 
 
 def without_finding(step: Step, part: Part, cause: Cause | None, *, covered: bool = False) -> str:
@@ -68,6 +77,8 @@ def without_finding(step: Step, part: Part, cause: Cause | None, *, covered: boo
         )
     return {
         Part.CALLBACKS: "let the callbacks do less, or run once an epoch instead of after every batch",
+        Part.VALIDATION: "validate every few epochs (validation_freq) or on fewer batches (validation_steps)",
+        Part.BETWEEN_EPOCHS: "let the callbacks do less at the end of an epoch, or do it every few epochs",
         Part.TRACING: f"{step.new_traces} graphs were traced while steps were measured; pass tensors of the same "
         "shapes and dtypes, no Python numbers, or set reduce_retracing=True",
         Part.EAGER: _about_eager(step),
@@ -164,6 +175,11 @@ def _about_overhead(step: Step) -> str:
     text = f"{batch} does not keep the {_device(step)} busy: "
     if step.kind != "fit":
         return text + "train on larger batches"
+    if step.parts.get(Part.OVERHEAD, 0.0) > _KERAS_SECONDS:
+        return (
+            f"{text}its operations run one after another, such as the time steps of a recurrent layer, and take hardly "
+            "longer for more rows. Use a larger batch_size"
+        )
     # On JAX it only calls the step several times, and PyTorch refuses it.
     several = ", or pass steps_per_execution=16 to compile()" if step.backend.startswith("tensorflow") else ""
     return f"{text}use a larger batch_size{several}"

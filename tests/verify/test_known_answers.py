@@ -38,7 +38,7 @@ def test_known_answer(name, tmp_path):
     before = set(os.listdir(FOLDER))
     environment = {"KERAS_BACKEND": "tensorflow"} if name == "keras3_any_backend" else {}
     script = Script(path, {path: text}, directory=str(tmp_path), environment=environment)
-    result = compare(script, [variant], Budget(seconds=25))
+    result = compare(script, [variant], Budget())
     assert result.failure is None, result.scout.output
     (verdict,) = result.verdicts
     busy = verdict.status is Status.INCONCLUSIVE and (verdict.others or 0.0) > 0.2

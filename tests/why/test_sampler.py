@@ -41,6 +41,38 @@ def test_code_of_the_script_that_a_data_adapter_calls_prepares_data(tmp_path):
     assert (kind, path, line, library) == ("input", str(script), 2, None)
 
 
+def looked_through(sampler, *frames):
+    """What ``sampler`` sees of the main thread that is in functions of these (file, function), outermost first."""
+    seen = []
+
+    def call():
+        seen.append(sampler._look_at_main(sys._getframe(1)))
+
+    for path, name in reversed(frames):
+        namespace = {"inner": call}
+        exec(compile(f"def {name}():\n    inner()\n", str(path), "exec"), namespace)
+        call = namespace[name]
+    call()
+    return seen[0]
+
+
+def test_what_calls_a_function_is_where_it_is_traced(tmp_path):
+    graphs = tmp_path / "site-packages/tensorflow/python/framework/func_graph.py"
+    script = tmp_path / "train.py"
+    frames = (script, "train"), (graphs, "func_graph_from_py_func"), (script, "step")
+    kind, (path, line, function, _) = looked_through(Sampler(threading.get_ident()), *frames)
+    assert (kind, path, line, function) == ("tracing", str(script), 2, "train")
+
+
+def test_what_a_callback_asks_for_is_time_of_the_callback(tmp_path):
+    callbacks = tmp_path / "site-packages/keras/src/callbacks/callback_list.py"
+    adapter, script = tmp_path / "site-packages/trainers/data_adapters/adapter.py", tmp_path / "train.py"
+    for name, expected in ("on_epoch_end", "between epochs"), ("on_train_batch_end", "callback"):
+        frames = (callbacks, name), (script, name), (adapter, "rows")
+        kind, (path, line, *_) = looked_through(Sampler(threading.get_ident()), *frames)
+        assert (kind, path, line) == (expected, str(script), 2)
+
+
 def test_what_the_script_lets_go_of_dies_while_it_is_sampled():
     class Iterator:
         pass

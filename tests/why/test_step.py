@@ -95,6 +95,28 @@ def test_the_start_of_an_epoch_is_spread_over_its_steps():
     assert step.seconds == pytest.approx(0.020)
 
 
+def test_callbacks_between_epochs_are_no_start_of_an_epoch():
+    made = run(epoch_lengths=[10], callbacks_between_epochs=[0.060, 0.080, 0.500])
+    made.end["durations"] = [(0.010, 1, False), (0.110, 1, True), (0.110, 1, True)]
+    step = step_of(made)
+    assert step.parts[Part.BETWEEN_EPOCHS] == pytest.approx(0.008)
+    assert step.parts[Part.EPOCHS] == pytest.approx(0.002)
+    assert step.seconds == pytest.approx(0.020)
+
+
+@pytest.mark.parametrize(("calls", "share"), [(4, 0.5), (2, 1 / 3)])
+def test_validation_counts_by_how_often_it_is_done(calls, share):
+    validation = {"calls": calls, "seconds": 0.1, "whole": True}
+    step = step_of(run(epoch_lengths=[10, 10, 10, 10], validation=validation))
+    assert step.share(Part.VALIDATION) == pytest.approx(share)
+
+
+def test_a_validation_that_was_not_measured_is_said_to_be_unknown():
+    step = step_of(run(epoch_lengths=[10], validation={"calls": 1, "seconds": None, "whole": False}))
+    assert Part.VALIDATION not in step.parts
+    assert "how long a validation takes" in step.unknown
+
+
 def test_calls_that_trace_count_by_what_they_take_longer():
     step = step_of(run("function loop", parts={"call": 0.009, "tracing": 0.004}, new_traces=9))
     assert step.share(Part.TRACING) == pytest.approx(0.4)

@@ -77,6 +77,45 @@ def test_the_line_of_a_generator_that_no_rule_covers_is_named(tmp_path):
     assert told["parts"][0]["cause"]["line"] == 8
 
 
+BETWEEN_EPOCHS = """\
+import time
+import numpy as np
+import keras
+class Report(keras.callbacks.Callback):
+    def on_epoch_end(self, epoch, logs=None):
+        for row in rows[:40]:
+            self.model.predict(row[None], verbose=0)
+class Slow(keras.utils.PyDataset):
+    def __len__(self):
+        return 20
+    def __getitem__(self, index):
+        time.sleep(WAIT)
+        return rows[:8], rows[:8, :1]
+rows = np.ones((256, 4), "float32")
+model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(rows, rows[:, :1], epochs=300, verbose=0, MORE)
+"""
+
+
+def test_predictions_at_the_end_of_epochs_are_named(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text(BETWEEN_EPOCHS.replace("MORE", "callbacks=[Report()]"))
+    told = answer(script)
+    assert told["parts"][0]["part"] == "between_epochs"
+    assert told["parts"][0]["cause"]["line"] == line_of(script, "predict")
+    assert told["advice"][0]["findings"][0]["code"] == "KC405"
+
+
+@pytest.mark.parametrize(("wait", "whole"), [("0.02", True), ("0.5", False)])
+def test_validation_is_a_part_of_a_training(tmp_path, wait, whole):
+    script = tmp_path / "train.py"
+    script.write_text(BETWEEN_EPOCHS.replace("MORE", "validation_data=Slow()").replace("WAIT", wait))
+    told = answer(script)
+    assert told["parts"][0]["part"] == "validation"
+    assert ("at least" in told["headline"]) is not whole
+
+
 def test_a_script_without_training_is_one_line(tmp_path):
     script = tmp_path / "train.py"
     script.write_text("print('hello')\n")

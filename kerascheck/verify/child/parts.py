@@ -26,6 +26,7 @@ _SHORTEST_TO_CUT = 0.001
 _EXPLAINED = 0.5
 _CUT_SECONDS = 4.0
 _INSIDE_SECONDS = 0.7
+_VALIDATION_SECONDS = 5.0
 
 
 class Parts:
@@ -45,6 +46,7 @@ class Parts:
         self._waited = {"call": 0.0, "callbacks": 0.0}
         self._waited_calls = []  # seconds of the calls of each step
         self._waited_callbacks = []
+        self.between_epochs = []  # seconds of the callbacks between each two epochs
 
     def add(self, part, seconds):
         """Count ``seconds`` to ``part``."""
@@ -70,6 +72,17 @@ class Parts:
             self._waited_calls.append(self._waited["call"] / steps)
             self._waited_callbacks.append(self._waited["callbacks"] / steps)
             self._waited = dict.fromkeys(self._waited, 0.0)
+
+    def forget_traces(self):
+        """Graphs traced so far were not traced in a step."""
+        self._traces_so_far = traces(self._state)
+
+    def epoch_called_back(self, seconds, *, ends):
+        """The callbacks for the end of an epoch, or for the beginning of the next one, took ``seconds``."""
+        if ends:
+            self.between_epochs.append(seconds)
+        elif self.between_epochs:
+            self.between_epochs[-1] += seconds
 
     def per_step(self):
         """Seconds of the parts of a step; of calls that only start what the device does, until it has done that."""
@@ -100,16 +113,68 @@ class Parts:
         return sum(max(0.0, seconds - typical) for seconds in traced), bool(traced) and not others
 
 
+class _LongEnough(BaseException):
+    """No Exception: callbacks of the script must not catch it."""
+
+
+class Validation:
+    """How long the validations of ``fit`` take, from the first of them, or from its beginning."""
+
+    def __init__(self, state):
+        self._state = state
+        self._moments = None  # ends of its batches, while it runs
+        self.calls = 0
+        self.seconds = None
+        self.whole = False  # whether it was seen to its end
+
+    def called(self, validate):
+        """``fit`` would call ``validate`` now. What it takes is left out of all other times."""
+        self.calls += 1
+        state = self._state
+        # Only whole steps on JAX leave the model's variables where they belong.
+        if self.seconds is not None or state.replaying or state.recorder.facts.get("backend") == "jax":
+            return
+        kept = state.last_element, state.most_rows, state.parts.running
+        state.parts.running = False
+        self._moments, start = [], time.perf_counter()
+        try:
+            with state.recorder.inside:
+                validate()
+            self.whole = True
+        except _LongEnough:
+            pass
+        finally:
+            self.seconds = self._measured()
+            self._moments = None
+            state.last_element, state.most_rows, state.parts.running = kept
+            state.parts.forget_traces()
+            state.recorder.leave_out(time.perf_counter() - start)
+
+    def batch_ended(self):
+        """A batch of a validation, or of another evaluation, has ended."""
+        if self._moments is None:
+            return
+        self._moments.append(time.perf_counter())
+        if self._moments[-1] - self._moments[0] > _VALIDATION_SECONDS:
+            raise _LongEnough
+
+    def _measured(self):
+        """Without what its first batch takes longer, for which the step is traced."""
+        count = len(self._moments)
+        return (self._moments[-1] - self._moments[0]) * count / (count - 1) if count > 1 else 0.0
+
+
 def install(state):
     """Count parts and sample, if the plan asks for it."""
     state.parts = Parts(state)
     state.replaying = False
     state.last_element = None
     state.last_call = None
-    state.most_rows = state.final_dataset = None
+    state.most_rows = state.final_dataset = state.validation = None
     if not state.run["plan"]["parts"]:
         return
     recorder = state.recorder
+    state.validation = Validation(state)
     recorder.facts.setdefault("on_warm", []).append(state.parts.start)
     # Sampling slows Python down, most of all where processors are few: it has a time of its own.
     recorder.phases = [
@@ -223,6 +288,12 @@ def found(state, leader):
     latest = list(sampler.latest)
     return {
         "parts": {**counted, "tracing": tracing / steps},
+        "callbacks_between_epochs": parts.between_epochs,
+        "validation": {
+            "calls": state.validation.calls,
+            "seconds": state.validation.seconds,
+            "whole": state.validation.whole,
+        },
         "new_traces": parts.traced,
         "traces_always": always,
         "functions_run_eagerly": functions_run_eagerly(),

@@ -228,6 +228,8 @@ def _patch_evaluate(owner, state):
     @functools.wraps(original)
     def evaluate(self, *args, **kwargs):
         if kwargs.get("_use_cached_eval_dataset") and state.recorder.depth and not state.recorder.disabled:
+            if state.validation is not None:
+                state.validation.called(functools.partial(original, self, *args, **kwargs))
             return {name: _number(value) for name, value in state.last_logs.items()}
         with state.recorder.inside:
             return original(self, *args, **kwargs)
@@ -289,6 +291,7 @@ def _patch_callback_list(cls, state):
     recorder = state.recorder
     batch_begin, batch_end = cls.on_train_batch_begin, cls.on_train_batch_end
     epoch_begin, epoch_end = cls.on_epoch_begin, cls.on_epoch_end
+    test_batch_end = cls.on_test_batch_end
 
     measured = state.run["plan"]["parts"]
 
@@ -329,10 +332,18 @@ def _patch_callback_list(cls, state):
         if state.cuts_fit:
             state.fit_model.stop_training = True
 
+    def on_test_batch_end(self, batch, logs=None):
+        test_batch_end(self, batch, logs)
+        if state.validation is not None:
+            state.validation.batch_ended()
+
     def on_epoch_begin(self, epoch, logs=None):
         state.epoch_fresh = True
         state.epoch_steps = 0
-        return epoch_begin(self, epoch, logs)
+        start = time.perf_counter()
+        epoch_begin(self, epoch, logs)
+        if recorder.depth:
+            state.parts.epoch_called_back(time.perf_counter() - start, ends=False)
 
     def on_epoch_end(self, epoch, logs=None):
         if recorder.depth and not recorder.disabled:
@@ -344,13 +355,17 @@ def _patch_callback_list(cls, state):
                     diagnose.note_pass(state)
             if len(state.epoch_lengths) < 100 and not state.cuts_fit:
                 state.epoch_lengths.append(state.epoch_steps)
-        return epoch_end(self, epoch, logs)
+        start = time.perf_counter()
+        epoch_end(self, epoch, logs)
+        if recorder.depth:
+            state.parts.epoch_called_back(time.perf_counter() - start, ends=True)
 
     state.epoch_fresh = True
     state.epoch_steps = 0
     state.between_fits = False
     cls.on_train_batch_begin = on_train_batch_begin
     cls.on_train_batch_end = on_train_batch_end
+    cls.on_test_batch_end = on_test_batch_end
     cls.on_epoch_begin = on_epoch_begin
     cls.on_epoch_end = on_epoch_end
 

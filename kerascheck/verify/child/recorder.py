@@ -304,6 +304,14 @@ class Recorder:
                 block.inner_seconds += end - now
             self._close(series, end)
 
+    def leave_out(self, seconds):
+        """What has just taken ``seconds`` was no part of any training."""
+        for series in self.series.values():
+            if series.last is not None:
+                series.last += seconds
+            if series.block is not None:
+                series.block.start += seconds
+
     def _read_losses(self, series):
         """Read the losses that were put off: to read one in its step would wait for the device in every step."""
         for steps, scalar in series.unread:

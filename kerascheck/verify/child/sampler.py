@@ -20,7 +20,8 @@ _SWITCH_SECONDS = 1e-4
 _LATEST = 600
 _DEEPEST = 250
 
-TRACING, INPUT, CALLBACK, EXECUTING, PYTHON, IDLE = "tracing", "input", "callback", "executing", "python", "idle"
+TRACING, INPUT, CALLBACK, EXECUTING, PYTHON = "tracing", "input", "callback", "executing", "python"
+BETWEEN_EPOCHS = "between epochs"
 
 _BY_FILE = (
     # A part of a file's path, and what a thread does that is in a function of that file.
@@ -56,7 +57,8 @@ _WAITS = (
     "/asyncio/",
     "/socketserver.py",
 )
-_ORDER = (TRACING, INPUT, CALLBACK, EXECUTING)
+_ORDER = (BETWEEN_EPOCHS, CALLBACK, TRACING, INPUT, EXECUTING)
+"""What a callback asks for, such as a prediction that reads data, is the callback's time."""
 
 
 class Sampler(threading.Thread):
@@ -115,15 +117,17 @@ class Sampler(threading.Thread):
             self.join(1.0)
 
     def _look_at_main(self, leaf):
-        kinds, user = set(), None
+        kinds, user, caller = set(), None, None
         for frame in self._stack(leaf):
-            kinds.add(self._kind(frame.f_code))
-            if user is None and self._is_user(frame):
-                user = frame
-        for kind in _ORDER:
-            if kind in kinds:
-                return kind, self._place(user, leaf)
-        return PYTHON, self._place(user, leaf)
+            kind = self._kind(frame.f_code)
+            kinds.add(kind)
+            if kind is TRACING:
+                caller = None
+            if self._is_user(frame):
+                user, caller = user or frame, caller or frame
+        kind = next((kind for kind in _ORDER if kind in kinds), PYTHON)
+        # Whoever calls a function decides whether it is traced, not the line that is being traced.
+        return kind, self._place(caller if kind is TRACING else user, leaf)
 
     def _look_at_other(self, leaf):
         if leaf.f_code.co_filename.replace("\\", "/").endswith(_WAITS) or any(
@@ -146,8 +150,10 @@ class Sampler(threading.Thread):
             frame = frame.f_back
 
     def _kind(self, code):
+        # Equal code objects may come from two files.
+        key = code.co_filename, code.co_name
         try:
-            return self._kinds[code]
+            return self._kinds[key]
         except KeyError:
             path = code.co_filename.replace("\\", "/")
             passes = code.co_name in _PASSED_THROUGH and "callbacks" not in path
@@ -156,7 +162,9 @@ class Sampler(threading.Thread):
                 if passes and "execute.py" not in path
                 else next((kind for part, kind in _BY_FILE if part in path), None)
             )
-            self._kinds[code] = kind
+            if kind is CALLBACK and code.co_name in ("on_epoch_begin", "on_epoch_end"):
+                kind = BETWEEN_EPOCHS
+            self._kinds[key] = kind
             return kind
 
     def _is_user(self, frame):
