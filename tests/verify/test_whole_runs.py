@@ -43,6 +43,7 @@ def against(folder):
     return against
 
 
+@pytest.mark.slow
 def test_a_training_is_found_and_compared(against):
     result = against(LOOP.replace("0.002", "0.001"))
     assert result.failure is None
@@ -58,7 +59,7 @@ def test_a_training_is_found_and_compared(against):
         ("if step == 20: input()", "reads standard input at line 6"),
         ("if step == 20: os._exit(4)", "ended by itself with status 4"),
         ("if step == 20: os.abort()", "SIGABRT"),
-        ("if step == 20: time.sleep(1000)", "no progress"),
+        pytest.param("if step == 20: time.sleep(1000)", "no progress", marks=pytest.mark.slow),
         ("break", "without a training step"),
         ("sys.stdout = None; break", "without a training step"),
     ],
@@ -77,7 +78,7 @@ def test_a_variant_that_does_not_run_says_why(against, change, words):
         ("sys.exit('done')", "sys.exit() with 'done'"),
         ("input()", "reads standard input at line 6"),
         ("os.abort()", "SIGABRT"),
-        ("time.sleep(1000)", "no progress"),
+        pytest.param("time.sleep(1000)", "no progress", marks=pytest.mark.slow),
         ("sys.exit() if os.fork() else None", "sys.exit()"),
     ],
 )
@@ -124,6 +125,7 @@ def test_limits_for_what_hangs_follow_from_what_is_known(folder):
 SHORT = LOOP.replace("10**9", "30")
 
 
+@pytest.mark.slow
 def test_a_training_that_is_short_or_shows_no_loss_says_so(against):
     (verdict,) = against(SHORT.replace("0.002", "0.001"), SHORT).verdicts
     assert "the training ends after 30 steps" in verdict.remark
