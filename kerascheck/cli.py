@@ -16,9 +16,19 @@ if TYPE_CHECKING:
     from kerascheck.engine import Outcome
     from kerascheck.finding import Evidence, Finding
     from kerascheck.repair import Repair
+    from kerascheck.report.report import Report
     from kerascheck.source.discovery import File
 
 SEVERITIES = ("info", "warning", "error")
+_FOR_PROGRAMS = {
+    "json": ("json", "render"),
+    "json-lines": ("json", "render_lines"),
+    "sarif": ("sarif", "render"),
+    "github": ("github", "render"),
+    "gitlab": ("gitlab", "render"),
+    "junit": ("junit", "render"),
+}
+"""By output format, the module of kerascheck.report that writes it, and its function."""
 _PROGRESS_AFTER_SECONDS = 1.0
 
 
@@ -105,9 +115,16 @@ def _rules_option(name: str, text: str) -> Any:
     "--diff", is_flag=True, help="Print what --fix would change as a patch; write nothing, exit with 1 for changes."
 )
 @click.option(
-    "--output-format", type=click.Choice(["text", "concise", "json"]), default="text", show_default=True,
+    "--output-format", type=click.Choice(["text", "concise", *_FOR_PROGRAMS]), default="text", show_default=True,
     help="How findings are printed.",
 )  # fmt: skip
+@click.option(
+    "-o",
+    "--output-file",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Write the report there; print the summary only.",
+)
 @click.option("--statistics", is_flag=True, help="Add findings and time per rule.")
 @click.option("--target-tensorflow", metavar="VERSION", help="TensorFlow that the code runs on, such as 2.15.")
 @click.option(
@@ -146,8 +163,9 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     paths = paths or (".",)
     if "-" in paths and len(paths) > 1:
         raise click.UsageError("'-' cannot be combined with other paths")
-    if options["diff"] and options["output_format"] == "json":
-        raise click.UsageError("--diff cannot be combined with --output-format json")
+    if options["diff"] and (options["output_format"] in _FOR_PROGRAMS or options["output_file"]):
+        other = "--output-file" if options["output_file"] else f"--output-format {options['output_format']}"
+        raise click.UsageError(f"--diff cannot be combined with {other}")
     if options["unsafe_fixes"] and not (options["fix"] or options["diff"] or options["quiet"]):
         click.echo("warning: --unsafe-fixes applies nothing by itself; add --fix or --diff", err=True)
     try:
@@ -346,38 +364,82 @@ def _report(
     outcome: Outcome, files: Sequence[File], options: dict[str, Any], *, err: bool = False, fixed: int = 0
 ) -> int:
     """Print the outcome, after ``fixed`` findings were repaired; the exit code of the run."""
-    from kerascheck.report import common
-
     findings, errors = outcome.findings, outcome.errors
     errors.sort(key=lambda error: error.sort_key)
     evidence = _recall(outcome, {file.path: file.settings.target_tensorflow for file in files})
-    if options["output_format"] == "json":
-        from kerascheck.report import json
+    failing = _failing(findings, files, evidence, options)
+    if options["output_format"] in _FOR_PROGRAMS:
+        from kerascheck.report.report import Report
 
-        click.echo(json.render(findings, errors, outcome.sources, outcome.files, evidence), err=err)
+        _for_programs(Report(findings, errors, outcome.sources, outcome.files, evidence, failing), options, err, fixed)
     else:
-        summary = common.summary(findings, errors, outcome.files, fixed=fixed, unsafe=options["unsafe_fixes"])
-        if options["output_format"] == "concise":
-            from kerascheck.report import concise
-
-            lines, closing = concise.render(findings, errors, outcome.sources, evidence), [summary]
-        else:
-            lines, closing = _for_people(outcome, evidence, summary, options)
-        for line in lines:
-            click.echo(line, err=err, color=_color(options["color"]))
-        if options["statistics"]:
-            click.echo(common.statistics(findings, outcome.seconds), err=err)
-        if not options["quiet"] and outcome.files:
-            for line in closing:
-                click.echo(line, err=err, color=_color(options["color"]))
+        _lines(outcome, evidence, options, err, fixed)
     if errors:
         return 2
+    return int(bool(failing) and not options["exit_zero"])
+
+
+def _failing(
+    findings: Sequence[Finding], files: Sequence[File], evidence: Mapping[Finding, Evidence], options: dict[str, Any]
+) -> frozenset[Finding]:
+    """The findings that make the exit code 1."""
     if options["gate"] == "confirmed":
-        failed = any(measured.confirmed for measured in evidence.values())
+        return frozenset(finding for finding, measured in evidence.items() if measured.confirmed)
+    fail_on = {file.path: file.settings.fail_on for file in files}
+    return frozenset(finding for finding in findings if finding.severity >= fail_on[finding.location.path])
+
+
+def _for_programs(report: Report, options: dict[str, Any], err: bool, fixed: int) -> None:
+    from importlib import import_module
+
+    from kerascheck.report import common
+
+    module, function = _FOR_PROGRAMS[options["output_format"]]
+    text = getattr(import_module(f"kerascheck.report.{module}"), function)(report)
+    if options["output_file"] is None:
+        if text:
+            click.echo(text, err=err)
+        return
+    _write_report(options["output_file"], f"{text}\n" if text else "")
+    if not options["quiet"]:
+        summary = common.summary(
+            report.findings, report.errors, report.files, fixed=fixed, unsafe=options["unsafe_fixes"]
+        )
+        click.echo(summary, err=err)
+
+
+def _write_report(path: str, text: str) -> None:
+    try:
+        with open(path, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except OSError as problem:
+        raise click.ClickException(f"{path}: the report cannot be written: {problem.strerror or problem}") from None
+
+
+def _lines(
+    outcome: Outcome, evidence: Mapping[Finding, Evidence], options: dict[str, Any], err: bool, fixed: int
+) -> None:
+    """Print or write the report for people, or the concise one."""
+    from kerascheck.report import common
+
+    findings, errors = outcome.findings, outcome.errors
+    summary = common.summary(findings, errors, outcome.files, fixed=fixed, unsafe=options["unsafe_fixes"])
+    if options["output_format"] == "concise":
+        from kerascheck.report import concise
+
+        lines, closing = concise.render(findings, errors, outcome.sources, evidence), [summary]
     else:
-        fail_on = {file.path: file.settings.fail_on for file in files}
-        failed = any(finding.severity >= fail_on[finding.location.path] for finding in findings)
-    return int(failed and not options["exit_zero"])
+        lines, closing = _for_people(outcome, evidence, summary, options)
+    if options["output_file"] is None:
+        for line in lines:
+            click.echo(line, err=err, color=_color(options["color"]))
+    else:
+        _write_report(options["output_file"], "".join(f"{click.unstyle(line)}\n" for line in lines))
+    if options["statistics"]:
+        click.echo(common.statistics(findings, outcome.seconds), err=err)
+    if not options["quiet"] and outcome.files:
+        for line in closing if options["output_file"] is None else [summary]:
+            click.echo(line, err=err, color=_color(options["color"]))
 
 
 def _for_people(

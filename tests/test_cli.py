@@ -55,6 +55,23 @@ def project(tmp_path, monkeypatch):
     return write
 
 
+@pytest.mark.parametrize("form", ["text", "concise", "json", "sarif"])
+def test_a_report_goes_into_a_file(project, form):
+    folder = project(train__py=SLOW)
+    printed = kerascheck(*ONLY, "--output-format", form, "--color", "always", "train.py").out
+    result = kerascheck(*ONLY, "--output-format", form, "--output-file", "report", "--color", "always", "train.py")
+    assert (result.code, result.out.count("\n")) == (1, 1) and "Found 1 problem" in result.out
+    written = (folder / "report").read_text(encoding="utf-8")
+    assert "KC101" in written and "\x1b" not in written
+    assert form not in ("json", "sarif") or written == printed
+
+
+def test_a_report_that_cannot_be_written_is_one_line(project):
+    project(train__py=SLOW)
+    result = kerascheck(*ONLY, "-o", "no/such/folder", "train.py")
+    assert result.code == 2 and "no/such/folder: the report cannot be written" in result.err
+
+
 def test_check_is_the_default_command(project):
     project(train__py=SLOW)
     short, long = kerascheck(*ONLY, "train.py"), kerascheck("check", *ONLY, "train.py")
@@ -133,6 +150,7 @@ def test_an_empty_folder_is_a_warning(project):
         (("rul", "KC101"), "rul: no such file or folder; did you mean 'rule'?"),
         (("rule", "KC101", "--all"), "name a rule or give --all, not both"),
         (("--diff", "--output-format", "json", "."), "--diff cannot be combined with --output-format json"),
+        (("--diff", "-o", "report.txt", "."), "--diff cannot be combined with --output-file"),
     ],
 )
 def test_a_wrong_call_is_one_line_and_exits_with_two(project, arguments, message):

@@ -1,4 +1,4 @@
-"""The report as one JSON document, for programs."""
+"""The report as one JSON document, or as one object a line, for programs."""
 
 from __future__ import annotations
 
@@ -6,45 +6,51 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from kerascheck.finding import Evidence, FileError, Finding, Location, Severity
 from kerascheck.report.common import is_fixable
+from kerascheck.report.report import Report
 
 if TYPE_CHECKING:
     from kerascheck.source import Source
 
 
-def render(
-    findings: list[Finding],
-    errors: list[FileError],
-    sources: Mapping[str, Source],
-    files: int,
-    evidence: Mapping[Finding, Evidence] = MappingProxyType({}),
-) -> str:
-    """The document; lines and columns are 1-based, ends exclusive; ``cell`` counts from 0, ``cell_number`` from 1, both null for scripts.
-
-    Args:
-        sources: the source of every path that has a finding, to place the edits of fixes.
-        files: how many files were linted.
-        evidence: what has been measured of some of the findings.
-    """
-    severities = Counter(finding.severity for finding in findings)
+def render(report: Report) -> str:
+    """The document; lines and columns are 1-based, ends exclusive; ``cell`` counts from 0, ``cell_number`` from 1, both null for scripts."""
     document = {
         "version": 1,
-        "findings": [_finding(finding, sources, evidence.get(finding)) for finding in findings],
-        "errors": [{**_start(error.location), "code": error.code, "message": error.message} for error in errors],
-        "summary": {
-            "files": files,
-            "findings": len(findings),
-            **{str(severity): severities[severity] for severity in sorted(Severity, reverse=True)},
-            "fixable": sum(map(is_fixable, findings)),
-            "errors": len(errors),
-            "rules": dict(sorted(Counter(finding.code for finding in findings).items())),
-        },
+        "findings": [_finding(each, report.sources, report.evidence.get(each)) for each in report.findings],
+        "errors": [_error(each) for each in report.errors],
+        "summary": _summary(report),
     }
     return json.dumps(document, indent=2, ensure_ascii=False)
+
+
+def render_lines(report: Report) -> str:
+    """One JSON object a line: the findings, the errors and the summary of the document, each with its ``kind``."""
+    objects = [
+        *({"kind": "finding", **_finding(each, report.sources, report.evidence.get(each))} for each in report.findings),
+        *({"kind": "error", **_error(each)} for each in report.errors),
+        {"kind": "summary", **_summary(report)},
+    ]
+    return "\n".join(json.dumps(each, ensure_ascii=False) for each in objects)
+
+
+def _summary(report: Report) -> dict[str, Any]:
+    severities = Counter(finding.severity for finding in report.findings)
+    return {
+        "files": report.files,
+        "findings": len(report.findings),
+        **{str(severity): severities[severity] for severity in sorted(Severity, reverse=True)},
+        "fixable": sum(map(is_fixable, report.findings)),
+        "errors": len(report.errors),
+        "rules": dict(sorted(Counter(finding.code for finding in report.findings).items())),
+    }
+
+
+def _error(error: FileError) -> dict[str, Any]:
+    return {**_start(error.location), "code": error.code, "message": error.message}
 
 
 def _start(location: Location) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import pytest
 from kerascheck.finding import Applicability, Edit, Evidence, FileError, Finding, Fix, Location, Related, Severity
 from kerascheck.report import common, concise, overview, text
 from kerascheck.report import json as json_report
+from kerascheck.report.report import Report
 from kerascheck.source import Cell, Source
 
 
@@ -196,7 +197,7 @@ def test_errors_stand_among_the_findings():
 
 def test_json_has_every_field_and_places_the_edits():
     error = FileError("KC999", Location("b.py", None, 1, 2, 1, 2), "does not parse")
-    document = json.loads(json_report.render([finding()], [error], {"a.py": SCRIPT}, 3))
+    document = json.loads(json_report.render(Report([finding()], [error], {"a.py": SCRIPT}, 3)))
     assert document == {
         "version": 1,
         "findings": [
@@ -228,7 +229,9 @@ def test_json_has_every_field_and_places_the_edits():
 
 
 def test_json_says_null_where_there_is_nothing():
-    (found,) = json.loads(json_report.render([finding(fix=None, because=None)], [], {"a.py": SCRIPT}, 1))["findings"]
+    (found,) = json.loads(json_report.render(Report([finding(fix=None, because=None)], [], {"a.py": SCRIPT}, 1)))[
+        "findings"
+    ]
     assert (found["fix"], found["because"]) == (None, None)
 
 
@@ -236,7 +239,7 @@ def test_edits_of_a_notebook_name_their_cell():
     source = Source("n.ipynb", "a = 1\nb = 2\n", cells=(Cell(0, 0, 6), Cell(4, 6, 12)))
     fix = Fix(Applicability.UNSAFE, "Do", (Edit(8, 9, "x"), Edit(0, 0, "y")))
     found = finding(location=source.locate(6, 7), fix=fix)
-    (entry,) = json.loads(json_report.render([found], [], {"n.ipynb": source}, 1))["findings"]
+    (entry,) = json.loads(json_report.render(Report([found], [], {"n.ipynb": source}, 1)))["findings"]
     assert (entry["cell"], entry["cell_number"], entry["line"]) == (4, 5, 1)
     edits = [(edit["cell"], edit["cell_number"], edit["line"], edit["column"]) for edit in entry["fix"]["edits"]]
     assert edits == [(0, 1, 1, 1), (4, 5, 1, 3)]
@@ -264,7 +267,7 @@ def test_fixes_on_request_say_how_to_ask_and_are_not_counted():
     )
     assert "fix: Do [--select KC101 --fix]\n" in show(asked)
     assert common.statistics([asked], {}).splitlines()[1].split()[:2] == ["1", "0"]
-    document = json.loads(json_report.render([asked], [], {"a.py": SCRIPT}, 1))
+    document = json.loads(json_report.render(Report([asked], [], {"a.py": SCRIPT}, 1)))
     assert (document["summary"]["fixable"], document["findings"][0]["fix"]["applicability"]) == (0, "on request")
 
 
@@ -300,7 +303,7 @@ def test_evidence_stands_beside_its_finding():
     assert shown.count("  = measured: confirmed here: x1.84 [1.79-1.90], 2026-11-21\n") == 1
     lines = list(concise.render([measured, other], [], {"a.py": SCRIPT}, {measured: CONFIRMED}))
     assert [line.endswith(" (confirmed here: x1.84 [1.79-1.90], 2026-11-21)") for line in lines] == [True, False]
-    found = json.loads(json_report.render([measured, other], [], {"a.py": SCRIPT}, 1, {measured: CONFIRMED}))[
+    found = json.loads(json_report.render(Report([measured, other], [], {"a.py": SCRIPT}, 1, {measured: CONFIRMED})))[
         "findings"
     ]
     assert found[0]["evidence"] == {

@@ -1,0 +1,66 @@
+"""What a report is made of, and what the formats for programs share."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kerascheck.finding import Evidence, FileError, Finding
+
+if TYPE_CHECKING:
+    from kerascheck.source import Source
+
+_LINES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The outcome of a run."""
+
+    findings: Sequence[Finding]
+    errors: Sequence[FileError]
+    sources: Mapping[str, Source]
+    """The source of every path that has a finding."""
+    files: int
+    """How many files were linted."""
+    evidence: Mapping[Finding, Evidence] = field(default_factory=dict)
+    """What has been measured of some of the findings."""
+    failing: frozenset[Finding] = frozenset()
+    """The findings for which the run fails."""
+
+    @property
+    def items(self) -> list[Finding | FileError]:
+        """Findings and errors, sorted by place."""
+        both: list[Finding | FileError] = [*self.findings, *self.errors]
+        return sorted(both, key=lambda item: item.sort_key)
+
+
+def fingerprints(findings: Sequence[Finding], sources: Mapping[str, Source]) -> dict[Finding, str]:
+    """For each finding what it keeps when lines are added, removed or indented elsewhere in its file: 32 hexadecimal digits.
+
+    It is made of the path, the rule and the text of the finding's lines; findings that are alike in all of these are counted in the
+    order of their places.
+    """
+    seen: Counter[str] = Counter()
+    found = {}
+    for finding in sorted(findings, key=lambda each: each.sort_key):
+        identity = "\0".join(
+            (finding.location.path, finding.code, text_of(finding, sources.get(finding.location.path)))
+        )
+        seen[identity] += 1
+        found[finding] = hashlib.sha256(f"{identity}\0{seen[identity]}".encode()).hexdigest()[:32]
+    return found
+
+
+def text_of(finding: Finding, source: Source | None) -> str:
+    """The lines of a finding, five at most, without their indentation; empty without the source."""
+    if source is None:
+        return ""
+    place = finding.location
+    cell = next((each for each in source.cells or () if each.index == place.cell), None)
+    before = source.line_of(cell.start) - 1 if cell is not None else 0
+    lines = range(place.line, min(place.end_line, place.line + _LINES - 1) + 1)
+    return "\n".join(source.line_text(source.offset(before + line, 1)).strip() for line in lines)

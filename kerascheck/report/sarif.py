@@ -1,0 +1,132 @@
+"""SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), as code scanning of GitHub and Azure DevOps reads it.
+
+A notebook is one artifact; its findings have the cell as logical location, and lines that count in that cell.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import kerascheck
+from kerascheck import registry
+from kerascheck.finding import Applicability, Finding, Fix, Location, Severity
+from kerascheck.report.report import Report, fingerprints
+
+if TYPE_CHECKING:
+    from kerascheck.registry import Room
+    from kerascheck.source import Source
+
+_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+
+
+def render(report: Report) -> str:
+    """The log of one run: findings as results, files that could not be analysed as notifications of the tool."""
+    used = {finding.code for finding in report.findings}
+    rooms = [room for room in registry.rooms() if room.code in used]
+    index = {room.code: position for position, room in enumerate(rooms)}
+    prints = fingerprints(report.findings, report.sources)
+    run = {
+        "tool": {
+            "driver": {
+                "name": "kerascheck",
+                "version": kerascheck.__version__,
+                "rules": [_rule(room) for room in rooms],
+            }
+        },
+        "columnKind": "unicodeCodePoints",
+        "invocations": [
+            {
+                "executionSuccessful": not report.errors,
+                "toolExecutionNotifications": [
+                    {
+                        "level": "error",
+                        "message": {"text": error.message},
+                        "descriptor": {"id": error.code},
+                        "locations": [_location(error.location)],
+                    }
+                    for error in report.errors
+                ],
+            }
+        ],
+        "results": [_result(finding, index[finding.code], prints[finding], report) for finding in report.findings],
+    }
+    document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps(document, indent=2, ensure_ascii=False)
+
+
+def _rule(room: Room) -> dict[str, Any]:
+    return {
+        "id": room.code,
+        "name": room.name,
+        "shortDescription": {"text": room.summary},
+        "fullDescription": {"text": room.summary},
+        "help": {"text": room.documentation, "markdown": room.documentation},
+        "defaultConfiguration": {"level": _LEVELS[room.severity]},
+        "properties": {"tags": ["performance" if room.speed else "correctness", "keras"]},
+    }
+
+
+def _result(finding: Finding, index: int, fingerprint: str, report: Report) -> dict[str, Any]:
+    reason = f" {finding.because}" if finding.because else ""
+    measured = f" ({report.evidence[finding]})" if finding in report.evidence else ""
+    result: dict[str, Any] = {
+        "ruleId": finding.code,
+        "ruleIndex": index,
+        "level": _LEVELS[finding.severity],
+        "message": {"text": f"{finding.message}{reason}{measured}"},
+        "locations": [_location(finding.location)],
+        "partialFingerprints": {"kerascheck/v1": fingerprint},
+    }
+    if finding.related:
+        result["relatedLocations"] = [
+            {"id": number, **_location(related.location), "message": {"text": related.message}}
+            for number, related in enumerate(finding.related, 1)
+        ]
+    source = report.sources.get(finding.location.path)
+    # In a notebook a region would count lines of its JSON, which are not those that a fix changes.
+    if finding.fix is not None and source is not None and source.cells is None:
+        safe = finding.fix.applicability is Applicability.SAFE
+        result["fixes"] = [
+            {
+                "description": {
+                    "text": finding.fix.message + ("" if safe else f" ({finding.fix.applicability.value})")
+                },
+                "artifactChanges": _changes(finding.fix, source),
+            }
+        ]
+    return result
+
+
+def _changes(fix: Fix, source: Source) -> list[dict[str, Any]]:
+    replacements = [
+        {"deletedRegion": _region(source.locate(edit.start, edit.end)), "insertedContent": {"text": edit.content}}
+        for edit in sorted(fix.edits)
+    ]
+    return [{"artifactLocation": _artifact(source.path), "replacements": replacements}]
+
+
+def _location(place: Location) -> dict[str, Any]:
+    physical: dict[str, Any] = {"artifactLocation": _artifact(place.path), "region": _region(place)}
+    if place.cell is None:
+        return {"physicalLocation": physical}
+    return {"physicalLocation": physical, "logicalLocations": [{"name": f"cell {place.cell_number}", "kind": "module"}]}
+
+
+def _artifact(path: str) -> dict[str, str]:
+    if os.path.isabs(path):
+        return {"uri": Path(path).as_uri()}
+    return {"uri": quote(Path(path).as_posix()), "uriBaseId": "%SRCROOT%"}
+
+
+def _region(place: Location) -> dict[str, int]:
+    return {
+        "startLine": max(1, place.line),
+        "startColumn": max(1, place.column),
+        "endLine": max(1, place.end_line),
+        "endColumn": max(1, place.end_column),
+    }
