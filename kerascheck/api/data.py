@@ -12,10 +12,16 @@ from kerascheck.interpreter.keras_data import is_py_dataset
 from kerascheck.meaning.data.array_origins import ingredients, made_as_double, reads_file, waits_without_gil
 from kerascheck.meaning.data.image_flows import generators_of, handed_generators
 from kerascheck.meaning.data.mapped_functions import Facts, creates_state, facts_of
+from kerascheck.meaning.data.materialised import (
+    counted_lists,
+    is_numpy_iterator,
+    is_only_counted,
+    knows_length,
+    takes_few,
+)
 from kerascheck.meaning.data.order import Added, Wish, WishKind, arrangement
 from kerascheck.meaning.data.pipelines import (
     COMBINING,
-    INSPECTED_ELEMENTS,
     Operation,
     Pipelines,
     batches_before,
@@ -33,7 +39,6 @@ from kerascheck.meaning.data.pipelines import (
 
 __all__ = [
     "COMBINING",
-    "INSPECTED_ELEMENTS",
     "Added",
     "Facts",
     "Operation",
@@ -44,6 +49,7 @@ __all__ = [
     "array_size",
     "batch_size",
     "batches_before",
+    "counted_lists",
     "creates_state",
     "facts_of",
     "generators_of",
@@ -52,9 +58,12 @@ __all__ = [
     "ingredients",
     "is_batched",
     "is_cut_short",
+    "is_numpy_iterator",
+    "is_only_counted",
     "is_py_dataset",
     "is_random_before",
     "is_reshuffled",
+    "knows_length",
     "last_deterministic",
     "made_as_double",
     "nearest_before",
@@ -62,5 +71,6 @@ __all__ = [
     "reads_file",
     "reads_remote_files",
     "sorts_by_length",
+    "takes_few",
     "waits_without_gil",
 ]

@@ -7,8 +7,7 @@ Example:
 
 from __future__ import annotations
 
-from kerascheck.interpreter.layer_shapes import example_size
-from kerascheck.meaning.models.models import Layer, Model, lacks_time_axis, layer_place, may_mask, time_steps_into
+from kerascheck.meaning.models.models import Layer, Model, lacks_time_axis, layer_place, time_steps_into
 from kerascheck.meaning.models.precision import (
     HALF_POLICIES,
     float16_models,
@@ -16,21 +15,47 @@ from kerascheck.meaning.models.precision import (
     scales_loss,
     train_step_of,
 )
+from kerascheck.meaning.models.recurrent import (
+    arguments_against_cudnn,
+    cell_layer,
+    is_alternative_to_cudnn,
+    lacks_cudnn,
+    shares_cell,
+)
+from kerascheck.meaning.models.step_work import (
+    accumulates_gradients,
+    goes_both_ways,
+    input_numbers,
+    is_dense,
+    keeps_state,
+    largest_array,
+    recurrent_steps,
+)
 from kerascheck.meaning.program.program import makes_layer, policy_set_by
 
 __all__ = [
     "HALF_POLICIES",
     "Layer",
     "Model",
-    "example_size",
+    "accumulates_gradients",
+    "arguments_against_cudnn",
+    "cell_layer",
     "float16_models",
     "full_precision_trainings",
+    "goes_both_ways",
+    "input_numbers",
+    "is_alternative_to_cudnn",
+    "is_dense",
+    "keeps_state",
+    "lacks_cudnn",
     "lacks_time_axis",
+    "largest_array",
     "layer_place",
     "makes_layer",
-    "may_mask",
     "policy_set_by",
+    "recurrent_steps",
     "scales_loss",
+    "shares_cell",
     "time_steps_into",
     "train_step_of",
 ]

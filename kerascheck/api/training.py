@@ -7,28 +7,48 @@ Example:
 
 from __future__ import annotations
 
-from kerascheck.meaning.data.fitted_data import example_shape, least_examples, trained_examples
+from kerascheck.meaning.data.fitted_data import (
+    epochs_of,
+    example_shape,
+    least_examples,
+    steps_of_epoch,
+    trained_examples,
+)
 from kerascheck.meaning.models.models import batches_of
-from kerascheck.meaning.training.callbacks import calls_of_every_batch, may_act_on_batches
+from kerascheck.meaning.training.callbacks import (
+    calls_of_every_batch,
+    is_tensorboard_watched,
+    may_act_on_batches,
+    recordings_of,
+)
+from kerascheck.meaning.training.portions import SHORT_FIT, Portion, is_at_end_of_game, portion_of
 from kerascheck.meaning.training.predictions import evaluated_batches, repeated_predictions
 from kerascheck.meaning.training.repeated_training import models_made_in_loop, repeated_calls
 from kerascheck.meaning.training.steps import eager_steps, environment_loop, is_acted_on, steps_environment
 from kerascheck.meaning.training.tapes import tape_of, tapes_of
 
 __all__ = [
+    "SHORT_FIT",
+    "Portion",
     "batches_of",
     "calls_of_every_batch",
     "eager_steps",
     "environment_loop",
+    "epochs_of",
     "evaluated_batches",
     "example_shape",
     "is_acted_on",
+    "is_at_end_of_game",
+    "is_tensorboard_watched",
     "least_examples",
     "may_act_on_batches",
     "models_made_in_loop",
+    "portion_of",
+    "recordings_of",
     "repeated_calls",
     "repeated_predictions",
     "steps_environment",
+    "steps_of_epoch",
     "tape_of",
     "tapes_of",
     "trained_examples",

@@ -8,7 +8,6 @@ Example:
 from __future__ import annotations
 
 from kerascheck.interpreter.place import is_left_unused, takes_parameter
-from kerascheck.meaning.training.repeated_training import is_one_item, is_slice_by_iteration
 from kerascheck.syntax.edits import imports_as_written, names_as_written
 from kerascheck.syntax.tree import Tree
 from kerascheck.syntax.written import names_parameter
@@ -17,8 +16,6 @@ __all__ = [
     "Tree",
     "imports_as_written",
     "is_left_unused",
-    "is_one_item",
-    "is_slice_by_iteration",
     "names_as_written",
     "names_parameter",
     "takes_parameter",

@@ -38,6 +38,21 @@ def trained_examples(fit: Call) -> int | None:
     return count if count is None or type(held_out) not in (int, float) else int(count * (1 - held_out))
 
 
+def epochs_of(fit: Call) -> int | None:
+    """How many epochs a call of ``fit`` trains; None where that is not known."""
+    given = fit.given("epochs")
+    epochs = 1 if given is None else constant(given)
+    return epochs if type(epochs) is int else None
+
+
+def steps_of_epoch(fit: Call, batch_size: int) -> int | None:
+    """How many steps of so many examples an epoch of ``fit`` has; None where that is not known."""
+    given, examples = constant(fit.given("steps_per_epoch")), trained_examples(fit)
+    if type(given) is int:
+        return given
+    return None if examples is None or fit.given("steps_per_epoch") is not None else examples // batch_size
+
+
 def _is_written_out(value: Value) -> bool:
     """Whether a value is a list of numbers, or of such lists: the examples themselves."""
     if not isinstance(value, Group) or value.open or not value.items:

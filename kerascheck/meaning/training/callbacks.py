@@ -1,17 +1,36 @@
-"""Callbacks of fit: which code runs once in every batch of training."""
+"""Callbacks of fit: which code runs once in every batch of training, and what TensorBoard records."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import libcst as cst
 
-from kerascheck.interpreter.values import Call, Const, Group, Instance, Made, Scope, Value, constant, options_of
+from kerascheck.interpreter.values import (
+    Call,
+    Const,
+    Group,
+    Instance,
+    Made,
+    Scope,
+    SeenModule,
+    Value,
+    constant,
+    options_of,
+)
 from kerascheck.knowledge.classes import CALLBACK
 from kerascheck.knowledge.namespaces import OF_KERAS_CALLBACKS
 
 BATCH_HOOKS = frozenset({"on_train_batch_begin", "on_train_batch_end", "on_batch_begin", "on_batch_end"})
 """What Keras calls around every step of ``fit``; the last two are older names of the first two (keras/src/callbacks/callback.py)."""
+
+
+# Of update_freq in batches, and of profile_batch.
+_EACH = 10
+_MANY_PROFILED = 20
+_OPENED = re.compile(r"%tensorboard|\btensorboard\b[^\n]*--logdir")
+_SYNCHRONISED = re.compile(r"sync_tensorboard\s*=\s*True|wandb\.tensorboard\.patch")
 
 
 def batch_hook(scope: Scope) -> Scope | None:
@@ -71,6 +90,36 @@ def calls_of_every_batch(calls: list[Call]) -> Iterator[tuple[Call, Scope]]:
             and not _may_be_left_before(call, hook)
         ):
             yield call, hook
+
+
+def recordings_of(tensorboard: Call) -> Iterator[str]:
+    """The arguments by which a TensorBoard callback records more than its curves for each epoch."""
+    histograms, often = constant(tensorboard.given("histogram_freq")), constant(tensorboard.given("update_freq"))
+    if histograms == 1:
+        yield "histogram_freq"
+    if histograms and constant(tensorboard.given("write_images")) is True:
+        yield "write_images"
+    if often == "batch" or type(often) is int and 0 < often < _EACH:
+        yield "update_freq"
+    if _length(tensorboard.given("profile_batch")) >= _MANY_PROFILED:
+        yield "profile_batch"
+
+
+def is_tensorboard_watched(module: SeenModule) -> bool:
+    """Whether TensorBoard is opened beside a program, or sent on: then someone looks at what is recorded."""
+    return _OPENED.search(module.source.commands) is not None or module.mentions(_SYNCHRONISED)
+
+
+def _length(batches: Value | None) -> int:
+    """The length of a literal range of batches, as a pair or a string with a comma; 0 for anything else."""
+    pair = (
+        [constant(item) for item in batches.items] if isinstance(batches, Group) else str(constant(batches)).split(",")
+    )
+    try:
+        first, last = map(int, pair)
+    except (TypeError, ValueError):
+        return 0
+    return last - first
 
 
 def _may_be_left_before(call: Call, hook: Scope) -> bool:

@@ -1,19 +1,6 @@
-import re
+from kerascheck.api import Applies, Rule, Severity, fixes, models, names
 
-import libcst as cst
-
-from kerascheck.api import Applies, Const, External, Made, Rule, Severity, conditions, constant, fixes, models, names
-
-# What the cuDNN kernels need; any other literal rules them out.
-_NEEDED = {
-    "activation": "tanh",
-    "recurrent_activation": "sigmoid",
-    "use_bias": True,
-    "unroll": False,
-    "reset_after": True,
-}
 _FEW_STEPS = 10
-_FUSED = re.compile(r"\b(?:LSTM|GRU)\(")
 
 
 class NonCudnnRnn(Rule):
@@ -90,11 +77,11 @@ class NonCudnnRnn(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        if _is_ruled_out(module):
+        if models.lacks_cudnn(module):
             return
         layers = module.runtime.cudnn_layers
         for call in module.program.calls(*(f"{names.layers.LAYERS}{layer}" for layer in sorted(layers))):
-            reasons = list(_reasons(call))
+            reasons = list(models.arguments_against_cudnn(call))
             if not reasons:
                 yield self.silence(call, "its arguments allow the cuDNN kernel")
             steps = models.time_steps_into(module, call) if reasons else {1}
@@ -112,89 +99,16 @@ class NonCudnnRnn(Rule):
                     fix=fixes.drop_argument(call, "recurrent_dropout", safe=False),
                 )
         for call in module.program.calls(names.layers.RNN):
-            cell = call.given("cell")
-            # A cell that is also called by itself, or that another RNN has too, shares its weights.
-            made = (
-                set(cell.call.scope.loops(within="program"))
-                if isinstance(cell, Made) and cell.call is not None
-                else set()
-            )
-            shared = (
-                not made.issuperset(call.scope.loops(within="program"))
-                or any(
-                    other.attribute == "__call__"
-                    and other.receiver is cell
-                    or other.name == names.layers.RNN
-                    and other.node is not call.node
-                    and other.given("cell") is cell
-                    for other in module.run.calls
-                )
-                or _is_called(call)
-            )
-            layer = (
-                cell.name.removeprefix(names.layers.LAYERS).removesuffix("Cell")
-                if isinstance(cell, Made) and cell.name.endswith("Cell")
-                else None
-            )
-            if layer in layers and not _chooses(call) and not shared and not any(_reasons(cell.call)):
+            cell, layer = call.given("cell"), models.cell_layer(call)
+            if (
+                layer in layers
+                and not models.is_alternative_to_cudnn(call)
+                and not models.shares_cell(module, call)
+                and not any(models.arguments_against_cudnn(cell.call))
+            ):
                 yield self.finding(
                     call,
                     f"RNN({layer}Cell(...)) never uses the cuDNN kernel; write {layer}(...).",
                     because="On a GPU it runs a loop of small operations over the time steps.",
                     fix=fixes.recurrent_layer(call, cell, layer),
                 )
-
-
-def _is_ruled_out(module):
-    """Whether other backends than TensorFlow run all recurrent layers without cuDNN for another reason: a mask, or on JAX half precision."""
-    backend = module.runtime.backend
-    halves = (
-        call
-        for call in module.program.calls(names.devices.SET_GLOBAL_POLICY)
-        if constant(call.given("policy")) != "float32"
-    )
-    return backend != "tensorflow" and models.may_mask(module) or backend == "jax" and next(halves, None) is not None
-
-
-def _reasons(call):
-    for name, needed in _NEEDED.items():
-        value = call.given(name) if name in call.signature else None
-        if isinstance(value, Const) and value.value != needed:
-            yield f"{name}={value.value!r}"
-        elif isinstance(value, External) and value.name.startswith(
-            (names.namespaces.OF_KERAS_ACTIVATIONS, names.namespaces.OF_NN)
-        ):
-            given = value.name.rpartition(".")[2]
-            if given != needed:
-                yield f"{name}={given}"
-    dropout = call.given("recurrent_dropout")
-    if isinstance(dropout, Const) and dropout.value:
-        yield f"recurrent_dropout={dropout.value!r}"
-    if "use_cudnn" in call.signature and isinstance(cudnn := call.given("use_cudnn"), Const) and cudnn.value is False:
-        yield "use_cudnn=False"
-
-
-def _chooses(call):
-    """Whether a condition that speaks of cuDNN chooses the layer, also one that a call of the program decides, or one whose other branch makes the layer itself."""
-    tree = call.module.tree
-    for condition in conditions.written_conditions(tree, call.node, within=tree.root):
-        if (
-            "cudnn" in tree.code_of(condition.test).lower()
-            or condition.orelse is not None
-            and _FUSED.search(tree.code_of(condition))
-        ):
-            return True
-    return False
-
-
-def _is_called(call):
-    """Whether the cell that an RNN gets by a name is called by that name somewhere in the file, as in a decoder."""
-    given = call.written("cell")
-    if given is None or not isinstance(given.value, (cst.Name, cst.Attribute)):
-        return False
-    tree = call.module.tree
-    name = tree.code_of(given.value)
-    return any(
-        isinstance(node, cst.Call) and isinstance(node.func, type(given.value)) and tree.code_of(node.func) == name
-        for node in tree.parents
-    )

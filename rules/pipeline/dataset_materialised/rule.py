@@ -1,9 +1,5 @@
-import libcst as cst
-
 from kerascheck.api import (
     Applies,
-    Dataset,
-    Iteration,
     Made,
     Place,
     Rule,
@@ -19,19 +15,6 @@ from kerascheck.api import (
 
 _VERY_OFTEN = 50
 _METHODS = ("fit", "evaluate", "predict")
-# The cardinality of what these give is -2, unknown (tried with TensorFlow 2.21).
-_UNCOUNTED = (
-    "filter",
-    "flat_map",
-    "interleave",
-    "unbatch",
-    "from_generator",
-    "TFRecordDataset",
-    "TextLineDataset",
-    "CsvDataset",
-    "make_csv_dataset",
-    "take_while",
-)
 
 
 class DatasetMaterialised(Rule):
@@ -118,7 +101,7 @@ class DatasetMaterialised(Rule):
                 continue
             for name in ("x", "validation_data"):
                 written = call.written(name) if name in call.signature else None
-                if written is None or not any(map(_is_numpy_iterator, options_of(call.given(name)))):
+                if written is None or not any(map(data.is_numpy_iterator, options_of(call.given(name)))):
                     continue
                 yield self.finding(
                     Place(call.module, written),
@@ -147,8 +130,8 @@ class DatasetMaterialised(Rule):
                 if (
                     read is None
                     or read.node in seen
-                    or _is_counted(read)
-                    or any(map(_is_short, _stages_in(read)))
+                    or data.is_only_counted(read)
+                    or any(data.takes_few(dataset.stage) for dataset in datasets_in(read.first))
                     or type(epochs) is int
                     and epochs >= _VERY_OFTEN
                 ):
@@ -164,24 +147,8 @@ class DatasetMaterialised(Rule):
 
     def _counted(self, module):
         trains = module.program.first_training is not None
-        seen = set()
-        listed = [(call, call.given("iterable")) for call in module.run.calls if call.name == "builtins.list"]
-        listed += [
-            (Place(loop.module, loop.node), loop.value) for loop in module.run.loops if _is_list_of_all(loop.node)
-        ]
-        for place, given in listed:
-            if (
-                place.node in seen
-                or not _is_counted(place)
-                or _is_fallback(place)
-                or not any(map(_is_dataset, options_of(given)))
-                or any(_is_short(dataset.stage) for dataset in datasets_in(given))
-            ):
-                continue
-            seen.add(place.node)
-            known = not any(
-                stage.name.endswith(_UNCOUNTED) for dataset in datasets_in(given) for stage in dataset.stage.upstream()
-            )
+        for place, given in data.counted_lists(module):
+            known = all(map(data.knows_length, datasets_in(given)))
             yield self.finding(
                 place,
                 "The whole dataset is read and kept in memory to be counted; "
@@ -197,43 +164,3 @@ class DatasetMaterialised(Rule):
                 if trains
                 else "No training is visible here that it would delay.",
             )
-
-
-def _is_list_of_all(node):
-    """Whether a loop is a list comprehension with an item for each turn."""
-    return isinstance(node, cst.ListComp) and not node.for_in.ifs and node.for_in.inner_for_in is None
-
-
-def _is_dataset(value):
-    return isinstance(value, Dataset) or _is_numpy_iterator(value)
-
-
-def _is_numpy_iterator(value):
-    return isinstance(value, Iteration) and value.kind == "as_numpy_iterator"
-
-
-def _stages_in(read):
-    """The last operations of the datasets that a list is made of."""
-    return [dataset.stage for dataset in datasets_in(read.first)]
-
-
-def _is_counted(place):
-    """Whether a list stands in a ``len``, and so nowhere else."""
-    parents = place.module.tree.parents
-    outer = parents.get(parents.get(place.node))
-    return isinstance(outer, cst.Call) and isinstance(outer.func, cst.Name) and outer.func.value == "len"
-
-
-def _is_fallback(place):
-    """Whether a list is only counted where the dataset does not know its cardinality."""
-    tree = place.module.tree
-    return any(
-        "cardinality" in tree.code_of(asked.test).lower()
-        for asked in conditions.written_conditions(tree, place.node, within=tree.root)
-    )
-
-
-def _is_short(stage):
-    """A ``take`` leaves a few elements."""
-    counts = [constant(each.given("count")) for each in stage.upstream() if each.name == "take"]
-    return any(isinstance(count, int) and 0 <= count <= data.INSPECTED_ELEMENTS for count in counts)

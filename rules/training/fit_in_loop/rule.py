@@ -1,33 +1,15 @@
-import re
-
-import libcst as cst
-
-from kerascheck.api import (
-    Applies,
-    Call,
-    Iteration,
-    Rule,
-    Scope,
-    Severity,
-    constant,
-    datasets_in,
-    fixes,
-    names,
-    program,
-    training,
-    written,
-)
+from kerascheck.api import Applies, Rule, Severity, fixes, program, training
 
 _A_FEW = 10
-_OVER = re.compile(r"\b(?:done|dones|terminal|terminated|truncated|game_over)\b")
-_SHORT_FIT = 16
-_SHORT_CHUNK = 512
-# An epoch after which the model is changed cannot be one of several.
-_CHANGES = frozenset({"compile", "set_weights", "load_weights", "__setattr__"})
 _COST = (
     "Each fit builds a dataset and an iterator and starts the callbacks, which takes as long as dozens of small steps."
 )
 _IN_PARTS = " fit splits its data into steps of 32 examples; train_on_batch makes a single step."
+_FITTED = {
+    training.Portion.EXAMPLE: "a single example",
+    training.Portion.BATCH: "one batch",
+    training.Portion.FEW_STEPS: "a few steps",
+}
 
 
 class FitInLoop(Rule):
@@ -102,29 +84,16 @@ class FitInLoop(Rule):
     def check(self, module):
         for each in training.repeated_calls(module, "fit", "fit_generator"):
             call, loop = each.call, each.loop
-            epochs = call.given("epochs")
-            if training.environment_loop(module, call.scope) is loop and _is_at_the_end(call.scope, loop):
+            if not each.is_same or program.most_iterations(call.scope) <= _A_FEW:
                 continue
-            single, steps = _is_single(call, loop), 1 if epochs is None else constant(epochs)
+            if training.environment_loop(module, call.scope) is loop and training.is_at_end_of_game(call.scope, loop):
+                continue
+            portion, epochs = training.portion_of(module, call, loop), training.epochs_of(call)
+            single = portion is training.Portion.EXAMPLE
             # On a single example an epoch is a step.
-            if (
-                not each.is_same
-                or steps != 1
-                and not (single and type(steps) is int and steps <= _SHORT_FIT)
-                or program.most_iterations(call.scope) <= _A_FEW
-            ):
+            if epochs != 1 and not (single and epochs is not None and epochs <= training.SHORT_FIT):
                 continue
-            batch, few = single or _is_batch(module, call, loop), _is_short(call, loop)
-            if batch or few:
-                yield self.finding(
-                    call,
-                    f"Every iteration calls fit for {'a single example' if single else 'one batch' if batch else 'a few steps'}; "
-                    + ("call train_on_batch instead." if batch else "call fit once for all of them."),
-                    because=_COST + (_IN_PARTS if batch and not single and call.given("batch_size") is None else ""),
-                    fix=fixes.train_on_batch(call) if batch and steps == 1 else None,
-                    related=((loop, "in this loop"),),
-                )
-            elif _is_epoch(module, call, loop):
+            if portion is training.Portion.EPOCH:
                 yield self.finding(
                     call,
                     "Every iteration calls fit for one epoch; call it once with epochs=... and move the rest into a callback.",
@@ -132,68 +101,19 @@ class FitInLoop(Rule):
                     doubt="An epoch of many steps takes much longer.",
                     related=((loop, "in this loop"),),
                 )
-
-
-def _is_at_the_end(scope: Scope, loop: Scope) -> bool:
-    """Whether a place is reached at the end of a game only, where an agent learns from all of it."""
-    return any(_OVER.search(condition.question) for condition in scope.conditions(within=loop))
-
-
-def _is_batch(module, call: Call, loop: Scope) -> bool:
-    """Whether each turn certainly fits one batch of its own."""
-    if module.program.reinforcement_learning and not _is_epoch(module, call, loop):
-        return True
-    size, data = call.written("batch_size"), call.written("x")
-    if (
-        size is not None
-        and isinstance(size.value, cst.Call)
-        and isinstance(size.value.func, cst.Name)
-        and size.value.func.value == "len"
-    ):
-        return True
-    if data is None or next(datasets_in(call.given("x")), None) is not None:
-        return False
-    return next(datasets_in(loop.value), None) is not None and program.loop_that_changes(data.value, call.scope) is loop
-
-
-def _is_single(call: Call, loop: Scope) -> bool:
-    """Whether each turn fits an example of its own, written as a batch of one."""
-    data = call.written("x")
-    return (
-        data is not None
-        and written.is_one_item(call.module.tree, data.value, loop)
-        and program.loop_that_changes(data.value, call.scope) is loop
-    )
-
-
-def _is_short(call: Call, loop: Scope) -> bool:
-    """Whether each turn certainly fits a few steps only."""
-    steps = constant(call.given("steps_per_epoch"))
-    if isinstance(steps, int) and steps <= _SHORT_FIT:
-        return True
-    data, counted = call.written("x"), loop.value
-    if data is None or not isinstance(counted, Iteration) or counted.kind != "range" or len(counted.over) < 3:
-        return False
-    rows = constant(counted.over[2])
-    return isinstance(rows, int) and 1 < rows <= _SHORT_CHUNK and written.is_slice_by_iteration(data.value, loop)
-
-
-def _is_epoch(module, call: Call, loop: Scope) -> bool:
-    """Whether the turns of the loop are epochs over the same data, with nothing between them that changes the training."""
-    given = [node.value for parameter in ("x", "y") if (node := call.written(parameter)) is not None]
-    if (
-        not given
-        or loop not in call.scope.loops(within="function")
-        or any(program.loop_that_changes(node, call.scope) is not None for node in given)
-    ):
-        return False
-    if any(call.scope.conditions(within=loop)):
-        return False
-    for other in module.pipelines.calls_in(loop):
-        if other.attribute in _CHANGES and (other.name or names.namespaces.OF_KERAS_MODEL).startswith(
-            names.namespaces.OF_KERAS_MODEL
-        ):
-            return False
-        if other.attribute in ("fit", "train_on_batch") and other.node is not call.node:
-            return False
-    return True
+            elif portion is not None:
+                split = portion is training.Portion.BATCH and call.given("batch_size") is None
+                yield self.finding(
+                    call,
+                    f"Every iteration calls fit for {_FITTED[portion]}; "
+                    + (
+                        "call fit once for all of them."
+                        if portion is training.Portion.FEW_STEPS
+                        else "call train_on_batch instead."
+                    ),
+                    because=_COST + _IN_PARTS * split,
+                    fix=fixes.train_on_batch(call)
+                    if portion is not training.Portion.FEW_STEPS and epochs == 1
+                    else None,
+                    related=((loop, "in this loop"),),
+                )

@@ -1,19 +1,27 @@
 import re
-from collections.abc import Iterator
 
-from kerascheck.api import Call, Const, Group, Place, Rule, Severity, Value, constant, fixes, names, written
+from kerascheck.api import Call, Const, Place, Rule, Severity, constant, fixes, names, training, written
 
 _OFTEN = 20
-_WIDE = 20
-_EACH = 10
-_OPENED = re.compile(r"%tensorboard|\btensorboard\b[^\n]*--logdir")
 _ASKED = re.compile(r"debug|profil|histogram|verbose", re.I)
-_SYNCHRONISED = re.compile(r"sync_tensorboard\s*=\s*True|wandb\.tensorboard\.patch")
 _SAVERS = (
     names.classes.MODEL_CHECKPOINT,
     names.classes.BACKUP_AND_RESTORE,
     names.classes.EXPERIMENTAL_BACKUP_AND_RESTORE,
 )
+# What TensorBoard does by each argument, and what that costs.
+_RECORDED = {
+    "histogram_freq": (
+        "write a histogram of every weight in every epoch",
+        "After each epoch, all weights are copied, binned and written.",
+    ),
+    "write_images": ("draw the weights as images", "After an epoch, all weights are copied and drawn."),
+    "update_freq": (
+        "write its curves every few batches",
+        "Writing the curves takes about as long as a step of a small model.",
+    ),
+    "profile_batch": ("profile many batches", "Profiling slows down each of these batches; ten show the same."),
+}
 
 
 class HeavyCallback(Rule):
@@ -113,12 +121,11 @@ class HeavyCallback(Rule):
                 fix=None if "{batch" in call.module.code else fixes.drop_argument(call, "save_freq", safe=False),
             )
         for call in module.program.calls(names.classes.TENSOR_BOARD):
-            # Who opens TensorBoard beside it looks at what is recorded.
-            watched = _OPENED.search(call.module.source.commands) or call.module.mentions(_SYNCHRONISED)
             # A callback that no name is bound to, and no call is given, is never called back.
-            for argument, what, cost in (
-                () if watched or written.is_left_unused(call) or _is_asked_for(call) else _recordings(call)
-            ):
+            if training.is_tensorboard_watched(call.module) or written.is_left_unused(call) or _is_asked_for(call):
+                continue
+            for argument in training.recordings_of(call):
+                what, cost = _RECORDED[argument]
                 yield self.finding(
                     Place(call.module, call.arguments.nodes.get(argument) or call.node),
                     f"{argument} makes TensorBoard {what}; remove it unless you look at them.",
@@ -134,37 +141,3 @@ def _is_asked_for(call: Call) -> bool:
         condition.kind == "handler" or _ASKED.search(condition.question)
         for condition in call.scope.conditions(within="program")
     )
-
-
-def _recordings(call: Call) -> Iterator[tuple[str, str, str]]:
-    """The arguments by which a TensorBoard callback records more than its curves per epoch: name, effect and cost."""
-    histograms = constant(call.given("histogram_freq"))
-    often = constant(call.given("update_freq"))
-    if histograms == 1:
-        yield (
-            "histogram_freq",
-            "write a histogram of every weight in every epoch",
-            "After each epoch, all weights are copied, binned and written.",
-        )
-    if histograms and constant(call.given("write_images")) is True:
-        yield "write_images", "draw the weights as images", "After an epoch, all weights are copied and drawn."
-    if often == "batch" or type(often) is int and 0 < often < _EACH:
-        yield (
-            "update_freq",
-            "write its curves every few batches",
-            "Writing the curves takes about as long as a step of a small model.",
-        )
-    if _profiled(call.given("profile_batch")) >= _WIDE:
-        yield "profile_batch", "profile many batches", "Profiling slows down each of these batches; ten show the same."
-
-
-def _profiled(batches: Value | None) -> int:
-    """The length of a literal range of batches, as a pair or a string with a comma; 0 for anything else."""
-    pair = (
-        [constant(item) for item in batches.items] if isinstance(batches, Group) else str(constant(batches)).split(",")
-    )
-    try:
-        first, last = map(int, pair)
-    except (TypeError, ValueError):
-        return 0
-    return last - first

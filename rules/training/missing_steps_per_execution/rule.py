@@ -1,6 +1,6 @@
-from math import inf, prod
+from math import inf
 
-from kerascheck.api import Applies, Rule, Severity, constant, fixes, names, training
+from kerascheck.api import Applies, Rule, Severity, constant, fixes, models, names, training
 
 _CHEAP = {
     names.classes.SEQUENTIAL,
@@ -121,7 +121,13 @@ class MissingStepsPerExecution(Rule):
             if (reason := _why_not(model, batches)) is not None:
                 yield from (self.silence(place, reason) for place in (*model.compiles, *model.fits))
                 continue
-            at_once = 8 if any((_steps(fit, batch) or inf) < 16 for fit, batch in zip(model.fits, batches)) else 16
+            at_once = (
+                8
+                if any(
+                    (training.steps_of_epoch(fit, batch.size) or inf) < 16 for fit, batch in zip(model.fits, batches)
+                )
+                else 16
+            )
             for call in model.compiles:
                 eager = call.given("run_eagerly")
                 if not any(fit.order > call.order for fit in model.fits):
@@ -147,12 +153,13 @@ def _why_not(model, batches):
         return "the number of parameters of the model is unknown"
     if model.most_parameters > _SMALL:
         return f"a step of this model takes longer than Keras's per-step overhead ({model.size})"
-    if not model.consists_of(_CHEAP | names.layers.RECURRENT) or not _is_quick(model):
+    if not model.consists_of(_CHEAP | names.layers.RECURRENT) or models.recurrent_steps(model) > _FEW_TIME_STEPS:
         return "the model has layers that may take long to compute"
     if None in batches:
         return "the batch size is unknown"
     if any(
-        model.most_parameters * batch.size > _WORK or batch.size * _numbers(model) > _HANDED_OVER for batch in batches
+        model.most_parameters * batch.size > _WORK or batch.size * models.input_numbers(model) > _HANDED_OVER
+        for batch in batches
     ):
         return "a step on a batch of this size takes longer than Keras's per-step overhead"
     if any(map(training.may_act_on_batches, model.fits)):
@@ -164,33 +171,10 @@ def _why_not(model, batches):
     )
 
 
-def _numbers(model):
-    """How many numbers an example has, as far as the shapes of the inputs tell."""
-    return sum(prod(size or 1 for size in shape[1:]) for shape in model.inputs if shape)
-
-
-def _is_quick(model):
-    """Whether its recurrent layers, if any, together take no more than a few time steps, each of which is a turn of a loop."""
-    recurrent = (layer for layer in model.layers if layer.name in names.layers.RECURRENT)
-    return (
-        sum(layer.shape[1] or inf if layer.shape and len(layer.shape) > 1 else inf for layer in recurrent)
-        <= _FEW_TIME_STEPS
-    )
-
-
-def _steps(fit, batch):
-    """How many steps an epoch has; None where that is not known."""
-    given, examples = constant(fit.given("steps_per_epoch")), training.trained_examples(fit)
-    if type(given) is int:
-        return given
-    return None if examples is None or fit.given("steps_per_epoch") is not None else examples // batch.size
-
-
 def _is_long(fit, batch):
     """Whether an epoch has steps enough to run several at once, and all take so many that a quarter of a second is saved, as far as is known."""
-    steps, given = _steps(fit, batch), fit.given("epochs")
-    epochs = 1 if given is None else constant(given)
-    if type(epochs) is not int:
+    steps, epochs = training.steps_of_epoch(fit, batch.size), training.epochs_of(fit)
+    if epochs is None:
         epochs = _LONG
     if steps is None:
         return batch.size <= _LARGE_BATCH and 1 < epochs < _OF_A_HANDFUL

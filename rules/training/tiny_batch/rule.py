@@ -1,6 +1,6 @@
 from math import ceil
 
-from kerascheck.api import Made, Rule, Severity, constant, models, names, training
+from kerascheck.api import Rule, Severity, models, names, training
 
 _TINY = 16
 _DEFAULT = 32
@@ -21,6 +21,8 @@ _CHEAP = {
     names.layers.CENTER_CROP,
     names.layers.EMBEDDING,
     names.layers.LAMBDA,
+    names.layers.BIDIRECTIONAL,
+    *names.layers.RECURRENT,
     *names.layers.OF_DENSE_MODELS,
 } | names.layers.layers_where(
     lambda layer: (
@@ -35,7 +37,6 @@ _CHEAP = {
         )
     )
 )
-_RECURRENT = {names.layers.BIDIRECTIONAL, *names.layers.RECURRENT}
 
 
 class TinyBatch(Rule):
@@ -139,10 +140,7 @@ class TinyBatch(Rule):
     def check(self, module):
         seen = set()
         for model in module.models:
-            # Of how many columns a table has, the bound of the weights speaks already.
-            largest = max(
-                (models.example_size(shape) for shape in model.inputs if shape is None or len(shape) != 2), default=0
-            )
+            largest = models.largest_array(model)
             if (reason := _why_not(model, largest)) is not None:
                 yield from (self.silence(fit, reason) for fit in model.fits)
                 continue
@@ -167,7 +165,7 @@ class TinyBatch(Rule):
                 # What surrounds an epoch takes longer than that.
                 saved = None if count is None else ceil(count / batch.size) - ceil(count / _ENOUGH)
                 if saved is not None and (
-                    saved < _FEW or default and count < _MANY and saved * _epochs(fit) < _WORTHWHILE
+                    saved < _FEW or default and count < _MANY and saved * (training.epochs_of(fit) or 1) < _WORTHWHILE
                 ):
                     yield self.silence(batch.place, f"with {count} examples, larger batches would save too few steps")
                     continue
@@ -201,44 +199,18 @@ def _why_not(model, largest):
         return "the number of parameters of the model is unknown"
     if model.most_parameters > _SMALL:
         return f"the model is large enough to keep the device busy ({model.size})"
-    if not model.consists_of(_CHEAP | _RECURRENT):
+    if not model.consists_of(_CHEAP):
         return "the model has layers that may take long to compute"
-    if any(map(_is_stateful, model.layers)):
+    if models.keeps_state(model):
         return "the model has stateful layers, which fix the batch size"
     if largest > _LARGE_INPUT:
         return "the inputs of the model are large"
-    return (
-        "the optimizer accumulates the gradients of several batches" if any(map(_accumulates, model.compiles)) else None
-    )
-
-
-def _epochs(fit):
-    epochs = constant(fit.given("epochs"))
-    return epochs if type(epochs) is int else 1
+    return "the optimizer accumulates the gradients of several batches" if models.accumulates_gradients(model) else None
 
 
 def _is_quick(model):
     """Whether a step on a few dozen examples takes hardly longer than what surrounds it: dense layers, or others over small inputs, which go one way."""
-    if any(layer.name == names.layers.BIDIRECTIONAL for layer in model.layers):
-        return False
-    only_dense = not any("Conv" in (layer.name or "") or layer.name in _RECURRENT for layer in model.layers)
-    return only_dense or model.largest_input <= _SMALL_INPUT
-
-
-def _is_stateful(layer):
-    """Whether a recurrent layer goes on where the batch before ended, which fixes what a batch holds."""
-    stateful = layer.made and layer.name in _RECURRENT and layer.made.keyword("stateful")
-    return bool(stateful) and constant(stateful, True) is not False
-
-
-def _accumulates(compiled):
-    optimizer = compiled.given("optimizer")
-    steps = (
-        optimizer.call.keyword("gradient_accumulation_steps")
-        if isinstance(optimizer, Made) and optimizer.call is not None
-        else None
-    )
-    return steps is not None
+    return not models.goes_both_ways(model) and (models.is_dense(model) or model.largest_input <= _SMALL_INPUT)
 
 
 def _is_explained(place):

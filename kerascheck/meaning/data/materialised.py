@@ -1,0 +1,86 @@
+"""Datasets that become Python objects: NumPy iterators, and lists of all elements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.place import Place
+from kerascheck.interpreter.values import Call, Dataset, Iteration, Stage, Value, constant, datasets_in, options_of
+from kerascheck.meaning.data.pipelines import INSPECTED_ELEMENTS
+from kerascheck.syntax.conditions import written_conditions
+
+# The cardinality of what these give is -2, unknown (tried with TensorFlow 2.21).
+_UNCOUNTED = (
+    "filter",
+    "flat_map",
+    "interleave",
+    "unbatch",
+    "from_generator",
+    "TFRecordDataset",
+    "TextLineDataset",
+    "CsvDataset",
+    "make_csv_dataset",
+    "take_while",
+)
+
+
+def is_numpy_iterator(value: Value) -> bool:
+    """Whether a value is what ``as_numpy_iterator`` gives."""
+    return isinstance(value, Iteration) and value.kind == "as_numpy_iterator"
+
+
+def counted_lists(module: Module) -> Iterator[tuple[Place | Call, Value | None]]:
+    """The lists of all elements of a dataset that are made to be counted only, each once: where, and of what.
+
+    Those of a few elements are left out, and those that stand in for a cardinality that the dataset does not know.
+    """
+    listed: list[tuple[Place | Call, Value | None]] = [
+        (call, call.given("iterable")) for call in module.run.calls if call.name == "builtins.list"
+    ]
+    listed += [(Place(loop.module, loop.node), loop.value) for loop in module.run.loops if _is_list_of_all(loop.node)]
+    seen = set()
+    for place, given in listed:
+        if (
+            place.node not in seen
+            and is_only_counted(place)
+            and not _stands_in_for_cardinality(place)
+            and any(isinstance(each, Dataset) or is_numpy_iterator(each) for each in options_of(given))
+            and not any(takes_few(dataset.stage) for dataset in datasets_in(given))
+        ):
+            seen.add(place.node)
+            yield place, given
+
+
+def is_only_counted(place: Place | Call) -> bool:
+    """Whether a list stands in a ``len``, and so nowhere else."""
+    parents = place.module.tree.parents
+    holder = parents.get(place.node)
+    outer = parents.get(holder) if holder is not None else None
+    return isinstance(outer, cst.Call) and isinstance(outer.func, cst.Name) and outer.func.value == "len"
+
+
+def takes_few(stage: Stage) -> bool:
+    """Whether a ``take`` leaves a few elements of a dataset."""
+    counts = [constant(each.given("count")) for each in stage.upstream() if each.name == "take"]
+    return any(isinstance(count, int) and 0 <= count <= INSPECTED_ELEMENTS for count in counts)
+
+
+def knows_length(dataset: Dataset) -> bool:
+    """Whether ``len`` of a dataset tells how many elements it has: no operation before it hides that."""
+    return not any(stage.name.endswith(_UNCOUNTED) for stage in dataset.stage.upstream())
+
+
+def _is_list_of_all(node: cst.CSTNode) -> bool:
+    """Whether a loop is a list comprehension with an item for each iteration."""
+    return isinstance(node, cst.ListComp) and not node.for_in.ifs and node.for_in.inner_for_in is None
+
+
+def _stands_in_for_cardinality(place: Place | Call) -> bool:
+    tree = place.module.tree
+    return any(
+        "cardinality" in tree.code_of(asked.test).lower()
+        for asked in written_conditions(tree, place.node, within=tree.root)
+    )

@@ -1,0 +1,102 @@
+"""What each iteration of a loop gives to ``fit``: an example, a batch, a few steps or an epoch."""
+
+from __future__ import annotations
+
+import enum
+import re
+
+import libcst as cst
+
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.values import Call, Iteration, Scope, constant, datasets_in
+from kerascheck.knowledge.namespaces import OF_KERAS_MODEL
+from kerascheck.meaning.data.pipelines import Pipelines
+from kerascheck.meaning.program.loops import loop_that_changes
+from kerascheck.meaning.program.program import Program
+from kerascheck.meaning.training.repeated_training import is_one_item, is_slice_by_iteration
+
+SHORT_FIT = 16
+"""A ``fit`` of at most so many steps takes little longer than what it sets up."""
+
+_SHORT_CHUNK = 512
+_OVER = re.compile(r"\b(?:done|dones|terminal|terminated|truncated|game_over)\b")
+# An epoch after which the model is changed cannot be one of several.
+_CHANGES = frozenset({"compile", "set_weights", "load_weights", "__setattr__"})
+
+
+class Portion(enum.Enum):
+    """How much each iteration of a loop fits."""
+
+    EXAMPLE = "an example of its own, written as a batch of one"
+    BATCH = "one batch of its own"
+    FEW_STEPS = "a few steps only"
+    EPOCH = "the same data, with nothing between that changes the training"
+
+
+def portion_of(module: Module, fit: Call, loop: Scope) -> Portion | None:
+    """How much of its data each iteration of a loop fits; None where that is not certain."""
+    if _is_single(fit, loop):
+        return Portion.EXAMPLE
+    if _is_batch(module, fit, loop):
+        return Portion.BATCH
+    if _is_short(fit, loop):
+        return Portion.FEW_STEPS
+    return Portion.EPOCH if _is_epoch(module, fit, loop) else None
+
+
+def is_at_end_of_game(scope: Scope, loop: Scope) -> bool:
+    """Whether a place in a loop is reached at the end of a game only, where an agent learns from all of it."""
+    return any(_OVER.search(condition.question) for condition in scope.conditions(within=loop))
+
+
+def _is_single(call: Call, loop: Scope) -> bool:
+    data = call.written("x")
+    return (
+        data is not None
+        and is_one_item(call.module.tree, data.value, loop)
+        and loop_that_changes(data.value, call.scope) is loop
+    )
+
+
+def _is_batch(module: Module, call: Call, loop: Scope) -> bool:
+    if module.once(Program).reinforcement_learning and not _is_epoch(module, call, loop):
+        return True
+    size, data = call.written("batch_size"), call.written("x")
+    if (
+        size is not None
+        and isinstance(size.value, cst.Call)
+        and isinstance(size.value.func, cst.Name)
+        and size.value.func.value == "len"
+    ):
+        return True
+    if data is None or next(datasets_in(call.given("x")), None) is not None:
+        return False
+    return next(datasets_in(loop.value), None) is not None and loop_that_changes(data.value, call.scope) is loop
+
+
+def _is_short(call: Call, loop: Scope) -> bool:
+    steps = constant(call.given("steps_per_epoch"))
+    if isinstance(steps, int) and steps <= SHORT_FIT:
+        return True
+    data, counted = call.written("x"), loop.value
+    if data is None or not isinstance(counted, Iteration) or counted.kind != "range" or len(counted.over) < 3:
+        return False
+    rows = constant(counted.over[2])
+    return isinstance(rows, int) and 1 < rows <= _SHORT_CHUNK and is_slice_by_iteration(data.value, loop)
+
+
+def _is_epoch(module: Module, call: Call, loop: Scope) -> bool:
+    given = [node.value for parameter in ("x", "y") if (node := call.written(parameter)) is not None]
+    if (
+        not given
+        or loop not in call.scope.loops(within="function")
+        or any(loop_that_changes(node, call.scope) is not None for node in given)
+        or any(call.scope.conditions(within=loop))
+    ):
+        return False
+    for other in module.once(Pipelines).calls_in(loop):
+        if other.attribute in _CHANGES and (other.name or OF_KERAS_MODEL).startswith(OF_KERAS_MODEL):
+            return False
+        if other.attribute in ("fit", "train_on_batch") and other.node is not call.node:
+            return False
+    return True
