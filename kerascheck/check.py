@@ -23,7 +23,7 @@ from kerascheck.limits import MEGABYTES, SECONDS, SECONDS_PER_LINE, Unlimited
 from kerascheck.rule import RequirementsRule, Rule, Silence
 from kerascheck.source import Cell, Source, Unreadable, decode, read
 from kerascheck.source.discovery import File, matches
-from kerascheck.source.notebook import header_for
+from kerascheck.source.notebook import header_for, without
 from kerascheck.source.python import is_about_depth, usual_recursion_limit
 from kerascheck.source.requirements import RequirementsFile, kind_of
 from kerascheck.source.suppression import Directive, Suppressions, speaks_to_us, suppressions
@@ -163,7 +163,7 @@ class Analysis:
         project = self._project(settings)
         for cell, what, where in _broken_cells(source):
             self._refuse(checked, source, what, where)
-            source = source.without(cell)
+            source = without(source, cell)
         while True:
             try:
                 module = project.load(source)
@@ -186,7 +186,7 @@ class Analysis:
             cell = next((each for each in source.cells if not _is_read(_alone(source, each))), source.cell_at(offset))
             before = source.text
             self._refuse(checked, source, message, max(offset, cell.start) if offset < cell.end else cell.start)
-            source = source.without(cell)
+            source = without(source, cell)
             if source.text == before:
                 return None
 

@@ -278,7 +278,7 @@ def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
     from kerascheck.finding import FileError, Location
     from kerascheck.source import Unreadable, decode, display_path
     from kerascheck.source.discovery import File
-    from kerascheck.source.text import cannot_be_read, read_stream
+    from kerascheck.source.reading import cannot_be_read, read_stream
 
     if sys.stdin is None:
         raise click.ClickException("standard input is closed")

@@ -294,7 +294,7 @@ class Configuration:
         return known
 
     def _read(self, path: str) -> Settings | None:
-        from kerascheck.source.text import display_path
+        from kerascheck.source.reading import display_path
 
         try:
             with open(path, "rb") as file:

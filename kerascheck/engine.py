@@ -27,9 +27,9 @@ from kerascheck.source.discovery import File
 from kerascheck.source.importers import ImportGraph, project_root
 from kerascheck.source.notebook import header_for
 from kerascheck.source.python import Verdict, verdict
+from kerascheck.source.reading import read_bytes
 from kerascheck.source.requirements import is_about_tensorflow, kind_of
 from kerascheck.source.suppression import Comments, Suppressions, speaks_to_us
-from kerascheck.source.text import read_bytes
 
 if TYPE_CHECKING:
     from kerascheck import pool

@@ -1,5 +1,6 @@
 """What the tools that pyproject.toml configures ask of every file: ruff, mypy, and import-linter for the layers."""
 
+import graphlib
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -36,6 +37,16 @@ def test_every_file_is_formatted():
 @needs_importlinter
 def test_no_layer_imports_one_above_it():
     run("-c", "import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())")
+
+
+@needs_importlinter
+def test_no_module_imports_itself_by_way_of_others():
+    import grimp
+
+    graph = grimp.build_graph("kerascheck", cache_dir=None)
+    imported = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    # Imports in functions and for type checkers count; raises CycleError.
+    graphlib.TopologicalSorter(imported).prepare()
 
 
 @needs_mypy

@@ -12,8 +12,8 @@ from kerascheck.interpreter.module import OF_TENSORFLOW_2, Module
 from kerascheck.interpreter.signs import SignsOfModule
 from kerascheck.interpreter.target import Target, target_of
 from kerascheck.source import Source
+from kerascheck.source.reading import read_bytes
 from kerascheck.source.requirements import Pin, Stated, command_versions, pinned_versions, script_versions
-from kerascheck.source.text import read_bytes
 
 M = TypeVar("M", bound=Module)
 

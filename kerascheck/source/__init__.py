@@ -1,5 +1,6 @@
 """Files to text: discovery, encodings, notebooks, suppression comments."""
 
-from kerascheck.source.text import Cell, Source, Unreadable, decode, display_path, read
+from kerascheck.source.reading import decode, display_path, read
+from kerascheck.source.text import Cell, Source, Unreadable
 
 __all__ = ["Cell", "Source", "Unreadable", "decode", "display_path", "read"]

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 
 from kerascheck.config import Configuration, Pattern, Settings
 from kerascheck.source.code import without_comments
+from kerascheck.source.reading import cannot_be_read, decode, display_path, read_bytes, read_stream
 from kerascheck.source.requirements import is_about_tensorflow, kind_of
-from kerascheck.source.text import Unreadable, cannot_be_read, decode, display_path, read_bytes, read_stream
+from kerascheck.source.text import Unreadable
 
 _TEST_FILE = re.compile(r"test_.*\.(?:py|ipynb)|.*_test\.(?:py|ipynb)")
 _TEST_FOLDERS = frozenset(("test", "tests"))

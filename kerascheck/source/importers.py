@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator
 
 from kerascheck.config import Configuration
 from kerascheck.source.discovery import File, discover
+from kerascheck.source.reading import read_bytes
 from kerascheck.source.requirements import kind_of
-from kerascheck.source.text import read_bytes
 
 _ROOT_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 _WEAK_MARKS = ("requirements.txt", "README.md", "README.rst", "README", "LICENSE")

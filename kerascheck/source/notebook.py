@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
-from kerascheck.source.text import Cell, Unreadable
+from kerascheck.source.text import NEWLINE, Cell, Source, Unreadable
 
-_NEWLINE = re.compile(r"\r\n?|\n")
 _TRANSPARENT_CELLS = frozenset("time timeit capture prun memit python python3 pypy".split())
 """Cell magics that run the body as Python in the notebook's own namespace (or nearly so)."""
 # What the text of a notebook tells its reader to run beside it.
@@ -84,6 +84,13 @@ def header_for(code: str) -> str:
     return "if True:\n" if _INDENTED.match(code) else ""
 
 
+def without(source: Source, cell: Cell) -> Source:
+    """The same notebook with one cell blanked out, and what stands above it for its sake; nothing else moves."""
+    start = cell.start - len(header_for(source.text[cell.start : cell.end]))
+    blanked = re.sub(r"[^\r\n]", " ", source.text[start : cell.end])
+    return replace(source, text=source.text[:start] + blanked + source.text[cell.end :])
+
+
 def _is_python(metadata: object) -> bool:
     metadata = metadata if isinstance(metadata, dict) else {}
     for section, key in (("language_info", "name"), ("kernelspec", "language")):
@@ -119,7 +126,7 @@ def blank(code: str) -> str:
 
 def _split(code: str) -> list[str]:
     """The lines of ``code`` with their newlines."""
-    starts = [0, *(match.end() for match in _NEWLINE.finditer(code))]
+    starts = [0, *(match.end() for match in NEWLINE.finditer(code))]
     return [code[start:end] for start, end in zip(starts, [*starts[1:], len(code)])]
 
 

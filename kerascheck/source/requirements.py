@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kerascheck.source.text import Source, Unreadable, read, read_bytes
+from kerascheck.source.reading import read, read_bytes
+from kerascheck.source.text import Source, Unreadable
 
 _PACKAGES = {
     "tensorflow": "tensorflow",

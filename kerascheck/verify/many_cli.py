@@ -9,11 +9,11 @@ from typing import Any
 import click
 
 from kerascheck.verify import many, memory
-from kerascheck.verify.cli import Progress, budget_of, configuration_of, print_report, verify_here
 from kerascheck.verify.findings import NotAScript
 from kerascheck.verify.prepared import Prepared, prepare
 from kerascheck.verify.remote import pack
 from kerascheck.verify.remote import run as remote
+from kerascheck.verify.running import Progress, budget_of, configuration_of, print_report, verify_here
 
 
 def verify_many(path: str, arguments: tuple[str, ...], options: dict[str, Any]) -> int:

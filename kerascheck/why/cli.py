@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kerascheck.cli import folders_option
-from kerascheck.verify.cli import Progress, ends_on_signals
+from kerascheck.verify.running import Progress, ends_on_signals
 
 if TYPE_CHECKING:
     from kerascheck.doctor import Snapshot

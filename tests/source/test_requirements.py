@@ -5,8 +5,8 @@ import json
 import pytest
 
 from kerascheck.source import Source, requirements
+from kerascheck.source.reading import decode
 from kerascheck.source.requirements import RequirementsFile, kind_of
-from kerascheck.source.text import decode
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,120 @@
+"""Files and pipes to sources."""
+
+from __future__ import annotations
+
+import ast
+import errno
+import io
+import os
+import re
+import stat
+import tokenize
+import warnings
+from dataclasses import replace
+from typing import BinaryIO
+
+from kerascheck.source import notebook
+from kerascheck.source.text import BYTE_ORDER_MARK, NEWLINE, Source, Unreadable
+
+_COMMAND = re.compile(r"^[ \t]*[!%]{1,2}[ \t]*[A-Za-z]", re.M)
+_LARGEST = 64 << 20
+"""Bytes of the largest file that is read: notebooks hold their pictures."""
+
+
+def display_path(path: str | os.PathLike[str]) -> str:
+    """``path`` as shown to the user: relative to the working directory where it lies inside."""
+    absolute, here = os.path.abspath(path), os.getcwd()
+    return os.path.relpath(absolute, here) if absolute.startswith(os.path.join(here, "")) else absolute
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """The content of a regular file.
+
+    Raises:
+        OSError: it cannot be read, is too large, or is no regular file: pipes and devices
+            may never end, or never begin.
+    """
+    status = os.stat(path)
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "it is not a regular file", path)
+    if status.st_size > _LARGEST:
+        raise _too_large()
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def read_stream(stream: BinaryIO) -> bytes:
+    """All that a pipe or a device gives; raises OSError where it gives too much."""
+    data = stream.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
+        raise _too_large()
+    return data
+
+
+def _too_large() -> OSError:
+    return OSError(errno.EFBIG, f"it is larger than {_LARGEST >> 20} MB")
+
+
+def cannot_be_read(problem: OSError) -> Unreadable:
+    """The same for users."""
+    return Unreadable(f"cannot be read: {problem.strerror or problem}")
+
+
+def read(path: str | os.PathLike[str]) -> Source:
+    """The source of a file on disk; raises :class:`Unreadable`."""
+    try:
+        data = read_bytes(path)
+    except OSError as problem:
+        raise cannot_be_read(problem) from None
+    return decode(display_path(path), data)
+
+
+def decode(path: str, data: bytes) -> Source:
+    """The source that ``data`` holds, a notebook where ``path`` says so; raises :class:`Unreadable`."""
+    if path.endswith(".ipynb"):
+        text, cells, commands = notebook.extract(data)
+        return Source(path, text, cells=cells, commands=commands)
+    bom = data.startswith(BYTE_ORDER_MARK)
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    except SyntaxError as problem:
+        encoding, detail = "utf-8", str(problem)
+        if "invalid or missing encoding" not in detail:
+            raise Unreadable(f"cannot be decoded: {detail}") from None
+    encoding = "utf-8" if encoding == "utf-8-sig" else encoding
+    body = data[len(BYTE_ORDER_MARK) :] if bom else data
+    try:
+        text = body.decode(encoding)
+    except UnicodeDecodeError as problem:
+        before = body[: problem.start]
+        line_start = max(before.rfind(b"\n"), before.rfind(b"\r")) + 1
+        raise Unreadable(
+            f"is not valid {encoding} (byte 0x{body[problem.start]:02x}): declare its encoding in a comment on the first line",
+            len(NEWLINE.findall(before.decode("latin-1"))) + 1,
+            problem.start - line_start + 1,
+        ) from None
+    except (LookupError, UnicodeError) as problem:
+        raise Unreadable(f"cannot be decoded: {problem}") from None
+    source = Source(path, text, encoding, bom)
+    if (null := text.find("\0")) >= 0:
+        place = source.locate(null, null)
+        raise Unreadable("contains a null byte: not Python source", place.line, place.column)
+    return _without_commands(source)
+
+
+def _without_commands(source: Source) -> Source:
+    """A script that was exported from a notebook with its commands, as that would give it; any other as it is."""
+    if not _COMMAND.search(source.text) or _parses(source.text):
+        return source
+    text = notebook.blank(source.text)
+    return replace(source, text=text, commands=notebook.commands_in(source.text, text)) if _parses(text) else source
+
+
+def _parses(text: str) -> bool:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return False
+    return True
