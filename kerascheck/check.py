@@ -77,7 +77,7 @@ class Analysis:
         self._limits = limits
         self._overrides = {os.path.realpath(source.path): source for source in overrides}
         self._noqa = noqa
-        self._projects: dict[Settings, Project] = {}
+        self._projects: dict[Settings, Project[Module]] = {}
         self._suppressions: dict[str, Suppressions] = {}
 
     def _read(self, path: str | Path) -> Source:
@@ -89,7 +89,7 @@ class Analysis:
             self._projects.clear()
             gc.collect()
 
-    def _project(self, settings: Settings) -> Project:
+    def _project(self, settings: Settings) -> Project[Module]:
         if settings not in self._projects:
             from kerascheck.interpreter.project import Project
             from kerascheck.meaning.module import Module
@@ -156,7 +156,7 @@ class Analysis:
             checked.directives = self._suppressions_of(source).directives
             checked.sources[source.path] = source
 
-    def load(self, source: Source, settings: Settings, checked: Checked):
+    def load(self, source: Source, settings: Settings, checked: Checked) -> Module | None:
         """The module of ``source``, without the cells of a notebook that cannot be parsed, of which ``checked`` gets an error; None where nothing can be."""
         from kerascheck.syntax.tree import SyntaxProblem, TooDeep
 
@@ -183,10 +183,14 @@ class Analysis:
                 self._refuse(checked, source, *(_problem(source.text) or (unread, offset)))
                 return None
             # Python could read each.
-            cell = next((each for each in source.cells if not _is_read(_alone(source, each))), source.cell_at(offset))
+            faulty = (each for each in source.cells if not _is_read(_alone(source, each)))
+            refused = next(faulty, None) or source.cell_at(offset)
+            assert refused is not None, "a text without cells is empty, and parses"
             before = source.text
-            self._refuse(checked, source, message, max(offset, cell.start) if offset < cell.end else cell.start)
-            source = without(source, cell)
+            self._refuse(
+                checked, source, message, max(offset, refused.start) if offset < refused.end else refused.start
+            )
+            source = without(source, refused)
             if source.text == before:
                 return None
 
@@ -228,7 +232,9 @@ class Analysis:
         checked.findings.append(finding)
         checked.sources[finding.location.path] = diagnosis.at.module.source
 
-    def _settle(self, module, asked: Sequence[tuple[Room, Diagnosis]], settings: Settings, checked: Checked) -> None:
+    def _settle(
+        self, module: Module, asked: Sequence[tuple[Room, Diagnosis]], settings: Settings, checked: Checked
+    ) -> None:
         """Add what rules ask of chains, where several conflict as one finding."""
         if not asked:
             return

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TextIO
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from kerascheck.repair import Repair
     from kerascheck.report.report import Report
     from kerascheck.source.discovery import File
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 SEVERITIES = ("info", "warning", "error")
 _FOR_PROGRAMS = {
@@ -55,7 +57,8 @@ class _Commands(click.Group):
         if cmd_name in _RUNNING_COMMANDS:
             from importlib import import_module
 
-            return getattr(import_module(_RUNNING_COMMANDS[cmd_name]), cmd_name)
+            command: click.Command = getattr(import_module(_RUNNING_COMMANDS[cmd_name]), cmd_name)
+            return command
         return super().get_command(ctx, cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -90,7 +93,7 @@ folders_option = click.option(
 """For commands that run rules, or tell of them. No configuration can name such a folder."""
 
 
-def _rules_option(name: str, text: str) -> Any:
+def _rules_option(name: str, text: str) -> Callable[[_Command], _Command]:
     return click.option(name, multiple=True, metavar="RULES", help=text)
 
 
@@ -427,7 +430,8 @@ def _lines(
     if options["output_format"] == "concise":
         from kerascheck.report import concise
 
-        lines, closing = concise.render(findings, errors, outcome.sources, evidence), [summary]
+        lines: Iterable[str] = concise.render(findings, errors, outcome.sources, evidence)
+        closing = [summary]
     else:
         lines, closing = _for_people(outcome, evidence, summary, options)
     if options["output_file"] is None:

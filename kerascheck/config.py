@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -135,11 +136,12 @@ def overrides_from(options: Mapping[str, Any], prefix: str = "--") -> Overrides:
 
 def parse_toml(text: str) -> dict[str, Any]:
     """A TOML document; raises ValueError."""
-    try:
+    if sys.version_info >= (3, 11):
         import tomllib
-    except ModuleNotFoundError:  # Python 3.10
+    else:
         import tomli as tomllib
-    return tomllib.loads(text)
+    document: dict[str, Any] = tomllib.loads(text)
+    return document
 
 
 def did_you_mean(word: str, known: Any) -> str:
@@ -192,7 +194,7 @@ def _flag(value: Any, folder: str) -> bool:
 
 def _choice(*words: str) -> Callable[[Any, str], str]:
     def parse(value: Any, folder: str) -> str:
-        if value not in words:
+        if not isinstance(value, str) or value not in words:
             listed = ", ".join(f'"{word}"' for word in words)
             raise ConfigError(f"must be one of {listed}" + did_you_mean(str(value), words))
         return value

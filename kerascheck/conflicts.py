@@ -13,6 +13,8 @@ from kerascheck.meaning.data.order import CONFLICTING, Added, Arrangement, WishK
 from kerascheck.repairs.fixes import rearranged
 
 if TYPE_CHECKING:
+    from kerascheck.finding import Severity
+    from kerascheck.meaning.data.order import Wish
     from kerascheck.meaning.module import Module
     from kerascheck.registry import Room
     from kerascheck.rule import Diagnosis
@@ -41,7 +43,7 @@ def settled(module: Module, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Seq
         group.sort(key=_weight, reverse=True)
         served, plan = group, None
         while len(served) > 1 and plan is None:
-            plan = arrangement(module.pipelines, [diagnosis.wish for _, diagnosis in served])
+            plan = arrangement(module.pipelines, [_wish(each) for each in served])
             served = served if plan is not None else served[:-1]
         yield (_joined(module, served, plan), served) if plan is not None else (served[0], ())
         # What does not go with the others waits until they are served.
@@ -52,14 +54,14 @@ def _related(first: Asked, others: Sequence[Asked]) -> list[Asked]:
     """Those that are about operations of one chain with the first, and with each other."""
     found = [first]
     for other in others:
-        if all(_on_one_line(other[1].wish.stage, each[1].wish.stage) for each in found):
+        if all(_on_one_line(_wish(other).stage, _wish(each).stage) for each in found):
             found.append(other)
     return found[1:]
 
 
 def _conflict(module: Module, group: Sequence[Asked]) -> bool:
     """Whether what is asked of the order of one chain may undo each other, or moves the end that something is asked for."""
-    wishes = [diagnosis.wish for _, diagnosis in group]
+    wishes = [_wish(each) for each in group]
     moves = [wish for wish in wishes if wish.kind in CONFLICTING]
     if len(moves) != 1 or len(wishes) == 1:
         return len(moves) > 1
@@ -73,15 +75,21 @@ def _on_one_line(one: Stage, other: Stage) -> bool:
     )
 
 
-def _weight(asked: Asked) -> tuple:
+def _wish(asked: Asked) -> Wish:
+    wish = asked[1].wish
+    assert wish is not None, "only what wishes something is settled"
+    return wish
+
+
+def _weight(asked: Asked) -> tuple[Severity, bool, int]:
     room, diagnosis = asked
-    return diagnosis.severity, diagnosis.wish.kind in CONFLICTING, -int(room.code[2:])
+    return diagnosis.severity, _wish(asked).kind in CONFLICTING, -int(room.code[2:])
 
 
 def _joined(module: Module, group: Sequence[Asked], plan: Arrangement) -> Asked:
     room, first = group[0]
     diagnoses = [(each.code, diagnosis) for each, diagnosis in group]
-    wishes = [diagnosis.wish for _, diagnosis in diagnoses]
+    wishes = [_wish(each) for each in group]
     uncached = (
         arrangement(module.pipelines, [wish for wish in wishes if wish.kind is not WishKind.ADD_CACHE])
         if any(wish.kind is WishKind.ADD_CACHE for wish in wishes)

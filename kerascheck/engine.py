@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from kerascheck import registry
 from kerascheck.check import Analysis, Checked, check_files, fault_of, is_left_out, placed, with_large_stack
 from kerascheck.config import Configuration, Settings
-from kerascheck.finding import Applicability, FileError, Finding
+from kerascheck.finding import Applicability, FileError, Finding, Severity, SortKey
 from kerascheck.rule import CommentsRule, Rule, Silence
 from kerascheck.source import Source, Unreadable, decode, read
 from kerascheck.source.code import without_comments
@@ -241,7 +241,13 @@ def lint(
             light = list(_chunks([each for each in candidates if each[1] <= _LIGHT_BYTES]))
             chunks = _chunks([each for each in candidates if each[1] > _LIGHT_BYTES])
             analysis = Analysis(noqa=noqa)
-            with_large_stack(lambda: [gather(result) for chunk in light for result in check_files(chunk, analysis)])
+
+            def work() -> None:
+                for chunk in light:
+                    for result in check_files(chunk, analysis):
+                        gather(result)
+
+            with_large_stack(work)
         if chunks:
             with contextlib.closing(pool.Pool(jobs)) as processes:
                 processes.check([(chunk, noqa, ()) for chunk in chunks], gather)
@@ -469,7 +475,7 @@ def _merge(files: Sequence[File], results: Iterable[Checked]) -> Outcome:
     outcome = Outcome(files=len(files))
     requested = {file.path: file for file in files}
     real = {os.path.realpath(file.path): file.path for file in files}
-    best: dict[tuple, Finding] = {}
+    best: dict[SortKey, Finding] = {}
     for checked in results:
         outcome.errors += checked.errors
         for code, seconds in checked.seconds.items():
@@ -542,7 +548,7 @@ def _judge_comments(files: Sequence[File], results: Sequence[Checked]) -> dict[s
     return found
 
 
-def _weight(finding: Finding) -> tuple:
+def _weight(finding: Finding) -> tuple[int, Severity, bool, bool, str, str]:
     """Which of two findings at one place to keep, whatever order the files were checked in."""
     return (
         len(finding.covers),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kerascheck import published
+from kerascheck.measured import DEVICES
 from kerascheck.registry import Room
 from kerascheck.report.text import wrapped
 from kerascheck.rule import RequirementsRule, Rule
@@ -60,21 +61,19 @@ def example(room: Room) -> str:
         return "\n".join(
             filter(
                 None,
-                (_diff(slow, room.folder / "fast" / slow.name) for slow in sorted((room.folder / "slow").iterdir())),
+                (
+                    _diff(room.folder, slow, room.folder / "fast" / slow.name)
+                    for slow in sorted((room.folder / "slow").iterdir())
+                ),
             )
         )
-    texts = []
-    for name in ("slow.py", "fast.py"):
-        path = room.folder / name
-        if not path.is_file():
-            return ""
-        texts.append(_lines(path))
-    return "\n".join(difflib.unified_diff(*texts, "slow.py", "fast.py", lineterm=""))
+    slow, fast = room.folder / "slow.py", room.folder / "fast.py"
+    return _diff(room.folder, slow, fast) if slow.is_file() and fast.is_file() else ""
 
 
-def _diff(slow: Path, fast: Path) -> str:
-    before, after = map(_lines, (slow, fast))
-    return "\n".join(difflib.unified_diff(before, after, f"slow/{slow.name}", f"fast/{fast.name}", lineterm=""))
+def _diff(folder: Path, slow: Path, fast: Path) -> str:
+    before, after = (path.relative_to(folder).as_posix() for path in (slow, fast))
+    return "\n".join(difflib.unified_diff(_lines(slow), _lines(fast), before, after, lineterm=""))
 
 
 def _lines(path: Path) -> list[str]:
@@ -165,5 +164,5 @@ def _describe(room: Room) -> dict[str, Any]:
         "example": example(room),
         "evidence_note": room.evidence_note or None,
         "published": [asdict(figure) for figure in published.for_rule(room.code)],
-        "evidence": {device: (evidence.row_of(room.code) or {}).get(device) for device in evidence.DEVICES},
+        "evidence": {device: (evidence.row_of(room.code) or {}).get(device) for device in DEVICES},
     }

@@ -10,6 +10,9 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+SortKey = tuple[str, int, int, int, str]
+"""Path, cell (-1 in scripts), line, column and code."""
+
 
 class Severity(enum.IntEnum):
     """How sure a finding is to cost something in the code it was found in.
@@ -120,11 +123,11 @@ class Finding:
     """First and last line (cell-relative) of the enclosing statement, where a suppression may stand."""
     pedantic: bool = False
     """Known to cost nothing where the code runs, because the runtime repairs it, say: reported with ``--pedantic`` only."""
-    covers: tuple[tuple, ...] = ()
+    covers: tuple[SortKey, ...] = ()
     """:attr:`sort_key` of the findings in whose place it stands, its own among them, where it joins several."""
 
     @property
-    def sort_key(self) -> tuple:
+    def sort_key(self) -> SortKey:
         """Orders findings and file errors by path, cell, line, column and code."""
         return _sort_key(self.location, self.code)
 
@@ -182,10 +185,10 @@ class FileError:
     message: str
 
     @property
-    def sort_key(self) -> tuple:
+    def sort_key(self) -> SortKey:
         """See :attr:`Finding.sort_key`."""
         return _sort_key(self.location, self.code)
 
 
-def _sort_key(place: Location, code: str) -> tuple:
+def _sort_key(place: Location, code: str) -> SortKey:
     return (place.path, -1 if place.cell is None else place.cell, place.line, place.column, code)

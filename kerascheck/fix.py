@@ -91,7 +91,7 @@ def _place(edit: Edit) -> tuple[int, int]:
     return (edit.start, edit.end)
 
 
-def _fix_order(fix: Fix) -> tuple:
+def _fix_order(fix: Fix) -> tuple[tuple[int, int], tuple[int, int], tuple[Edit, ...], str]:
     places = [_place(edit) for edit in fix.edits]
     return (min(places), max(places), fix.edits, fix.message)
 
@@ -109,7 +109,8 @@ def compose(text: str, fixes: Iterable[Fix]) -> tuple[str, list[Fix]]:
     """
     taken = _Taken(len(text))
     applied = [fix for fix in sorted((fix for fix in fixes if fix.edits), key=_fix_order) if taken.take(fix)]
-    parts, position = [], 0
+    parts: list[str] = []
+    position = 0
     for edit in sorted(taken.edits, key=_place):
         parts += (text[position : edit.start], edit.content)
         position = edit.end
@@ -151,7 +152,9 @@ def _accepted(text: str, fixes: Sequence[Fix], valid: Callable[[str], bool]) -> 
 
 def _broken(text: str, fixes: list[Fix], valid: Callable[[str], bool]) -> set[Fix]:
     """Which of ``fixes``, which fit together but break ``text``, to leave out; found by halving."""
-    good, broken, pending = [], set(), [fixes]
+    good: list[Fix] = []
+    broken: set[Fix] = set()
+    pending = [fixes]
     while pending:
         group = pending.pop()
         trial, _ = compose(text, [*good, *group])
@@ -198,7 +201,7 @@ def apply_fixes(
         ]
         if round_number == _ROUNDS:
             break
-        text, fixes = _accepted(source.text, [finding.fix for finding in wanted], valid)
+        text, fixes = _accepted(source.text, [finding.fix for finding in wanted if finding.fix], valid)
         if text in seen:
             break
         seen.add(text)

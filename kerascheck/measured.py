@@ -16,9 +16,10 @@ DEVICES = ("cpu", "gpu")
 def read_table(path: Path = TABLE) -> list[dict[str, Any]]:
     """The rows of a table; none if there is no such file."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))["rows"]
+        rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["rows"]
     except FileNotFoundError:
         return []
+    return rows
 
 
 def gains() -> dict[str, float]:

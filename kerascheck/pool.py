@@ -10,6 +10,8 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from multiprocessing.connection import Connection, wait
+from multiprocessing.context import BaseContext
+from multiprocessing.process import BaseProcess
 from typing import TypeVar
 
 from kerascheck import registry
@@ -42,7 +44,7 @@ def can_fork() -> bool:
     return sys.platform == "linux" and threading.active_count() == 1
 
 
-def _context():
+def _context() -> BaseContext:
     return multiprocessing.get_context("fork" if can_fork() else "spawn")
 
 
@@ -117,8 +119,8 @@ class _Forked:
             self._status = os.waitpid(self._pid, 0)[1]
 
     @property
-    def exitcode(self) -> int:
-        return os.waitstatus_to_exitcode(self._status)
+    def exitcode(self) -> int | None:
+        return None if self._status is None else os.waitstatus_to_exitcode(self._status)
 
 
 class _Died(Exception):
@@ -140,9 +142,9 @@ class _Died(Exception):
         return Checked(self.file.path, errors=[FileError(code, Location(self.file.path, None, 1, 1, 1, 1), message)])
 
 
-def _error(exitcode: int) -> tuple[str, str] | None:
+def _error(exitcode: int | None) -> tuple[str, str] | None:
     """What the end of a process tells of the file that it was checking."""
-    if exitcode > 0:
+    if exitcode is None or exitcode > 0:
         return (
             INTERNAL,
             "the process that analysed it failed; this is a fault of kerascheck: please report it with this line and the file",
@@ -166,14 +168,13 @@ class _Worker:
         self.pipe, theirs = multiprocessing.Pipe()
         inherited = (self.pipe, *(worker.pipe for worker in others))
         folders = registry.used_folders()
-        self._process: _Forked | multiprocessing.Process
+        self._process: _Forked | BaseProcess
         if can_fork():
             self._process = _Forked(lambda: _serve(theirs, folders, inherited))
         else:
-            self._process = multiprocessing.get_context("spawn").Process(
-                target=_serve, args=(theirs, folders), daemon=True
-            )
-            self._process.start()
+            process = multiprocessing.get_context("spawn").Process(target=_serve, args=(theirs, folders), daemon=True)
+            process.start()
+            self._process = process
         theirs.close()
         self._chunk: Chunk = [], True, ()
         self._done = 0
@@ -194,18 +195,19 @@ class _Worker:
 
     def take(self) -> Checked:
         """The next result, as soon as there is one; raises :class:`_Died`."""
-        files, *how = self._chunk
+        files, noqa, sources = self._chunk
         file = files[self._done]
         self._done += 1
         try:
-            return self.pipe.recv()
+            checked: Checked = self.pipe.recv()
         except (EOFError, ConnectionError):
             self._process.join()
             error = _error(self._process.exitcode)
             # What came before may be the reason, as far as nothing tells: once more, first and alone.
             again = [file] if error is None and len(files) > 1 else []
-            rest = [(left, *how) for left in (files[self._done :], again) if left]
+            rest: list[Chunk] = [(left, noqa, sources) for left in (files[self._done :], again) if left]
             raise _Died(file, rest, error) from None
+        return checked
 
     def stop(self) -> None:
         """End the process."""

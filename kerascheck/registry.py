@@ -166,20 +166,21 @@ def _room(path: Path) -> Room:
     if len(rules) != 1:
         raise TypeError(f"{path} must define exactly one rule, not {len(rules)}")
     ((rule, kind),) = rules
-    attributes: dict[str, Any] = {}
+    attributes: dict[str, ast.expr] = {}
     for node in rule.body:
         if isinstance(node, (ast.Assign, ast.AnnAssign)):
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
             if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-                attributes.update((name.id, value) for name, value in zip(target.elts, node.value.elts))
+                names = zip(target.elts, node.value.elts)
+                attributes.update((name.id, value) for name, value in names if isinstance(name, ast.Name))
             elif isinstance(target, ast.Name) and node.value is not None:
                 attributes[target.id] = node.value
 
     def literal(name: str, default: Any = None) -> Any:
-        value = attributes.get(name)
-        if value is None and default is not None:
+        if name not in attributes and default is not None:
             return default
         try:
+            value = attributes[name]
             return Severity[value.attr] if isinstance(value, ast.Attribute) else ast.literal_eval(value)
         except (AttributeError, KeyError, TypeError, ValueError):
             raise TypeError(
@@ -221,6 +222,7 @@ def _is_named(base: ast.expr, name: str) -> bool:
 def _load(room: Room) -> AnyRule:
     path, name = room.folder / "rule.py", f"kerascheck.rules.{room.code}"
     spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None, "its name ends in .py"
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)

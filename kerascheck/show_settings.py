@@ -61,7 +61,8 @@ def _target(path: str, folder: str, settings: Settings) -> Target:
             module = Analysis([source]).load(source, settings, checked)
             if module is None:
                 raise ValueError(checked.errors[0].message)
-            return module.target
+            target: Target = module.target
+            return target
     return target_of(settings, pinned_versions(os.path.join(folder, "train.py")), Signs())
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kerascheck import engine, registry
-from kerascheck.check import Analysis, Checked, lines_of, said_of
+from kerascheck.check import Analysis, Checked, is_left_out, lines_of, said_of
 from kerascheck.config import Configuration, Settings
 from kerascheck.interpreter.values import Sink
 from kerascheck.meaning.data.pipelines import Pipelines
@@ -130,8 +130,14 @@ def _told(room: Room, module: Module, here: int, settings: Settings) -> Iterator
     for said in said_of(room, module):
         if said.at.module is not module or here not in lines_of(said.at):
             continue
-        reason = said.reason if isinstance(said, Silence) else _hidden_by(room, said, settings)
-        yield f"looked at `{_code_of(module, said)}`: {reason}." if reason else f"reports this line: {said.message}"
+        if isinstance(said, Silence):
+            reason: str | None = said.reason
+        else:
+            reason = _hidden_by(room, said, settings)
+            if reason is None:
+                yield f"reports this line: {said.message}"
+                continue
+        yield f"looked at `{_code_of(module, said)}`: {reason}."
 
 
 def _hidden_by(room: Room, diagnosis: Diagnosis, settings: Settings) -> str | None:
@@ -149,7 +155,7 @@ def _hidden_by(room: Room, diagnosis: Diagnosis, settings: Settings) -> str | No
         )
     if diagnosis.severity < settings.min_severity:
         return f"it is of severity {diagnosis.severity}, which min-severity leaves out"
-    if engine.is_left_out(settings, source.path, room.code, room.name):
+    if is_left_out(settings, source.path, room.code, room.name):
         return "per-file-ignores leaves it out"
     return None
 
@@ -170,14 +176,11 @@ def _reported_code(room: Room, module: Module, here: int, settings: Settings) ->
     """What a rule reports that is on a line of the text, or is explained by it; None where it reports nothing, or fails."""
     try:
         for said in said_of(room, module):
-            places = (
-                [said.at, *(place for place, _ in said.related)]
-                if isinstance(said, Diagnosis) and said.at.module is module
-                else ()
-            )
-            if any(place.module is module and here in lines_of(place) for place in places) and not _hidden_by(
-                room, said, settings
-            ):
+            if isinstance(said, Silence) or said.at.module is not module:
+                continue
+            places = [said.at, *(place for place, _ in said.related)]
+            is_here = any(place.module is module and here in lines_of(place) for place in places)
+            if is_here and not _hidden_by(room, said, settings):
                 return _code_of(module, said)
         return None
     except Exception:  # noqa: BLE001 - what is supposed need not be a program that a rule expects
@@ -217,16 +220,13 @@ _USES = {
 def _as_if_repeated(module: Module, here: int) -> str | None:
     """Tell a module that the loops around a line are long; in words how short they are, or None where they are not known to be."""
     run = module.run
-    things = [
-        each for each in (*run.calls, *run.stages, *run.loops) if each.module is module and here in lines_of(each)
+    inside = [
+        *(loop for loop in run.loops if loop.module is module and here in lines_of(loop)),
+        *(call.scope for call in run.calls if call.module is module and here in lines_of(call)),
+        *(stage.scope for stage in run.stages if stage.module is module and here in lines_of(stage)),
     ]
-    around = {
-        loop
-        for each in things
-        for loop in (each.loops(within="program") if each in run.loops else each.scope.loops(within="program"))
-        if loop.turns is not None
-    }
-    turns = [loop.turns for loop in around]
+    around = {loop for scope in inside for loop in scope.loops(within="program") if loop.turns is not None}
+    turns = [loop.turns for loop in around if loop.turns is not None]
     for loop in around:
         loop.trips = loop.most = None
     if len(turns) == 1:

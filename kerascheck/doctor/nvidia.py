@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -35,7 +36,7 @@ def nvidia(nvml: ModuleType | None = None, root: Path = Path("/")) -> tuple[Driv
     cards = _cards_on_bus(root)
     if nvml is None:
         with suppress(ImportError):
-            import pynvml as nvml
+            nvml = import_module("pynvml")
     if nvml is not None:
         driver, gpus = _through_nvml(nvml, cards)
         if driver.version is not None or driver.failure == "mismatch":
@@ -66,7 +67,7 @@ def _through_nvml(nvml: Any, cards: int) -> tuple[Driver, tuple[Gpu, ...]]:
     try:
         nvml.nvmlInit()
     except Exception as problem:  # no driver
-        return Driver(failure=_FAILURES.get(getattr(problem, "value", None), "not running"), cards_on_bus=cards), ()
+        return Driver(failure=_FAILURES.get(getattr(problem, "value", 0), "not running"), cards_on_bus=cards), ()
     try:
         version = _asked(nvml.nvmlSystemGetDriverVersion)
         number = _asked(nvml.nvmlSystemGetCudaDriverVersion_v2)

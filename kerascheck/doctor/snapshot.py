@@ -244,13 +244,14 @@ class Snapshot:
             raise InvalidSnapshot(f"is not JSON: {problem}") from None
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise InvalidSnapshot(f'is no snapshot of this version of kerascheck ("format" is not {FORMAT})')
-        return _read({key: value for key, value in document.items() if key != "format"}, cls, "the snapshot")
+        read: Snapshot = _read({key: value for key, value in document.items() if key != "format"}, cls, "the snapshot")
+        return read
 
 
 def _read(value: Any, kind: Any, where: str) -> Any:
     """``value``, from JSON, as an object of the annotated type ``kind``."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    if is_dataclass(kind):
+    if isinstance(kind, type) and is_dataclass(kind):
         hints = typing.get_type_hints(kind)
         if not isinstance(value, dict):
             raise InvalidSnapshot(f"{where} must be an object")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from kerascheck.finding import Applicability, FileError, Finding, Location, Severity
 
@@ -38,7 +38,7 @@ def count(number: int, noun: str) -> str:
 
 
 def summary(
-    findings: list[Finding], errors: list[FileError], files: int, *, fixed: int = 0, unsafe: bool = False
+    findings: Sequence[Finding], errors: Sequence[FileError], files: int, *, fixed: int = 0, unsafe: bool = False
 ) -> str:
     """One line about a whole run.
 
@@ -69,7 +69,7 @@ def summary(
     return ". ".join(parts) + "."
 
 
-def _fixable(findings: list[Finding], unsafe: bool) -> Iterator[str]:
+def _fixable(findings: Sequence[Finding], unsafe: bool) -> Iterator[str]:
     options = Counter(map(option, findings))
     safe, others = options[SAFE_OPTION], options[UNSAFE_OPTION]
     if unsafe and safe + others:

@@ -24,7 +24,8 @@ def render(
     evidence: Mapping[Finding, Evidence] = MappingProxyType({}),
 ) -> Iterator[str]:
     """The lines of the report, sorted by place, with what has been measured of some of the findings."""
-    for item in sorted([*findings, *errors], key=lambda item: item.sort_key):
-        measured = f" ({evidence[item]})" if item in evidence else ""
+    items: list[Finding | FileError] = [*findings, *errors]
+    for item in sorted(items, key=lambda item: item.sort_key):
+        measured = f" ({evidence[item]})" if isinstance(item, Finding) and item in evidence else ""
         severity = Severity.ERROR if isinstance(item, FileError) else item.severity
         yield f"{place(item.location)}: {severity}: {item.code} {item.message}{measured}"

@@ -60,7 +60,6 @@ def text_of(finding: Finding, source: Source | None) -> str:
     if source is None:
         return ""
     place = finding.location
-    cell = next((each for each in source.cells or () if each.index == place.cell), None)
-    before = source.line_of(cell.start) - 1 if cell is not None else 0
+    before = source.lines_above(place.cell)
     lines = range(place.line, min(place.end_line, place.line + _LINES - 1) + 1)
     return "\n".join(source.line_text(source.offset(before + line, 1)).strip() for line in lines)

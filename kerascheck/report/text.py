@@ -59,7 +59,8 @@ def render(
         width: columns of the terminal.
     """
     width = columns(width)
-    for _, alike in groupby(sorted([*findings, *errors], key=lambda item: item.sort_key), _says):
+    items: list[Finding | FileError] = [*findings, *errors]
+    for _, alike in groupby(sorted(items, key=lambda item: item.sort_key), _says):
         first, *others = alike
         if isinstance(first, FileError):
             yield from (
@@ -78,7 +79,7 @@ def render(
         yield ""
 
 
-def _says(item: Finding | FileError) -> tuple:
+def _says(item: Finding | FileError) -> tuple[object, ...]:
     """What is said about a place, but for the line: neighbours that say the same are shown once."""
     place = (item.code, item.location.path, item.location.cell, item.message)
     if isinstance(item, FileError):

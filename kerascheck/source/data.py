@@ -56,7 +56,8 @@ def without_long_data(text: str) -> str:
     """
     if text.count(",") < _LONG and text.count("'") + text.count('"') < 2 * _LONG:
         return text
-    pieces, done = [], 0
+    pieces: list[str] = []
+    done = 0
     for start, end in _long_data(text):
         pieces += (text[done:start], _anything(text[start:end]))
         done = end

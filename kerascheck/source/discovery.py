@@ -7,12 +7,16 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from kerascheck.config import Configuration, Pattern, Settings
 from kerascheck.source.code import without_comments
 from kerascheck.source.reading import cannot_be_read, decode, display_path, read_bytes, read_stream
 from kerascheck.source.requirements import is_about_tensorflow, kind_of
 from kerascheck.source.text import Unreadable
+
+if TYPE_CHECKING:
+    import pathspec
 
 _TEST_FILE = re.compile(r"test_.*\.(?:py|ipynb)|.*_test\.(?:py|ipynb)")
 _TEST_FOLDERS = frozenset(("test", "tests"))
@@ -222,7 +226,7 @@ def matches(pattern: Pattern, path: str, *, folder_itself: bool = False) -> bool
     if not path.startswith(base):
         return False
     relative = path[len(base) :].replace(os.sep, "/") + ("/" if folder_itself else "")
-    return _spec((pattern.glob.removeprefix("./"),)).match_file(relative)
+    return bool(_spec((pattern.glob.removeprefix("./"),)).match_file(relative))
 
 
 @functools.cache
@@ -233,7 +237,7 @@ def _name_glob(glob: str) -> re.Pattern[str]:
 
 
 @functools.cache
-def _spec(lines: tuple[str, ...]):
+def _spec(lines: tuple[str, ...]) -> pathspec.GitIgnoreSpec:
     # pathspec takes as long to import as everything else of a run without Keras.
     import pathspec
 
@@ -245,10 +249,11 @@ class _Ignored:
 
     def __init__(self, top: str, active: bool):
         self._active = active
-        self._specs: dict[str, object] = {}
+        self._specs: dict[str, tuple[str, ...]] = {}
         if not active:
             return
-        folder, above = top, []
+        folder = top
+        above: list[str] = []
         while not os.path.exists(os.path.join(folder, ".git")):
             parent = os.path.dirname(folder)
             if parent == folder:
@@ -286,7 +291,7 @@ class _Ignored:
                 relative = os.path.relpath(path, folder).replace(os.sep, "/") + ("/" if is_folder else "")
                 verdict = _spec(lines).check_file(relative).include
                 if verdict is not None:
-                    return verdict
+                    return bool(verdict)
             parent = os.path.dirname(folder)
             if parent == folder:
                 return False

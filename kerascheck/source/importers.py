@@ -135,7 +135,8 @@ class ImportGraph:
     def importers(self, paths: Iterable[str]) -> list[File]:
         """The nearest files that import one of ``paths`` or one of its importers, without ``paths`` themselves."""
         wanted = {os.path.abspath(path) for path in paths}
-        found, seen, level = [], set(wanted), wanted
+        found: list[str] = []
+        seen, level = set(wanted), wanted
         while level and len(found) < _MOST:
             level = {importer for path in level for importer in self._importers.get(path, ())} - seen
             seen |= level

@@ -117,8 +117,7 @@ def blank(code: str) -> str:
     lines = _split(code)
     first = next((number for number, line in enumerate(lines) if line.strip()), None)
     if first is not None and lines[first].startswith("%%"):
-        magic = re.match(r"%%(\w*)", lines[first])[1]
-        if magic not in _TRANSPARENT_CELLS:
+        if re.split(r"\W", lines[first][2:], maxsplit=1)[0] not in _TRANSPARENT_CELLS:
             return "".join(_spaces(line) for line in lines)
         lines[first] = _spaces(lines[first])
     return "".join(_blank_lines(lines))

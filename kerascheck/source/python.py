@@ -8,6 +8,7 @@ import symtable
 import sys
 import warnings
 from collections.abc import Iterator
+from types import FrameType
 
 _USUAL_RECURSION_LIMIT = 1000
 _LONG = 1_000_000
@@ -29,7 +30,7 @@ def verdict(code: str | bytes) -> Verdict:
     try:
         with usual_recursion_limit(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            symtable.symtable(code, "<source>", "exec")
+            symtable.symtable(code, "<source>", "exec")  # type: ignore[arg-type]  # takes bytes, too
     except RecursionError:
         return Verdict.DEEP
     except MemoryError:
@@ -52,7 +53,8 @@ def is_about_depth(problem: SyntaxError) -> bool:
 @contextlib.contextmanager
 def usual_recursion_limit() -> Iterator[None]:
     """Python compiles what is nested as deeply as it would elsewhere, however deep the calls may go here."""
-    frame, depth = sys._getframe(), 0
+    frame: FrameType | None = sys._getframe()
+    depth = 0
     while frame is not None:
         frame, depth = frame.f_back, depth + 1
     limit = sys.getrecursionlimit()

@@ -202,7 +202,8 @@ def _for_python(pins: dict[str, Pin], stated: Sequence[Stated]) -> dict[str, Pin
         newest_for_python,
     )
 
-    last, asked = None, None
+    last: tuple[int, int] | None = None
+    asked: Stated | None = None
     for package, newest in (("python", newest_for_python), ("numpy", newest_for_numpy)):
         specifiers = {
             re.sub(r"\s+", "", each.specifier): each for each in reversed(stated) if _normalized(each.name) == package
@@ -214,7 +215,7 @@ def _for_python(pins: dict[str, Pin], stated: Sequence[Stated]) -> dict[str, Pin
     # A Keras that is a package of its own says more of its TensorFlow: it is an older one.
     if not own and "keras" in pins and (newest_allowed(pins["keras"].specifier, KERAS_RELEASES) or (2, 4)) < (2, 4):
         return pins
-    if last is None or (newest_allowed(own, TENSORFLOW_RELEASES) or last) <= last:
+    if last is None or asked is None or (newest_allowed(own, TENSORFLOW_RELEASES) or last) <= last:
         return pins
     bound = f"{own},<{last[0]}.{last[1] + 1}".lstrip(",")
     return {**pins, "tensorflow": Pin(bound, asked)} if newest_allowed(bound, TENSORFLOW_RELEASES) else pins
@@ -457,15 +458,10 @@ def _from_setup_py(text: str) -> Iterator[tuple[str, str]]:
         nodes = list(ast.walk(ast.parse(text)))
         held: dict[str, list[ast.expr]] = {}
         for node in nodes:
-            for target in (
-                node.targets
-                if isinstance(node, ast.Assign)
-                else [node.target]
-                if isinstance(node, ast.AugAssign)
-                else ()
-            ):
-                if isinstance(target, ast.Name):
-                    held.setdefault(target.id, []).append(node.value)
+            if isinstance(node, (ast.Assign, ast.AugAssign)):
+                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                    if isinstance(target, ast.Name):
+                        held.setdefault(target.id, []).append(node.value)
         keywords = [keyword for node in nodes if isinstance(node, ast.Call) for keyword in node.keywords]
         needed, extras, pythons = (
             [list(_written_out(keyword.value, held)) for keyword in keywords if keyword.arg == argument]
@@ -495,13 +491,14 @@ def _written_out(node: ast.expr, held: dict[str, list[ast.expr]]) -> Iterator[st
         yield from _written_out(node.left, held)
         yield from _written_out(node.right, held)
     else:
-        item = node.slice.value if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) else None
-        named = node.value if item is not None else node
+        key, named = None, node
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            key, named = node.slice.value, node.value
         if isinstance(named, ast.Name):
             # What a name is made of may name it again.
             others = {name: values for name, values in held.items() if name != named.id}
             for value in held.get(named.id, ()):
-                for part in [value] if item is None else _items(value, item):
+                for part in [value] if key is None else _items(value, key):
                     yield from _written_out(part, others)
 
 
@@ -721,7 +718,8 @@ class RequirementsFile:
             return None
         if by == "poetry":
             value = self.source.line_text(end)[end - self.source.line_starts[self.source.line_of(end) - 1] :]
-            value = _UNCOMMENTED.match(value)[0]
+            uncommented = _UNCOMMENTED.match(value)
+            value = uncommented[0] if uncommented else ""
             given = (
                 dict(re.findall(r"(\w+)\s*=\s*[\[\"']+([^\"'\]]*)", value))
                 if "{" in value

@@ -151,10 +151,10 @@ def _directives(source: Source, noqa: bool) -> Iterator[Directive]:
             yield _directive(source, match, "rules", offset, () if match["file"] else lines, ours=True)
         if not noqa:
             continue
-        if match := _FLAKE8_FILE.match(comment):
-            yield _directive(source, match, "codes", offset, (), ours=False)
-        elif match := _NOQA.search(comment):
-            yield _directive(source, match, "codes", offset, lines, ours=False)
+        if whole := _FLAKE8_FILE.match(comment):
+            yield _directive(source, whole, "codes", offset, (), ours=False)
+        elif one := _NOQA.search(comment):
+            yield _directive(source, one, "codes", offset, lines, ours=False)
 
 
 def _directive(
@@ -191,8 +191,8 @@ def _comments(source: Source) -> Iterator[tuple[tuple[int, ...], int, str]]:
     try:
         for token in tokenize.generate_tokens(lambda: next(lines, "")):
             if token.type == tokenize.COMMENT:
-                line, column = token.start
-                yield (line,), starts[line - 1] + column, token.string
+                row, column = token.start
+                yield (row,), starts[row - 1] + column, token.string
     except (tokenize.TokenError, SyntaxError):
         # Syntax newer than this Python's own tokenizer: what came before still counts.
         return

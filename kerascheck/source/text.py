@@ -66,7 +66,8 @@ class Source:
         """The text without its long data, with everything else in its place: see :func:`without_long_data`."""
         if self.cells is None:
             return without_long_data(self.text)
-        pieces, done = [], 0
+        pieces: list[str] = []
+        done = 0
         for cell in self.cells:
             pieces += (self.text[done : cell.start], without_long_data(self.text[cell.start : cell.end]))
             done = cell.end
@@ -103,6 +104,11 @@ class Source:
             end_line - before,
             end - self.line_starts[end_line - 1] + 1,
         )
+
+    def lines_above(self, cell: int | None) -> int:
+        """How many lines of the text stand above the cell of an index; 0 in scripts."""
+        start = next((each.start for each in self.cells or () if each.index == cell), 0)
+        return self.line_of(start) - 1
 
     def offset(self, line: int, column: int) -> int:
         """The offset of a 1-based line and column of the text, moved inside the text where it lies outside."""

@@ -75,7 +75,7 @@ def analyse(
     were than their neighbours as written; None if that could not be measured, for the reason ``why_no_gain``; ``gain_error``: the
     standard error of its logarithm.
     """
-    end = scout.end
+    end = scout.told
     facts = {**end["facts"], "host_peak_bytes": end["host_peak_bytes"]}
     number = None if end["kind"] in WEAK_KINDS or "order" not in end else end["order"] + 1
     place = next(((path, line) for path, line, _ in end.get("stack", ())), None)
@@ -169,7 +169,7 @@ def can_matter(code: str, analysis: Analysis | None) -> str | None:
 
 def ceiling_order(scout: Run) -> dict[str, Any] | str:
     """What to tell a run that shall be fed one cached batch, or why there is none."""
-    kind, facts = scout.end["kind"], scout.end["facts"]
+    kind, facts = scout.told["kind"], scout.told["facts"]
     if kind == "prediction loop":
         return "predictions have none"
     if kind == "graph loop":

@@ -6,6 +6,7 @@ import math
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from kerascheck.verify.compare import Chosen
     from kerascheck.verify.prepared import Prepared
     from kerascheck.verify.process import Script
+    from kerascheck.verify.remote.target import Target
     from kerascheck.verify.result import Verification
 
 _MARK = "kerascheck verify"
@@ -127,6 +129,8 @@ def verify(script: str | None, arguments: tuple[str, ...], **options: Any) -> in
 
                 return verify_many(script, arguments, options)
             if options["scaling"]:
+                if script is None:
+                    raise click.UsageError("--scaling takes a script")
                 return _scaling(script, arguments, options)
             result = _verify(script, arguments, options)
     except (NotAScript, NotAList, ConfigError) as problem:
@@ -139,7 +143,7 @@ def verify(script: str | None, arguments: tuple[str, ...], **options: Any) -> in
     return result.exit_code
 
 
-def _verify(script: str | None, arguments: tuple[str, ...], options: dict[str, Any]):
+def _verify(script: str | None, arguments: tuple[str, ...], options: dict[str, Any]) -> Verification | None:
     from kerascheck.verify import memory
     from kerascheck.verify.prepared import prepare
 
@@ -152,6 +156,7 @@ def _verify(script: str | None, arguments: tuple[str, ...], options: dict[str, A
         if room.kind is not Rule:
             raise click.UsageError(f"{room.code} {room.name} is not about scripts: there is nothing to run")
         script = str(room.folder / "slow.py")
+    assert script is not None, "there is a script where there is no rule"
     prepared = prepare(script, arguments, configuration_of(options, room), python=options["python"], room=room)
     if options["target"]:
         result = _elsewhere(prepared, options)
@@ -166,15 +171,15 @@ def _verify(script: str | None, arguments: tuple[str, ...], options: dict[str, A
     return result
 
 
-def _scaling(script: str | None, arguments: tuple[str, ...], options: dict[str, Any]) -> int:
+def _scaling(script: str, arguments: tuple[str, ...], options: dict[str, Any]) -> int:
     """Compare one GPU with all of them; the exit code."""
     import json
 
     from kerascheck.verify import scaling
     from kerascheck.verify.prepared import prepare
 
-    if options["rule"] or options["output_format"] == "html":
-        raise click.UsageError("--scaling takes a script, and has no HTML report")
+    if options["output_format"] == "html":
+        raise click.UsageError("--scaling has no HTML report")
     try:
         names = [] if options["target"] else scaling.here()
     except scaling.TooFewGpus as problem:
@@ -183,7 +188,7 @@ def _scaling(script: str | None, arguments: tuple[str, ...], options: dict[str, 
     if options["target"]:
         from kerascheck.verify.remote.run import measure_scaling
 
-        result = _there(prepared, options, lambda *where: measure_scaling(*where, prepared.command))
+        result = _there(prepared, options, partial(measure_scaling, command=prepared.command))
         if result is None:
             return 2
     else:
@@ -205,7 +210,7 @@ def _scaling(script: str | None, arguments: tuple[str, ...], options: dict[str, 
     return 2 if result.ratio is None else 0
 
 
-def _target(options: dict[str, Any]):
+def _target(options: dict[str, Any]) -> Target | None:
     """Where ``--on`` says to run, or None for here; fills in the interpreter."""
     from kerascheck.verify.remote.target import BadTarget, parse
 
@@ -221,7 +226,7 @@ def _elsewhere(prepared: Prepared, options: dict[str, Any]) -> Verification | No
     """The verification of a script on the target; None, with the reason said, where that was not possible."""
     from kerascheck.verify.remote.run import measure
 
-    told = _there(prepared, options, lambda *where: measure(*where, prepared.variants))
+    told = _there(prepared, options, partial(measure, variants=prepared.variants))
     return None if told is None else prepared.result(*told)
 
 
@@ -254,7 +259,7 @@ def _announce(run: Script, command: str, variants: int, options: dict[str, Any])
         click.echo(click.style(line, bold=line.startswith(_MARK)), err=True)
 
 
-def _write(result, options: dict[str, Any]) -> None:
+def _write(result: Verification, options: dict[str, Any]) -> None:
     style, color = click.style, None if options["color"] == "auto" else options["color"] == "always"
     if options["color"] == "auto" and (os.environ.get("NO_COLOR") or options["output_file"]):
         color = False
@@ -296,6 +301,7 @@ def evidence(
 
     from kerascheck import registry
     from kerascheck.config import ConfigError
+    from kerascheck.measured import read_table
     from kerascheck.verify import evidence as table
     from kerascheck.verify import gpu_evidence
     from kerascheck.verify.compare import Budget
@@ -309,7 +315,7 @@ def evidence(
     except gpu_evidence.NoGpu as problem:
         click.echo(f"kerascheck evidence --gpu: {problem}", err=True)
         return 2
-    kept = table.read_table(Path(update)) if update else []
+    kept = read_table(Path(update)) if update else []
     if engine and not again:
         rooms = [room for room in rooms if not gpu_evidence.is_finished(room.code, kept, engine)]
     where = f" on {engine.card} with {engine.backend}" if engine else ""
@@ -320,10 +326,10 @@ def evidence(
 
     def tell(row: dict[str, Any]) -> None:
         progress.clear()
-        click.echo(f"{row['code']} {row['name']}: {'; '.join(table.for_rule(row['code'], [row]))}", err=True)
+        click.echo(f"{row['code']} {row['name']}: {'; '.join(table.for_rule(row['code'], [row]) or ())}", err=True)
         if update:  # after every row: a table takes an hour, and may be interrupted
             path = Path(update)
-            rows = table.merge(table.read_table(path), [row])
+            rows = table.merge(read_table(path), [row])
             write_whole(path, json.dumps({"rows": rows}, indent=1) + "\n")
 
     with ends_on_signals():

@@ -106,7 +106,7 @@ def row_of(code: str, rows: Sequence[Mapping[str, Any]] | None = None) -> Mappin
 def for_rule(code: str, rows: Sequence[Mapping[str, Any]] | None = None) -> list[str] | None:
     """What the table says of a rule, a line per device, for ``kerascheck rule`` and the documentation; None without a row."""
     entry = row_of(code, rows)
-    return entry and [f"{device.upper()}: {_column(entry.get(device))}" for device in DEVICES]
+    return None if entry is None else [f"{device.upper()}: {_column(entry.get(device))}" for device in DEVICES]
 
 
 def _column(measured: Mapping[str, Any] | None) -> str:

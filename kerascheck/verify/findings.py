@@ -178,7 +178,7 @@ def _repair(linted: Linted, name: str, findings: Sequence[Finding]) -> Repair:
         own = [finding for finding in findings if os.path.abspath(finding.location.path) == path]
         if not own:
             continue
-        text, fixes = compose(source.text, [finding.fix for finding in own])
+        text, fixes = compose(source.text, [finding.fix for finding in own if finding.fix is not None])
         if text == source.text:
             continue
         texts[path] = text
@@ -193,10 +193,7 @@ def _repair(linted: Linted, name: str, findings: Sequence[Finding]) -> Repair:
 
 def lines_of(source: Source, finding: Finding) -> list[tuple[int, int]]:
     """First and last lines of what the finding is about and of what its fix touches."""
-    before = 0
-    if finding.location.cell is not None:
-        cell = next(c for c in source.cells if c.index == finding.location.cell)
-        before = source.line_of(cell.start) - 1
+    before = source.lines_above(finding.location.cell)
     spans = [(finding.location.line + before, finding.location.end_line + before)]
     if finding.statement_lines[0]:
         spans.append((finding.statement_lines[0] + before, finding.statement_lines[1] + before))
@@ -212,7 +209,7 @@ def _tolerance(findings: Sequence[Finding]) -> float | None:
     loosest = 0.0
     for finding in findings:
         rule = registry.find(finding.code).rule
-        if finding.fix.applicability is Applicability.UNSAFE or rule.loss_tolerance is None:
+        if finding.fix is None or finding.fix.applicability is Applicability.UNSAFE or rule.loss_tolerance is None:
             return None
         loosest = max(loosest, rule.loss_tolerance)
     return loosest

@@ -172,7 +172,11 @@ _KINDS = ("with something to win", "inconclusive", "with nothing to win", "not m
 
 def _kind(row: Mapping[str, Any] | None) -> str:
     code = _code(row)
-    if code == 0 and any(verdict["status"] == Status.INCONCLUSIVE.value for verdict in row["verification"]["verdicts"]):
+    if (
+        row is not None
+        and code == 0
+        and any(verdict["status"] == Status.INCONCLUSIVE.value for verdict in row["verification"]["verdicts"])
+    ):
         return "inconclusive"
     return {0: "with nothing to win", 1: "with something to win", 2: "not measured"}[code]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -13,6 +14,7 @@ from kerascheck.verify.findings import NotAScript
 from kerascheck.verify.prepared import Prepared, prepare
 from kerascheck.verify.remote import pack
 from kerascheck.verify.remote import run as remote
+from kerascheck.verify.result import Verification
 from kerascheck.verify.running import Progress, budget_of, configuration_of, print_report, verify_here
 
 
@@ -35,7 +37,7 @@ def verify_many(path: str, arguments: tuple[str, ...], options: dict[str, Any]) 
     )
 
     def finished(line: many.Line, result: Any, problem: Exception | None) -> None:
-        row = rows.add(line, on, result, problem and f"{problem}")
+        row = rows.add(line, on, result, None if problem is None else str(problem))
         if result is not None and not options["no_memory"]:
             memory.remember(result)
         done = sum(rows.is_finished(each, on) for each in lines)
@@ -59,7 +61,7 @@ class _NotDone(Exception):
     """Nothing was run; ``str()`` says why."""
 
 
-def _prepare_many(todo: list, path: str, options: dict[str, Any], finished: Any) -> dict[Any, Prepared]:
+def _prepare_many(todo: list[many.Line], path: str, options: dict[str, Any], finished: Any) -> dict[Any, Prepared]:
     """What is to be run for the lines of a list; lines that are no scripts are finished at once."""
     prepared = {}
     configuration, folder = configuration_of(options), os.path.dirname(os.path.abspath(path))
@@ -83,8 +85,8 @@ def _jobs_here(prepared: dict[Any, Prepared], options: dict[str, Any]) -> dict[A
             err=True,
         )
 
-    def job(each: Prepared):
-        def run(stop: object):
+    def job(each: Prepared) -> Callable[[object], Verification]:
+        def run(stop: object) -> Verification:
             with Progress() as progress:
                 return verify_here(each, options, progress)
 
@@ -104,8 +106,8 @@ def _jobs_there(prepared: dict[Any, Prepared], options: dict[str, Any]) -> dict[
     except (pack.TooLarge, remote.NotAgreed) as problem:
         raise _NotDone(f"{target.label}: {problem}") from None
 
-    def job(line: Any, each: Prepared):
-        def run(stop: Any):
+    def job(line: Any, each: Prepared) -> Callable[[Any], Verification]:
+        def run(stop: Any) -> Verification:
             # Several jobs at once would fight for the line on the terminal.
             with Progress(active=options["jobs"] == 1) as progress:
                 return each.result(

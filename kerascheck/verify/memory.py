@@ -61,10 +61,8 @@ def _digest(text: str) -> str:
 def _surroundings(finding: Finding, source: Source) -> tuple[str, Sequence[str], Sequence[str]]:
     """Without layout: the qualified name of the finding's function, what tells the finding from others there, and the code
     that its evidence depends on."""
-    place, before, text = finding.location, 0, source.text
-    if place.cell is not None:
-        cell = next(c for c in source.cells if c.index == place.cell)
-        before = source.line_of(cell.start) - 1
+    place, text = finding.location, source.text
+    before = source.lines_above(place.cell)
     first, last = place.line + before, place.end_line + before
     every = text.splitlines()
     lines = every[first - 1 : last]
@@ -192,13 +190,8 @@ def _read(path: Path) -> dict[str, Any]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    if (
-        not isinstance(content, dict)
-        or content.get("version") != _SCHEMA
-        or not isinstance(content.get("evidence"), dict)
-    ):
-        return {}
-    return content["evidence"]
+    found = content.get("evidence") if isinstance(content, dict) and content.get("version") == _SCHEMA else None
+    return found if isinstance(found, dict) else {}
 
 
 def recall(
@@ -278,7 +271,7 @@ def _shows_nothing(entry: Any) -> bool:
 def _is_inconclusive(entry: Mapping[str, Any]) -> bool:
     """Whether an entry shows nothing: up to version 0.1 wide intervals were kept as "no effect", too."""
     if entry["status"] != "no effect":
-        return entry["status"] == "inconclusive"
+        return bool(entry["status"] == "inconclusive")
     return not is_no_effect(float(entry["low"]), float(entry["high"]), float(entry.get("no_effect", NO_EFFECT)))
 
 

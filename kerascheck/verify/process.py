@@ -158,7 +158,7 @@ class ScriptProcess:
             elif self._process.poll() is not None and not select.select([self._events], [], [], 0)[0]:
                 raise Ended(self._how_it_ended())
         line, self._buffer = self._buffer.split(b"\n", 1)
-        message = json.loads(line)
+        message: dict[str, Any] = json.loads(line)
         self.messages.append(message)
         return message
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from kerascheck.report.html import change, escape, gpu_over_time, lines, page, table
 from kerascheck.verify import gpu
@@ -135,7 +135,7 @@ def _distributions(before: Sequence[float], after: Sequence[float]) -> str:
 def _analysis(analysis: Analysis) -> Iterator[str]:
     yield '<section class="card">'
     yield f"<p><strong>{typical([analysis.step_seconds])}</strong> per {analysis.unit}</p>"
-    if analysis.input_bound is not None:
+    if analysis.input_bound is not None and analysis.ceiling_seconds is not None:
         yield (
             f"<p>Waiting for data: {analysis.input_bound:.0%} of a step. With one cached batch a step takes "
             f"{typical([analysis.ceiling_seconds])}: a fix of the input can win ×{analysis.largest_input_gain:.2f} at most.</p>"
@@ -156,7 +156,7 @@ def _analysis(analysis: Analysis) -> Iterator[str]:
     yield "</section>"
 
 
-def _diff(sources, result: Verification) -> Iterator[str]:
+def _diff(sources: Mapping[str, str], result: Verification) -> Iterator[str]:
     for path, text in sources.items():
         source = result.linted.sources.get(path)
         if source is not None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from kerascheck.report.common import plain
 from kerascheck.verify import gpu
@@ -102,7 +103,7 @@ def _where_time_goes(analysis: Analysis, several: bool, style: Style) -> Iterato
     yield ""
 
 
-def details_of(facts) -> Iterator[str]:
+def details_of(facts: Mapping[str, Any]) -> Iterator[str]:
     """Single facts worth a word."""
     if facts.get("backend"):
         yield f"Keras {facts.get('keras') or facts.get('tf-keras')} on {facts['backend']}"

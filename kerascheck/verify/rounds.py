@@ -28,6 +28,13 @@ class Run:
     trainings: list[dict[str, Any]] = field(default_factory=list)
     """A message for each training that made a step, and for each loop that may be one, in their order."""
 
+    @property
+    def told(self) -> dict[str, Any]:
+        """The closing message of a run that has one (ValueError otherwise)."""
+        if self.end is None:
+            raise ValueError(f"a run that did not end well has told nothing: {self.failure}")
+        return self.end
+
 
 Settled = Callable[[Mapping[str, Run]], Collection[str]]
 """Of the runs so far, those whose next blocks would say nothing more."""

@@ -144,7 +144,7 @@ def _shown(script: Script, side: Side) -> Script:
 
 
 def _describe(side: Side, run: Run) -> None:
-    facts = run.end["facts"]
+    facts = run.told["facts"]
     side.replicas = facts.get("replicas")
     # The last batch of an epoch may be smaller.
     side.global_batch = max(facts.get("rows") or [0]) or None
@@ -155,7 +155,8 @@ def _judge(result: Scaling, comparison: Comparison) -> None:
     if verdict.ratio is None:
         result.failure = comparison.failure or verdict.reason
         return
-    result.one.step_seconds, result.all.step_seconds = verdict.step_seconds
+    if verdict.step_seconds is not None:
+        result.one.step_seconds, result.all.step_seconds = verdict.step_seconds
     larger = 1.0
     if result.one.global_batch and result.all.global_batch:
         larger = result.all.global_batch / result.one.global_batch
@@ -195,7 +196,8 @@ def _cells(side: Side) -> Iterator[str]:
         yield f"global batch {side.global_batch:>6} ({side.batch_per_replica:g} per replica)"
     else:
         yield "global batch unknown"
-    yield f"{typical([side.step_seconds])} per step"
+    if side.step_seconds is not None:
+        yield f"{typical([side.step_seconds])} per step"
     if side.examples_per_second:
         yield f"{side.examples_per_second:,.0f} examples/s"
 

@@ -87,7 +87,7 @@ def _why(script: str, arguments: tuple[str, ...], options: dict[str, Any]) -> in
         answer = look(
             run,
             lambda: findings_of(script, Configuration()),
-            lambda run: problems(run.end["facts"], options["python"]),
+            lambda run: problems(run.told["facts"], options["python"]),
             training=options["training"] - 1,
             start_limit=options["start_limit"],
         )
@@ -142,7 +142,7 @@ def _write(answer: Look, used: Any, script: str, arguments: tuple[str, ...], opt
         from kerascheck.why import report_html
 
         text = report_html.render(answer, used)
-    elif answer.failure is not None:
+    elif answer.diagnosis is None:
         text = "\n".join(report_text.failed(answer, click.style))
     else:
         from kerascheck.report.text import terminal_columns
@@ -165,7 +165,7 @@ def _prove(answer: Look, run: Any, options: dict[str, Any]) -> None:
     from kerascheck.verify.findings import repairs
     from kerascheck.why import report_text
 
-    finding = report_text.provable(answer.diagnosis)
+    finding = report_text.provable(answer.diagnosis) if answer.diagnosis is not None else None
     if finding is None:
         click.echo("The recommendations have no fix that kerascheck can apply: there is nothing to prove.")
         return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -100,9 +99,9 @@ def diagnose(
     fact = advice[:1] if advice and advice[0].part in _COMPUTING and advice[0].is_fact else []
     advice = [*fact, *(one for one in advice if not one.is_fact)] or advice[:1]
     # The first batches of an epoch wait for the same stage, and the same advice helps them.
-    waits_for = next((_place(one.cause) for one in advice if one.part is Part.INPUT), None)
+    waits_for = {one.cause.place for one in advice if one.part is Part.INPUT and one.cause is not None} - {None}
     advice = [
-        one for one in advice if one.part is not Part.EPOCHS or waits_for is None or _place(one.cause) != waits_for
+        one for one in advice if one.part is not Part.EPOCHS or one.cause is None or one.cause.place not in waits_for
     ]
     taken = {id(finding) for one in advice for finding in one.findings}
     little = [f for f in here if id(f) not in taken and all(step.share(part) < limit for part in parts_of(f.code))]
@@ -118,10 +117,6 @@ def diagnose(
         lines,
         words.warning(step),
     )
-
-
-def _place(cause: Cause | None) -> tuple[str, int | None] | None:
-    return (cause.path, cause.line) if cause is not None and cause.path is not None else None
 
 
 def _concerns(spans: Sequence[Span], step: Step) -> bool:
@@ -162,10 +157,11 @@ def _input_cause(step: Step, lines: Lines) -> Cause | None:
     own = [line for line in hot if line.path and (line.path, line.line) != step.place]
     slowest = max(step.stages, key=lambda stage: stage.share, default=None)
     if hot and busy > _SLOW_PYTHON:
-        libraries = Counter[str]()
+        libraries: dict[str, float] = {}
         for each in hot:
-            libraries[each.library or "Python"] += 0 if each.path else each.share
-        library, share = libraries.most_common(1)[0]
+            name = each.library or "Python"
+            libraries[name] = libraries.get(name, 0.0) + (0.0 if each.path else each.share)
+        library, share = max(libraries.items(), key=lambda item: item[1])
         if own and sum(line.share for line in own) >= share:
             return _of_line(own[0], own[0].share / busy, lines)
         return Cause(f"in {library}", None, None, share / busy, python=True)
@@ -201,7 +197,7 @@ def _of_line(line: HotLine, share: float, lines: Lines) -> Cause:
     return Cause(lines.text(line.path, line.line) or line.function, line.path, line.line, share, python=True)
 
 
-def _is_at(spans: Sequence[Span], path: str | None, line: int | None) -> bool:
+def _is_at(spans: Sequence[Span], path: str, line: int) -> bool:
     return any(where == path and first <= line <= last for where, first, last in spans)
 
 
@@ -215,7 +211,7 @@ def _advise(step: Step, part: Part, cause: Cause | None, mine: list[Finding], li
         ]
     # The loop that a finding stands in is related to it, and holds all that the loop does.
     places = lines.own_spans if part in (Part.PYTHON, Part.INSIDE) else lines.spans
-    hot = {_place(cause)}
+    hot = {cause.place} if cause is not None else set()
     if part is Part.EPOCHS and step.stages:
         # What fills the buffer is as much the cause as the buffer.
         hot.add(stage_place(max(step.stages, key=lambda stage: stage.share), step))

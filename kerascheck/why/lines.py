@@ -38,9 +38,7 @@ class Lines:
 
     def _before(self, path: str, cell: int | None) -> int:
         source = self._sources.get(path)
-        if cell is None or source is None:
-            return 0
-        return source.line_of(next(each.start for each in source.cells or () if each.index == cell)) - 1
+        return 0 if source is None else source.lines_above(cell)
 
     def shown(self, path: str, line: int) -> str:
         """Such as "train.py:14", or "train.ipynb cell 3:2"."""
@@ -48,8 +46,8 @@ class Lines:
         source = self._sources.get(path)
         if source is None or not source.cells:
             return f"{name}:{line}"
-        cell = source.cell_at(source.line_starts[line - 1])
-        return f"{name} cell {cell.index + 1}:{line - source.line_of(cell.start) + 1}"
+        place = source.locate(source.line_starts[line - 1], source.line_starts[line - 1])
+        return f"{name} cell {place.cell_number}:{place.line}"
 
     def text(self, path: str, line: int) -> str:
         """What stands in the line, without its indentation; empty for a file that is not among the sources."""

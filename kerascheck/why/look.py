@@ -62,23 +62,23 @@ def look(
     if failure is not None:
         return Look(run, linted, None, _missing_framework(run, script) or _not_reached(run, training) or failure)
     several = training_calls(script.sources.values()) > 1
-    step = step_of(run, used_lines(script, run.end, alone=not several), alone)
+    step = step_of(run, used_lines(script, run.told, alone=not several), alone)
     return Look(run, linted, diagnose(step, linted.findings, Lines(linted.sources), problems(run)))
 
 
 def _without_input(script: Script, run: Run, training: int, start_limit: float, block_limit: float) -> float | None:
     """Seconds of a step on one cached batch, from a second run; None where the first run tells them, or no run can."""
     order = ceiling_order(run)
-    known = "call_seconds_without_input" in run.end["facts"] or any(
+    known = "call_seconds_without_input" in run.told["facts"] or any(
         block["phase"] == "replayed" for block in run.blocks
     )
     if known or isinstance(order, str):
         return None
-    plan = replace(SCOUT, diagnose=False, training=training, kind=weak_kind(run), passes=run.end.get("passes") or None)
+    plan = replace(SCOUT, diagnose=False, training=training, kind=weak_kind(run), passes=run.told.get("passes") or None)
     other = run_alone(replace(script, ceiling=order), plan, start_limit=start_limit, block_limit=block_limit)
-    if why_useless(other) is not None or not other.blocks or not other.end["facts"].get("one_cached_batch"):
+    if why_useless(other) is not None or not other.blocks or not other.told["facts"].get("one_cached_batch"):
         return None
-    return sum(block["seconds"] for block in other.blocks) / sum(block["steps"] for block in other.blocks)
+    return float(sum(block["seconds"] for block in other.blocks) / sum(block["steps"] for block in other.blocks))
 
 
 def _not_reached(run: Run, training: int) -> str | None:

@@ -169,11 +169,11 @@ def _parts(diagnosis: Diagnosis) -> Iterator[str]:
 
 def _cause(cause: Cause, known: Lines) -> Iterator[str]:
     what = "" if cause.python and cause.path else f"{escape(cause.what)}, "
-    place = f"<code>{escape(known.shown(cause.path, cause.line))}</code>, " if cause.path else ""
+    place = f"<code>{escape(known.shown(*cause.place))}</code>, " if cause.place else ""
     of = "the Python of this part" if cause.python else "the time of all stages"
     yield f'<p class="note">{what}{place}<span class="soft">{_percent(cause.share)} of {of}</span></p>'
-    if cause.path:
-        yield _excerpt(known, cause.path, cause.line)
+    if cause.place:
+        yield _excerpt(known, *cause.place)
 
 
 def _excerpt(known: Lines, path: str, line: int) -> str:
@@ -202,12 +202,14 @@ def _recommendations(answer: Look, diagnosis: Diagnosis) -> Iterator[str]:
 def _advice(number: int, advice: Advice, answer: Look, diagnosis: Diagnosis) -> Iterator[str]:
     step = diagnosis.step
     share = step.share(advice.part) if advice.part is not None else 0.0
-    about = f'<span class="soft">{advice.part.value}, {_percent(share)} of a step</span>' if share else ""
+    about = (
+        f'<span class="soft">{advice.part.value}, {_percent(share)} of a step</span>' if advice.part and share else ""
+    )
     yield f'<div class="head"><span class="number">{number}</span>{_gain(advice.largest_gain)}{about}</div>'
     if not advice.leads:
         yield f"<p>{_sentence(advice.text)}</p>"
-        if advice.cause is not None and advice.cause.path:
-            place = advice.cause.path, advice.cause.line
+        place = advice.cause.place if advice.cause is not None else None
+        if place is not None:
             yield f'<p class="soft"><code>{escape(diagnosis.lines.shown(*place))}</code></p>{_line(diagnosis.lines, *place)}'
     else:
         yield from _finding(advice.findings[0], answer, diagnosis.lines)
@@ -236,7 +238,7 @@ def _finding(finding: Finding, answer: Look, known: Lines) -> Iterator[str]:
         there, at, _ = known.span(related.location)
         yield f'<p class="soft"><code>{escape(known.shown(there, at))}</code>: {_ended(related.message)}</p>'
     diff = _diff(finding, path, answer)
-    if diff:
+    if diff and finding.fix is not None:
         yield f"<p><strong>{_ended(finding.fix.message)}</strong>{_how_to_apply(finding)}</p>{diff}"
     else:
         yield _excerpt(known, path, line)
@@ -245,7 +247,8 @@ def _finding(finding: Finding, answer: Look, known: Lines) -> Iterator[str]:
 def _how_to_apply(finding: Finding) -> str:
     given = option(finding)
     how = f" <code>kerascheck check {given}</code> does it." if given is not None else ""
-    careful = " Results may change." if finding.fix.applicability is Applicability.UNSAFE else ""
+    unsafe = finding.fix is not None and finding.fix.applicability is Applicability.UNSAFE
+    careful = " Results may change." if unsafe else ""
     return f' <span class="soft">{how}{careful}</span>'
 
 
@@ -310,13 +313,13 @@ def _busiest(step: Step, known: Lines) -> Iterator[str]:
     ]
     prepare = [line for line in step.input_lines if (line.path, line.line) != hidden]
     groups = [("Preparing data, in all threads", "input", prepare), ("The main thread, besides that", "python", own)]
-    groups = [(title, kind, merged) for title, kind, hot in groups if (merged := _merged(hot))]
-    if not groups:
+    shown = [(title, kind, merged) for title, kind, hot in groups if (merged := _merged(hot))]
+    if not shown:
         return
     yield "<h2>The busiest lines of Python</h2>"
-    for title, kind, hot in groups:
+    for title, kind, entries in shown:
         yield f'<section class="card"><h3>{title}</h3><ol class="bars">'
-        for line, libraries, share in hot[:_MOST_LINES]:
+        for line, libraries, share in entries[:_MOST_LINES]:
             yield _bar_row(share, kind, _hot_line(line, libraries, known))
         yield "</ol></section>"
     yield (

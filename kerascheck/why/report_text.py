@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kerascheck.finding import Finding
+from kerascheck.report.common import plain
 from kerascheck.verify import gpu
 from kerascheck.verify.analysis import bar, relative, typical
-from kerascheck.verify.report_text import plain, printed_last
+from kerascheck.verify.report_text import printed_last
 from kerascheck.why.diagnosis import Advice, Diagnosis, second_limit
 from kerascheck.why.lines import Lines
 from kerascheck.why.step import Cause, Part
@@ -77,7 +78,7 @@ def _part(part: Part, diagnosis: Diagnosis, width: int, style: Style) -> str:
 
 
 def _of(cause: Cause, lines: Lines) -> str:
-    place = lines.shown(cause.path, cause.line) if cause.path else ""
+    place = lines.shown(*cause.place) if cause.place else ""
     return f"{place}  {cause.what if cause.python else words_of(cause.what)}".strip()
 
 
@@ -153,7 +154,7 @@ def _wrapped(text: str, width: int, indent: str = "") -> Iterator[str]:
 
 def failed(answer: Look, style: Style) -> Iterator[str]:
     """Why there is no answer, and what the script printed last."""
-    yield style("not run", fg="magenta", bold=True) + f"  {plain(answer.failure)}"
+    yield style("not run", fg="magenta", bold=True) + f"  {plain(answer.failure or '')}"
     yield from printed_last(answer.run.output)
 
 

@@ -68,6 +68,11 @@ class Cause:
     python: bool = False
     """Whether it is Python of the script."""
 
+    @property
+    def place(self) -> tuple[str, int] | None:
+        """File and line, where both are known."""
+        return (self.path, self.line) if self.path is not None and self.line is not None else None
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -139,7 +144,7 @@ def step_of(run: Run, used: Sequence[Span] = (), without_input: float | None = N
         without_input: seconds of a step in another run, which was fed one batch again and again; None where there was
         none.
     """
-    end = run.end
+    end = run.told
     facts = end["facts"]
     measured = [block for block in run.blocks if block.get("phase") is None]
     replayed = [block for block in run.blocks if block.get("phase") == "replayed"]
@@ -193,15 +198,17 @@ def _runs_ahead(facts: Mapping[str, Any]) -> bool:
 def _mean(blocks: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]) -> float:
     """Seconds per step, without the steps that begin an epoch where they can be told apart."""
     if _runs_ahead(facts):
-        return sum(block["seconds"] for block in blocks) / sum(block["steps"] for block in blocks)
+        return _per_step(blocks)
     return _inner(blocks)
 
 
 def _inner(blocks: Sequence[Mapping[str, Any]]) -> float:
     inner = sum(block["inner_steps"] for block in blocks)
-    if inner:
-        return sum(block["inner_seconds"] for block in blocks) / inner
-    return sum(block["seconds"] for block in blocks) / sum(block["steps"] for block in blocks)
+    return float(sum(block["inner_seconds"] for block in blocks) / inner) if inner else _per_step(blocks)
+
+
+def _per_step(blocks: Sequence[Mapping[str, Any]]) -> float:
+    return float(sum(block["seconds"] for block in blocks) / sum(block["steps"] for block in blocks))
 
 
 def _typical(durations: Sequence[Sequence[Any]]) -> float:
@@ -245,9 +252,8 @@ def _waiting(
 ) -> float:
     """How much shorter a step is on one batch that is fed again and again."""
     if "call_seconds_without_input" in facts:
-        return max(
-            0.0, min(seconds, counted["call"] - counted.get("tracing", 0.0) - facts["call_seconds_without_input"])
-        )
+        without = float(facts["call_seconds_without_input"])
+        return max(0.0, min(seconds, counted["call"] - counted.get("tracing", 0.0) - without))
     if sum(block["steps"] for block in replayed) >= _FEWEST_REPLAYED:
         # A loop of the script's own waits in no other place than where it asks for its next batch.
         return min(max(0.0, seconds - _mean(replayed, facts)), counted.get("next") or seconds)
@@ -325,7 +331,7 @@ def _validation(facts: Mapping[str, Any], unknown: list[str]) -> float:
     if found["seconds"] is None:
         unknown.append("how long a validation takes")
         return 0.0
-    return float(found["seconds"]) * min(1.0, found["calls"] / len(lengths)) / lengths[0]
+    return float(found["seconds"] * min(1.0, found["calls"] / len(lengths)) / lengths[0])
 
 
 def _start(block: Mapping[str, Any]) -> float:
@@ -362,7 +368,10 @@ def _merged(seen: Sequence[Sequence[Any]], looks: int) -> list[HotLine]:
         key = (path, line or 0, function) if path else ("", 0, function, library)
         counts[key] = counts.get(key, 0) + count
         libraries.setdefault(key, Counter())[library] += count
-    lines = [HotLine(*key[:3], libraries[key].most_common(1)[0][0], count / looks) for key, count in counts.items()]
+    lines = [
+        HotLine(key[0], key[1], key[2], libraries[key].most_common(1)[0][0], count / looks)
+        for key, count in counts.items()
+    ]
     return sorted(lines, key=lambda line: -line.share)
 
 

@@ -42,7 +42,7 @@ def headline(step: Step, limit: float) -> str:
     }[first]
     if first in (Part.INPUT, Part.PREDICT) or not step.stages:
         return said
-    waiting = step.largest_gain(Part.INPUT) - 1
+    waiting = (step.largest_gain(Part.INPUT) or 1.0) - 1
     if waiting >= 0.1 or is_busy(step):
         return said
     return (

@@ -136,20 +136,20 @@ def compute_capability(machine: Snapshot) -> Verdict | None:
     """A card that the build of TensorFlow has no code for."""
     found = tensorflow(machine)
     built = sorted(filter(None, map(_architecture, found.architectures))) if found is not None else []
-    known = [gpu for gpu in machine.gpus if gpu.capability is not None]
+    known = [(gpu, gpu.capability) for gpu in machine.gpus if gpu.capability is not None]
     if not built or found is None:
         return None
-    for gpu in known:
-        number = dotted(gpu.capability)
-        if gpu.capability < built[0]:
+    for gpu, capability in known:
+        number = dotted(capability)
+        if capability < built[0]:
             return problem(
                 f"TensorFlow {found.version} has no code for the {gpu.name}: compute capability {number}, and it "
                 f"needs {dotted(built[0])}.",
-                _todo_for_old(gpu.capability),
+                _todo_for_old(capability),
             )
-        if gpu.capability[0] <= built[-1][0]:
+        if capability[0] <= built[-1][0]:
             continue
-        if gpu.capability >= _FROM_PTX_FAILS:
+        if capability >= _FROM_PTX_FAILS:
             return problem(
                 f"TensorFlow {found.version} was built before the {gpu.name} (compute capability {number}); its "
                 "operations fail there.",

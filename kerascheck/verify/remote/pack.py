@@ -54,7 +54,7 @@ class Upload:
     git: bool = True
 
     @property
-    def bytes(self) -> int:
+    def size(self) -> int:
         """Of all files together."""
         return sum(self.files.values())
 

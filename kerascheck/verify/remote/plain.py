@@ -30,7 +30,7 @@ def restored(kind: Any, value: Any) -> Any:
         return value
     if origin in (typing.Union, types.UnionType):
         return restored(next(each for each in arguments if each is not type(None)), value)
-    if dataclasses.is_dataclass(kind):
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         hints = typing.get_type_hints(kind)
         return kind(**{name: restored(hints[name], item) for name, item in value.items()})
     if isinstance(kind, type) and issubclass(kind, enum.Enum):

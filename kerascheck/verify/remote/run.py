@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from kerascheck.report.common import plain
 from kerascheck.verify.compare import Budget, Comparison, Progress, Variant
 from kerascheck.verify.process import Script
 from kerascheck.verify.remote import pack, talk
 from kerascheck.verify.remote.plain import restored
 from kerascheck.verify.remote.target import Target
-from kerascheck.verify.report_text import plain
 
 if TYPE_CHECKING:
     from kerascheck.verify.scaling import Scaling
@@ -51,7 +51,7 @@ def shown(target: Target, upload: pack.Upload) -> Iterable[str]:
     ours = sum(path.stat().st_size for path in pack.own_code())
     yield (
         f"kerascheck verify UPLOADS to {target.label}: {len(upload.files)} files of {upload.root} ({seen}), "
-        f"{pack.size(upload.bytes)}, and its own code, {pack.size(ours)}"
+        f"{pack.size(upload.size)}, and its own code, {pack.size(ours)}"
     )
     largest = sorted(upload.files, key=upload.files.__getitem__, reverse=True)
     yield (
@@ -116,12 +116,16 @@ def _ask(
     minutes = target.minutes or max(_MINUTES, math.ceil(seconds_of(budget, len(variants)) / 60))
     job = talk.job(upload, script, variants, budget, link_from=target.folder, minutes=minutes, **more)
     _engine(target)(target, python, upload, job, conversation)
-    return json.loads(conversation.result)
+    if conversation.result is None:
+        raise talk.Refused("it ended without a result")
+    result: dict[str, Any] = json.loads(conversation.result)
+    return result
 
 
 def _understood(kind: type[_T], told: Mapping[str, Any], key: str) -> _T:
     try:
-        return restored(kind, told[key])
+        result: _T = restored(kind, told[key])
+        return result
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise talk.Refused(f"its result cannot be understood: {type(problem).__name__}: {problem}") from None
 

@@ -63,7 +63,10 @@ def unpack(upload: Upload, job: dict[str, Any], folder: Path) -> None:
         upload.write(archive, json.dumps(job).encode())
         archive.seek(0)
         with tarfile.open(fileobj=archive, mode="r:gz") as opened:
-            opened.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+            if hasattr(tarfile, "data_filter"):
+                opened.extractall(folder, filter="data")
+            else:
+                opened.extractall(folder)
 
 
 def parameters(target: Target, minutes: int, cluster: str) -> dict[str, Any]:

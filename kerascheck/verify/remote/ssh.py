@@ -12,6 +12,7 @@ import signal
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import IO
 
 from kerascheck.verify.remote.pack import Upload
 from kerascheck.verify.remote.talk import Conversation, Refused
@@ -41,13 +42,14 @@ def run(target: Target, python: str, upload: Upload, job: bytes, conversation: C
             )
         except FileNotFoundError:
             raise Refused("there is no ssh on this machine: install OpenSSH's client") from None
+        assert process.stdin is not None and process.stdout is not None, "both are pipes"
         with process:
             try:
-                _send(process, archive, size)
+                _send(process.stdin, archive, size)
                 for line in process.stdout:
                     conversation.hear(line.decode("utf-8", "replace"))
             finally:
-                _let_go(process)
+                _let_go(process, process.stdin)
         if conversation.result is None:
             raise Refused(_why_nothing(target, python, process.returncode, complaints))
 
@@ -60,21 +62,21 @@ def command(target: Target, python: str) -> list[str]:
     return ["ssh", "-T", "-o", "ServerAliveInterval=15", *port, name, f"{there} -c {shlex.quote(_START)}"]
 
 
-def _send(process: subprocess.Popen[bytes], archive, size: int) -> None:
+def _send(stream: IO[bytes], archive: IO[bytes], size: int) -> None:
     try:
         for line in (_HOST.read_text(encoding="utf-8"), {"size": size}):
-            process.stdin.write(json.dumps(line).encode() + b"\n")
+            stream.write(json.dumps(line).encode() + b"\n")
         while chunk := archive.read(1 << 16):
-            process.stdin.write(chunk)
-        process.stdin.flush()
+            stream.write(chunk)
+        stream.flush()
     except BrokenPipeError:
         pass  # it said why, or ssh did
 
 
-def _let_go(process: subprocess.Popen[bytes]) -> None:
+def _let_go(process: subprocess.Popen[bytes], stream: IO[bytes]) -> None:
     """Close the connection and wait until the other side has cleaned up."""
     try:
-        process.stdin.close()
+        stream.close()
     except BrokenPipeError:
         pass
     try:
@@ -83,7 +85,7 @@ def _let_go(process: subprocess.Popen[bytes]) -> None:
         process.kill()
 
 
-def _why_nothing(target: Target, python: str, status: int, complaints) -> str:
+def _why_nothing(target: Target, python: str, status: int, complaints: IO[bytes]) -> str:
     complaints.seek(0)
     lines = complaints.read().decode("utf-8", "replace").strip().splitlines()
     last = f": {lines[-1].strip()}" if lines else ""

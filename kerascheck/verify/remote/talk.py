@@ -104,7 +104,9 @@ def job(upload: Upload, script: Script, variants: Sequence[Variant], budget: Bud
         environment={**environment, **script.environment},
     )
     variants = [
-        replace(v, sources=moved(v.sources), places=tuple((inside(path), *lines) for path, *lines in v.places))
+        replace(
+            v, sources=moved(v.sources), places=tuple((inside(path), first, last) for path, first, last in v.places)
+        )
         for v in variants
     ]
     if budget.training is not None and budget.training.path and os.path.isabs(budget.training.path):
@@ -130,7 +132,7 @@ def working_directory(upload: Upload, script: Script) -> str:
 
 def needs(texts: Iterable[str]) -> set[str]:
     """Frameworks that the code imports."""
-    found = set()
+    found: set[str] = set()
     for text in texts:
         try:
             tree = ast.parse(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 FORMS = "ssh://[user@]host[:port][/folder], slurm[:partition], ray or ray://host[:port]"
@@ -67,7 +68,7 @@ def parse(text: str) -> Target:
     return _address(text, place, asked)
 
 
-def _address(text: str, place: str, asked: dict[str, int]) -> Target:
+def _address(text: str, place: str, asked: dict[str, Any]) -> Target:
     try:
         url = urlsplit(place)
         host, port = url.hostname or "", url.port
@@ -87,7 +88,7 @@ def _address(text: str, place: str, asked: dict[str, int]) -> Target:
     return Target("ssh", host, url.username or "", port, url.path.rstrip("/"))
 
 
-def _limits(text: str, limits: list[str]) -> dict[str, int]:
+def _limits(text: str, limits: list[str]) -> dict[str, Any]:
     asked = {}
     for limit in limits:
         name, _, number = limit.partition("=")
