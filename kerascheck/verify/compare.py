@@ -162,7 +162,7 @@ class Verdict:
     losses: tuple[list[float], list[float]] | None = None
     rounds: int = 0
     blocks: int = 0
-    ticks: tuple[list[float], list[float]] = ((), ())
+    ticks: tuple[Sequence[float], Sequence[float]] = ((), ())
     """Seconds of single steps, as the host sees them, of both."""
     output: str = ""
     """What a variant that did not run printed last."""
@@ -216,16 +216,16 @@ def compare(
         if budget.training is None:
             targets = _targets(script, variants, result, budget, progress)
         else:
-            used = used_lines(script, result.scout.end, alone=training_calls(script.sources.values()) == 1)
+            used = used_lines(script, result.scout.told, alone=training_calls(script.sources.values()) == 1)
             targets = {
                 v.name: 0 if concerns(v, used) else f"{budget.training.label} does not use its lines" for v in variants
             }
         measured_ones = [variant for variant in variants if variant.measured]
         result.verdicts = [
-            Verdict(v.name, Status.NOT_RUN, targets[v.name]) for v in measured_ones if isinstance(targets[v.name], str)
+            Verdict(v.name, Status.NOT_RUN, why) for v in measured_ones if isinstance(why := targets[v.name], str)
         ]
         for number, scout in enumerate(result.scouts):
-            plan = _timed_plan(scout, scout.end.get("order", number), budget)
+            plan = _timed_plan(scout, scout.told.get("order", number), budget)
             limited = _limited(budget, scout)
             order = ceiling_order(scout) if ceilings else ""
             ceiling = replace(script, ceiling=order) if isinstance(order, dict) else None
@@ -244,15 +244,15 @@ def compare(
                 beside, ceiling = beside or runs, None
                 for verdict in verdicts:
                     verdict.training = number
-                    if scout.end["reason"] in _OVER and verdict.ratio is not None:
+                    if scout.told["reason"] in _OVER and verdict.ratio is not None:
                         _remark(verdict, f"{_how_short(scout)}: there was no more to measure")
                     measured[verdict.name] = verdict
             if ceilings:
                 result.analyses.append(_analysis(scout, order, beside))
             result.verdicts += [replace(measured[first[v.identity].name], name=v.name) for v in here]
-        order = [variant.name for variant in variants]
-        result.verdicts.sort(key=lambda verdict: order.index(verdict.name))
-        result.notes = list(dict.fromkeys(note for scout in result.scouts for note in scout.end["notes"]))
+        asked = [variant.name for variant in variants]
+        result.verdicts.sort(key=lambda verdict: asked.index(verdict.name))
+        result.notes = list(dict.fromkeys(note for scout in result.scouts for note in scout.told["notes"]))
     else:
         result.verdicts = [Verdict(v.name, Status.NOT_RUN, result.failure) for v in variants if v.measured]
     result.seconds = time.monotonic() - start
@@ -279,14 +279,14 @@ def _first_scout(script: Script, budget: Budget) -> tuple[Run, str | None]:
         number, kind = (best["order"], best["kind"]) if best["number"] is None else (best["number"], None)
     scout = _scout(script, number, budget, kind)
     reason = why_useless(scout)
-    if reason and scout.end and not scout.end.get("steps"):
+    if reason and scout.end and not scout.told.get("steps"):
         reason = f"{training.label} was not reached: {reason}"
     return scout, reason
 
 
 def _is_at(script: Script, training: Mapping[str, Any], chosen: Chosen) -> bool:
     spans = lines_of_training({os.path.abspath(path): text for path, text in script.sources.items()}, frames(training))
-    return any(
+    return chosen.line is not None and any(
         first <= chosen.line <= last and (chosen.path is None or path.endswith(os.path.join(os.sep, chosen.path)))
         for path, first, last in spans
     )
@@ -303,11 +303,11 @@ def scout(script: Script, plan: Plan, start_limit: float, block_limit: float) ->
         OSError: no process can be started.
     """
     run = run_alone(script, plan, start_limit=start_limit, block_limit=block_limit)
-    if run.end and run.end["reason"] in _OVER and run.end.get("passes"):
-        longer_plan = replace(plan, passes=run.end["passes"], kind=weak_kind(run))
+    if run.end and run.told["reason"] in _OVER and run.told.get("passes"):
+        longer_plan = replace(plan, passes=run.told["passes"], kind=weak_kind(run))
         longer = run_alone(script, longer_plan, start_limit=start_limit, block_limit=block_limit)
         if why_useless(longer) is None:
-            longer.end["passes"] = run.end["passes"]
+            longer.told["passes"] = run.told["passes"]
             return longer
     return run
 
@@ -318,22 +318,24 @@ def _scout(script: Script, training: int, budget: Budget, kind: str | None = Non
 
 
 def _how_short(scout: Run) -> str:
-    steps = scout.end["steps"]
-    return f"it predicts {steps} times" if scout.end["kind"] == PREDICTION else f"the training ends after {steps} steps"
+    steps = scout.told["steps"]
+    return (
+        f"it predicts {steps} times" if scout.told["kind"] == PREDICTION else f"the training ends after {steps} steps"
+    )
 
 
 def weak_kind(scout: Run) -> str | None:
     """The kind of loop to look for again. Other loops may be rewritten into each other by a fix; a bare loop is only believed once it was seen."""
-    return scout.end["kind"] if scout.end["kind"] in WEAK_KINDS else None
+    return scout.told["kind"] if scout.told["kind"] in WEAK_KINDS else None
 
 
 def _limited(budget: Budget, scout: Run) -> Budget:
     """``budget`` with the limits for a hanging script that what is known of it allows."""
-    longest = max((seconds for seconds, *_ in scout.end["durations"]), default=0.0)
+    longest = max((seconds for seconds, *_ in scout.told["durations"]), default=0.0)
     longest = max([longest, *(tick for block in scout.blocks for tick in block["ticks"])])
     return replace(
         budget,
-        start_limit=min(budget.start_limit, budget.seconds + _AT_ONCE * scout.end["seconds"]),
+        start_limit=min(budget.start_limit, budget.seconds + _AT_ONCE * scout.told["seconds"]),
         block_limit=min(budget.block_limit, budget.seconds + _AT_ONCE * longest),
     )
 
@@ -345,7 +347,7 @@ def _analysis(scout: Run, order: Mapping[str, Any] | str, runs: Mapping[str, Run
     for run in (runs[ORIGINAL], runs[CEILING]):
         if why_useless(run) or not run.blocks:
             return analyse(_step_seconds(scout), scout, None, why_useless(run) or "too few steps")
-    if not runs[CEILING].end["facts"].get("one_cached_batch"):
+    if not runs[CEILING].told["facts"].get("one_cached_batch"):
         return analyse(_step_seconds(scout), scout, None, "its data comes in a way that cannot be replaced")
     original = [_mean_step(block, inner=bool(block["inner_steps"])) for block in runs[ORIGINAL].blocks]
     ((a,), (b,)) = _paired([runs[ORIGINAL]], [runs[CEILING]])
@@ -362,7 +364,7 @@ def _targets(
     """
     targets: dict[str, int | str] = {}
     single = [variant for variant in variants if not _spans_everything(variant, [v for v in variants if v.measured])]
-    if result.scout.end["kind"] != PREDICTION:
+    if result.scout.told["kind"] != PREDICTION:
         _find_trainings([v for v in single if not v.predicts], targets, script, result, budget, progress)
     _find_predictions(single, targets, script, result, budget, progress)
     for variant in variants:
@@ -386,7 +388,7 @@ def _find_trainings(
     budget: Budget,
     progress: Progress,
 ) -> None:
-    first = result.scout.end
+    first = result.scout.told
     several = training_calls(script.sources.values()) > 1 and not (
         first["reason"] in ("end", "exit") and first["trainings"] == 1
     )
@@ -443,7 +445,7 @@ def frames(training: Mapping[str, Any]) -> list[Frame]:
 
 def _patience(scout: Run, budget: Budget) -> float:
     """Seconds that what comes after the first training may take until it has begun."""
-    return min(budget.start_limit, scout.end["first_step_at"] + 2 * budget.seconds)
+    return min(budget.start_limit, float(scout.told["first_step_at"]) + 2 * budget.seconds)
 
 
 def _find_predictions(
@@ -454,7 +456,7 @@ def _find_predictions(
     budget: Budget,
     progress: Progress,
 ) -> None:
-    only = result.scout.end["kind"] == PREDICTION
+    only = result.scout.told["kind"] == PREDICTION
     for order in range(_MAX_PREDICTIONS):
         missing = [variant for variant in variants if variant.name not in targets]
         if not missing:
@@ -470,10 +472,10 @@ def _find_predictions(
                 len(result.scouts),
             )
             if why_useless(scout) is not None:
-                if scout.end is not None and scout.end.get("steps"):
+                if scout.end is not None and scout.told.get("steps"):
                     continue  # too few of these: the next ones may be more
                 break
-        used = used_lines(script, scout.end)
+        used = used_lines(script, scout.told)
         concerned = [variant for variant in missing if concerns(variant, used)]
         if concerned and scout is not result.scout:
             result.scouts.append(scout)
@@ -501,7 +503,7 @@ def training_calls(texts: Iterable[str]) -> int:
         functions = [n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in TRAINS:
-                around = (f.name for f in functions if f.lineno <= node.lineno <= f.end_lineno)
+                around = (f.name for f in functions if f.lineno <= node.lineno <= (f.end_lineno or f.lineno))
                 count += math.prod(max(1, calls[name]) for name in around)
     return count
 
@@ -537,7 +539,7 @@ def why_useless(run: Run) -> str | None:
         if run.failure == "it took too long":
             return "the script made no progress in the time allowed: it hangs, or needs a larger --start-limit"
         return run.failure
-    end = run.end
+    end = run.told
     trained = end.get("steps", 0)
     place = f" at line {end['line']}" if end.get("line") else ""
     if end["reason"] == "fault":
@@ -561,7 +563,7 @@ def why_useless(run: Run) -> str | None:
 
 
 def _timed_plan(scout: Run, training: int, budget: Budget) -> Plan:
-    end = scout.end
+    end = scout.told
     step = _step_seconds(scout)
     block_steps = max(1, round(_BLOCK_SECONDS / step))
     warmup = 5
@@ -610,9 +612,9 @@ def _shortened(plan: Plan, runs: Iterable[Run]) -> Plan:
     The repaired script may run so much faster that it is over with the warm-up of the one as written.
     """
     lengths = [
-        run.end["steps"]
+        run.told["steps"]
         for run in runs
-        if why_useless(run) is None and run.end["reason"] in _OVER and len(run.blocks) < _FEW_BLOCKS
+        if why_useless(run) is None and run.told["reason"] in _OVER and len(run.blocks) < _FEW_BLOCKS
     ]
     if not lengths:
         return plan
@@ -625,14 +627,14 @@ def _shortened(plan: Plan, runs: Iterable[Run]) -> Plan:
 def _steps(runs: Iterable[Run]) -> list[float]:
     """Seconds of steps: of single ones, or of whole blocks where the host may run ahead of the device within a block."""
     runs = list(runs)
-    if any(run.end and (run.end.get("facts") or {}).get("gpus") for run in runs):
+    if any(run.end and (run.told.get("facts") or {}).get("gpus") for run in runs):
         return [block["seconds"] / block["steps"] for run in runs for block in run.blocks]
     return [tick for run in runs for block in run.blocks for tick in block["ticks"]]
 
 
 def _step_seconds(run: Run) -> float:
     ticks = _steps([run])
-    ticks = ticks or [seconds / steps for seconds, steps, _ in run.end["durations"]]
+    ticks = ticks or [seconds / steps for seconds, steps, _ in run.told["durations"]]
     return max(1e-5, statistics.median(ticks)) if ticks else 1.0
 
 
@@ -641,7 +643,7 @@ def _groups(variants: Sequence[Variant], scout: Run) -> Iterator[Sequence[Varian
     size = _MAX_SIDE_BY_SIDE - 1
     free = _free_memory()
     if free is not None:
-        size = max(1, min(size, int(0.7 * free / max(1, scout.end["host_peak_bytes"])) - 1))
+        size = max(1, min(size, int(0.7 * free / max(1, scout.told["host_peak_bytes"])) - 1))
     iterator = iter(variants)
     while group := list(itertools.islice(iterator, size)):
         yield group
@@ -675,7 +677,7 @@ class _Gathered:
             return True
         if len(self.runs) < FIRST_LOOK or self.pairs < _FEW_BLOCKS:
             return False
-        if judge_ratio(self.ratio, budget.no_effect)[0] is not Status.INCONCLUSIVE:
+        if self.ratio is not None and judge_ratio(self.ratio, budget.no_effect)[0] is not Status.INCONCLUSIVE:
             return True
         return len(self.runs) > FIRST_LOOK and self.variant.tolerance is not None and self.change is not None
 
@@ -817,39 +819,39 @@ def quiet_pairs(
 def _inner_share(runs: Sequence[Run]) -> float:
     """The share of steps that did not begin an epoch."""
     blocks = [block for run in runs for block in run.blocks]
-    return sum(b["inner_steps"] for b in blocks) / sum(b["steps"] for b in blocks)
+    return float(sum(b["inner_steps"] for b in blocks) / sum(b["steps"] for b in blocks))
 
 
 def _mean_step(block: Mapping[str, Any], inner: bool) -> float:
     # Between epochs TensorFlow may stall for seconds when an iterator is destroyed, by chance: those steps do not count,
     # unless there are hardly any others.
     if inner:
-        return block["inner_seconds"] / block["inner_steps"] if block["inner_steps"] else 0.0
-    return block["seconds"] / block["steps"]
+        return float(block["inner_seconds"] / block["inner_steps"]) if block["inner_steps"] else 0.0
+    return float(block["seconds"] / block["steps"])
 
 
 def _judge(g: _Gathered, budget: Budget = Budget()) -> Verdict:
     name = g.variant.name
     reason = why_useless(g.failure) if g.failure is not None else None
-    if reason is not None or not g.runs:
-        reason = reason or f"the training ended after {g.failure.end['steps']} steps: too few to measure"
+    if g.failure is not None and (reason is not None or not g.runs):
+        reason = reason or f"the training ended after {g.failure.told['steps']} steps: too few to measure"
         return Verdict(name, Status.NOT_RUN, reason, output=g.failure.output)
-    ticks = tuple([t for run in runs for b in run.blocks for t in b["ticks"]] for runs in (g.original_runs, g.runs))
+    losses = _side_by_side(_losses(g.original_runs[0]), _losses(g.runs[0]))[1:]
     verdict = Verdict(
         name,
         Status.NO_EFFECT,
         "",
         ratio=g.ratio,
-        step_seconds=tuple(statistics.median(_steps(runs)) for runs in (g.original_runs, g.runs)),
-        losses=_side_by_side(_losses(g.original_runs[0]), _losses(g.runs[0]))[1:],
+        step_seconds=(statistics.median(_steps(g.original_runs)), statistics.median(_steps(g.runs))),
+        losses=losses,
         rounds=len(g.runs),
         blocks=sum(len(run.blocks) for run in g.runs),
-        ticks=ticks,
+        ticks=(_ticks(g.original_runs), _ticks(g.runs)),
         others=_use_by_others([*g.original_runs, *g.runs]),
         no_effect=budget.no_effect,
     )
     change, pairs = g.change, g.pairs
-    if len(g.runs) < FIRST_LOOK or pairs < _FEW_BLOCKS:
+    if g.ratio is None or len(g.runs) < FIRST_LOOK or pairs < _FEW_BLOCKS:
         # An interval from so little says nothing, however far it lies from 1.
         verdict.status = Status.NOT_RUN
         verdict.reason = (
@@ -873,13 +875,13 @@ def _judge(g: _Gathered, budget: Budget = Budget()) -> Verdict:
             verdict.reason = (
                 f"the first steps are done after {after:.1f} s of processor time instead of {before:.1f} s; {later}"
             )
-    if g.original_runs[0].end["kind"] == PREDICTION:
+    if g.original_runs[0].told["kind"] == PREDICTION:
         verdict.reason = verdict.reason.replace("steps", "calls")
     if change and g.variant.tolerance is None:
         verdict.remark = f"as its fix says, results change: {change}"
     elif change:
         verdict.status, verdict.reason, verdict.remark = Status.CHANGES_RESULTS, change, verdict.reason
-    if not verdict.losses[0]:
+    if not losses[0]:
         seen = all(_losses(runs[0]) for runs in (g.original_runs, g.runs))
         why = "no step showed a loss in both" if seen else "no loss is visible from outside this loop"
         _remark(verdict, f"the results could not be compared: {why}")
@@ -893,6 +895,10 @@ _LATER_STEPS = {
 """What is said of the steps after the first ones, where those are what a fix shortens."""
 
 
+def _ticks(runs: Sequence[Run]) -> list[float]:
+    return [tick for run in runs for block in run.blocks for tick in block["ticks"]]
+
+
 def _use_by_others(runs: Iterable[Run]) -> float | None:
     shares = [block["others"] for run in runs for block in run.blocks if block["others"] is not None]
     return statistics.median(shares) if shares else None
@@ -901,7 +907,7 @@ def _use_by_others(runs: Iterable[Run]) -> float | None:
 def _starts(original: Sequence[Run], other: Sequence[Run]) -> tuple[float, float] | None:
     """Seconds of processor time until the first steps are done, as written and repaired; None where chance may explain the difference."""
     a, b = (
-        [run.end["start_seconds"] for run in runs if run.end and run.end.get("start_seconds")]
+        [run.told["start_seconds"] for run in runs if run.end and run.told.get("start_seconds")]
         for runs in (original, other)
     )
     if min(len(a), len(b)) < FIRST_LOOK:
@@ -972,10 +978,10 @@ def what_changed(original: Sequence[Run], other: Sequence[Run], tolerance: float
     A script that does not repeat its own losses from run to run is allowed three times its own spread.
     """
     for a, b in zip(original, other):
-        if a.end and b.end and (change := _data_changed(a.end["facts"], b.end["facts"])):
+        if a.end and b.end and (change := _data_changed(a.told["facts"], b.told["facts"])):
             return change
     if change := _rows_changed(
-        *([run.end["facts"] for run in runs if run.end and "rows" in run.end["facts"]] for runs in (original, other))
+        *([run.told["facts"] for run in runs if run.end and "rows" in run.told["facts"]] for runs in (original, other))
     ):
         return change
     series_a = [s for s in map(_losses, original) if s]

@@ -19,6 +19,8 @@ Span = tuple[str, int, int]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_Scope = ast.Module | _Definition
 _IMPORTS = (ast.Import, ast.ImportFrom)
 TRAINS = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients", "stateless_apply"})
 """What code calls to train, by its last name."""
@@ -56,7 +58,7 @@ def lines_of_training(sources: Mapping[str, str], stack: Sequence[Frame]) -> lis
     """Where a training stands: its loops, or the statements that lead to its ``fit``."""
     program = _Program(sources)
     return [
-        (module.path, _first_line(region), region.end_lineno)
+        (module.path, _first_line(region), _end_line(region))
         for module, _, region in program.regions(stack)
         if region is not None
     ]
@@ -69,7 +71,7 @@ class _Module:
         """Raises what ``ast.parse`` raises."""
         self.path, self.tree, self._lines = path, ast.parse(text), text.splitlines()
         tree = self.tree
-        self.definitions: dict[str, ast.stmt] = {}
+        self.definitions: dict[str, _Definition] = {}
         """Functions and classes by name, methods left out."""
         self.class_of: dict[ast.AST, ast.ClassDef] = {}
         """By method."""
@@ -84,7 +86,7 @@ class _Module:
             if isinstance(node, _DEFINITIONS) and node not in self.class_of:
                 self.definitions.setdefault(node.name, node)
 
-    def first_line(self, node: ast.AST) -> int:
+    def first_line(self, node: ast.stmt) -> int:
         """Of a statement, with its decorators and the comments right above it."""
         line = _first_line(node)
         while line > 1 and line - 2 < len(self._lines) and self._lines[line - 2].lstrip().startswith("#"):
@@ -111,7 +113,7 @@ class _Program:
         """What is used, in order."""
         return sorted(self._used)
 
-    def regions(self, stack: Sequence[Frame]) -> list[tuple[_Module, ast.AST, ast.stmt | None]]:
+    def regions(self, stack: Sequence[Frame]) -> list[tuple[_Module, _Scope, ast.stmt | None]]:
         """The module and function of each frame, and its statement: the outermost loop around its line, if there is
         one."""
         known = [(self._modules[frame.path], frame) for frame in stack if frame.path in self._modules]
@@ -140,14 +142,14 @@ class _Program:
             self._use_names(self._modules[path], names)
 
     def _slice(
-        self, module: _Module, scope: ast.AST, region: ast.stmt, everything: bool = False, also: Iterable[str] = ()
+        self, module: _Module, scope: _Scope, region: ast.stmt, everything: bool = False, also: Iterable[str] = ()
     ) -> set[str]:
         """Go backward from ``region`` through ``scope`` and use what gives its names, and ``also`` these, their
         values; returns the names used."""
         statements = list(_statements(scope.body))
         around = next((blocks for statement, blocks in statements if statement is region), ())
         pending, followed, used = {*_names(region), *also}, set(), [region]
-        self._used.add((module.path, _first_line(region), region.end_lineno))
+        self._used.add((module.path, _first_line(region), _end_line(region)))
         for statement, blocks in reversed(statements):
             if statement.lineno >= region.lineno or isinstance(statement, (*_DEFINITIONS, *_IMPORTS)):
                 continue
@@ -159,7 +161,7 @@ class _Program:
             if isinstance(statement, ast.Assign) and set(blocks) <= set(around):
                 # What the name stood for before does not matter.
                 gone = {
-                    _key(_dotted(node))
+                    _key(node.id)
                     for target in statement.targets
                     for node in ast.walk(target)
                     if isinstance(node, ast.Name)
@@ -181,7 +183,7 @@ class _Program:
         if set(map(_key, bound)) & needed:
             return True
         if _is_compound(statement):
-            return any(statement.lineno <= other.lineno <= statement.end_lineno for other in used)
+            return any(statement.lineno <= other.lineno <= _end_line(statement) for other in used)
         if any("." in name and self._is_library(module, name) for name in bound):
             return True  # a setting of the whole process, such as os.environ[...] = ...
         if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)):
@@ -197,13 +199,13 @@ class _Program:
     def _use(self, module: _Module, statement: ast.stmt) -> None:
         self._used.add((module.path, statement.lineno, _last_line(statement)))
 
-    def _use_whole(self, module: _Module, definition: ast.AST) -> None:
+    def _use_whole(self, module: _Module, definition: _Definition) -> None:
         if definition in self._done:
             return
         self._done.add(definition)
         if isinstance(definition, ast.ClassDef) and _trains(definition):
             return  # a class that calls fit itself: what its trainings use of it follows from their attributes
-        self._used.add((module.path, module.first_line(definition), definition.end_lineno))
+        self._used.add((module.path, module.first_line(definition), _end_line(definition)))
         self._use_names(module, set(_names(definition)))
 
     def _use_names(self, module: _Module, names: Iterable[str]) -> None:
@@ -243,7 +245,7 @@ class _Program:
                     if not isinstance(statement, _DEFINITIONS) and _gives_value(statement, {name}):
                         self._use_names(module, self._slice(module, method, statement))
 
-    def _resolve(self, module: _Module, name: str) -> tuple[_Module, ast.stmt] | None:
+    def _resolve(self, module: _Module, name: str) -> tuple[_Module, _Definition] | None:
         """The function or class of the script's own that a dotted name stands for, with its module."""
         root, _, rest = name.partition(".")
         if root in module.definitions:
@@ -282,26 +284,27 @@ def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, tuple[st
             yield alias.asname or alias.name, (node.module or "", alias.name)
 
 
-def _scope(tree: ast.Module, frame: Frame) -> ast.AST:
+def _scope(tree: ast.Module, frame: Frame) -> _Scope:
     """The function that a frame runs; the module where it runs none, or one that has no statements (a lambda)."""
     inner = (
-        [n for n in ast.walk(tree) if isinstance(n, _DEFINITIONS) and _first_line(n) <= frame.line <= n.end_lineno]
+        [n for n in ast.walk(tree) if isinstance(n, _DEFINITIONS) and _first_line(n) <= frame.line <= _end_line(n)]
         if frame.first_line
         else []
     )
     exact = [n for n in inner if frame.first_line in (n.lineno, _first_line(n))]
-    return (exact or sorted(inner, key=lambda n: n.lineno) or [tree])[-1]
+    found = exact or sorted(inner, key=lambda n: n.lineno)
+    return found[-1] if found else tree
 
 
-def _region(scope: ast.AST, line: int) -> ast.stmt | None:
+def _region(scope: _Scope, line: int) -> ast.stmt | None:
     """The outermost loop of ``scope`` around a line, else the innermost statement there."""
     found = [
         (s, blocks)
         for s, blocks in _statements(scope.body)
-        if _first_line(s) <= line <= s.end_lineno and not isinstance(s, _DEFINITIONS)
+        if _first_line(s) <= line <= _end_line(s) and not isinstance(s, _DEFINITIONS)
     ]
-    loops = [s for s, _ in found if isinstance(s, _LOOPS)]
-    return (loops or [s for s, _ in reversed(found)] or [None])[0]
+    loop = next((s for s, _ in found if isinstance(s, _LOOPS)), None)
+    return loop or (found[-1][0] if found else None)
 
 
 def _statements(
@@ -327,19 +330,24 @@ def _is_compound(statement: ast.stmt) -> bool:
     return hasattr(statement, "body") or hasattr(statement, "cases")
 
 
-def _first_line(node: ast.AST) -> int:
-    return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
+def _end_line(node: ast.stmt) -> int:
+    return node.end_lineno or node.lineno
+
+
+def _first_line(node: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def _last_line(statement: ast.stmt) -> int:
     """Of the statement, or of the header of one that holds others."""
     if not _is_compound(statement):
-        return statement.end_lineno
-    first = (getattr(statement, "body", None) or getattr(statement, "cases", None))[0]
+        return _end_line(statement)
+    first = (getattr(statement, "body", None) or getattr(statement, "cases", []))[0]
     return max(statement.lineno, getattr(first, "lineno", statement.lineno + 1) - 1)
 
 
-def _header(statement: ast.stmt) -> Iterator[ast.AST]:
+def _header(statement: ast.AST) -> Iterator[ast.AST]:
     """The parts of a statement that are no statements themselves."""
     for _, value in ast.iter_fields(statement):
         for part in value if isinstance(value, list) else [value]:
@@ -356,7 +364,7 @@ def _names(node: ast.AST, header: bool = False) -> Iterator[str]:
             continue
         dotted = _dotted(current)
         if dotted is not None:
-            if isinstance(current, ast.Attribute) or isinstance(current.ctx, ast.Load):
+            if not isinstance(current, ast.Name) or isinstance(current.ctx, ast.Load):
                 yield dotted
             continue
         pending.extend(ast.iter_child_nodes(current))
