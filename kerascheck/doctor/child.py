@@ -144,7 +144,8 @@ def about_tensorflow():
     add("architectures", lambda: list(build["cuda_compute_capabilities"]))
     config = getattr(tf, "config", None)
     config = config if hasattr(config, "list_physical_devices") else getattr(config, "experimental", None)
-    gpus = config.list_physical_devices("GPU") if hasattr(config, "list_physical_devices") else None
+    listed = getattr(config, "list_physical_devices", None)
+    gpus = listed("GPU") if listed is not None else None
     if gpus is not None:  # before 1.14
         facts["gpus"] = len(gpus)
         add("devices", lambda: [dict(tf.config.experimental.get_device_details(gpu)) for gpu in gpus])

@@ -16,6 +16,7 @@ def _load_package():
     spec = importlib.util.spec_from_file_location(
         "_kerascheck_child", os.path.join(_HERE, "__init__.py"), submodule_search_locations=[_HERE]
     )
+    assert spec is not None and spec.loader is not None, "the package lies beside this file"
     module = importlib.util.module_from_spec(spec)
     sys.modules["_kerascheck_child"] = module
     spec.loader.exec_module(module)

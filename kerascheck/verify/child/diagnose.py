@@ -3,6 +3,7 @@
 import functools
 import sys
 import time
+import types
 import weakref
 
 from .recorder import is_user_code, is_user_frame
@@ -40,7 +41,7 @@ def patch_tensorflow(tf, state):
     @functools.wraps(dataset_init)
     def init_dataset(self, *args, **kwargs):
         dataset_init(self, *args, **kwargs)
-        frame = sys._getframe(1)
+        frame: types.FrameType | None = sys._getframe(1)
         while frame is not None and not is_user_frame(frame):
             frame = frame.f_back
         if frame is not None:
@@ -112,8 +113,13 @@ def flat_spec(spec):
     flat = []
     for part in sys.modules["tensorflow"].nest.flatten(spec):
         shape = getattr(part, "shape", None)
-        rank = getattr(shape, "rank", None)
-        flat.append([None if rank is None else shape.as_list(), getattr(getattr(part, "dtype", None), "name", "?")])
+        known = getattr(shape, "rank", None) is not None
+        flat.append(
+            [
+                shape.as_list() if shape is not None and known else None,
+                getattr(getattr(part, "dtype", None), "name", "?"),
+            ]
+        )
     return flat
 
 
@@ -128,7 +134,8 @@ def training_iterator(state):
 
 def chain(dataset):
     """The datasets that ``dataset`` is made of, itself first, each with what it is called and where it was made."""
-    found, pending = [], [dataset]
+    found: list[dict] = []
+    pending = [dataset]
     while pending and len(found) < 200:
         current = pending.pop(0)
         found.append(
@@ -192,7 +199,7 @@ def tracing(state, leader):
     """How many graphs were traced, and of which functions more than twice."""
     if not _computes_in_tensorflow(state):
         return None
-    counts = {}
+    counts: dict[str, int] = {}
     for function in list(getattr(state, "functions", ())):
         name = getattr(function, "__name__", "?")
         counts[name] = counts.get(name, 0) + (function.experimental_get_tracing_count() or 0)
@@ -256,7 +263,7 @@ def note_pass(state):
 def _nodes(iterator):
     proto = sys.modules["tensorflow"].data.experimental.get_model_proto(iterator)
     nodes = []
-    pending = [(proto.output, None)]
+    pending: list[tuple[int, int | None]] = [(proto.output, None)]
     while pending:
         key, reader = pending.pop(0)
         node = proto.nodes[key]

@@ -59,7 +59,7 @@ def _run_script(path, served, argv):
     text = served[path]
     module = types.ModuleType("__main__")
     module.__file__ = path
-    module.__builtins__ = builtins
+    given: dict = {"__builtins__": builtins}
     module.__spec__ = None
     module.__annotations__ = {}
     sys.modules["__main__"] = module
@@ -67,15 +67,13 @@ def _run_script(path, served, argv):
     sys.path[0] = os.path.dirname(path)
     if path.endswith(".ipynb"):
         # What IPython gives to every cell; its own commands are not run.
-        module.display = lambda *values, **options: None
-        module.get_ipython = lambda: None
-        module._ = None
+        given |= {"display": lambda *values, **options: None, "get_ipython": lambda: None, "_": None}
+    vars(module).update(given)
     try:
         code = compile(text, path, "exec", dont_inherit=True)
         exec(code, module.__dict__)
     except SystemExit as stop:
-        code = stop.code
-        return {"reason": "exit", "detail": "" if code is None else str(code)[:500]}
+        return {"reason": "exit", "detail": "" if stop.code is None else str(stop.code)[:500]}
     except KeyboardInterrupt:
         return {"reason": "interrupted", "detail": ""}
     except BaseException as error:
@@ -90,7 +88,8 @@ def _describe(error, served):
     here = os.path.dirname(os.path.abspath(__file__))
     entries = [entry for entry in entries if not entry.filename.startswith(here)]
     own = [entry for entry in entries if os.path.realpath(entry.filename) in served]
-    place = (own or entries or [None])[-1]
+    raised = own or entries
+    place = raised[-1] if raised else None
     message = "".join(traceback.format_exception_only(type(error), error)).strip()
     # A syntax error's message begins with the place and the line.
     headline = message.splitlines()[-1 if isinstance(error, SyntaxError) else 0] if message else type(error).__name__

@@ -41,7 +41,10 @@ class Parts:
         self.origins = {}
         self.steps = 0
         self._traces_so_far = None
-        self._calls = {True: [], False: []}  # seconds of calls that traced a graph, and of the others
+        self._calls: dict[bool, list[float]] = {
+            True: [],
+            False: [],
+        }  # seconds of calls that traced a graph, and of the others
         self.waits = False  # whether every call is waited for, where calls only start what the device does
         self._waited = {"call": 0.0, "callbacks": 0.0}
         self._waited_calls = []  # seconds of the calls of each step
@@ -122,7 +125,7 @@ class Validation:
 
     def __init__(self, state):
         self._state = state
-        self._moments = None  # ends of its batches, while it runs
+        self._moments: list[float] | None = None  # ends of its batches, while it runs
         self.calls = 0
         self.seconds = None
         self.whole = False  # whether it was seen to its end
@@ -160,8 +163,9 @@ class Validation:
 
     def _measured(self):
         """Without what its first batch takes longer, for which the step is traced."""
-        count = len(self._moments)
-        return (self._moments[-1] - self._moments[0]) * count / (count - 1) if count > 1 else 0.0
+        moments = self._moments or []
+        count = len(moments)
+        return (moments[-1] - moments[0]) * count / (count - 1) if count > 1 else 0.0
 
 
 def install(state):
@@ -204,7 +208,8 @@ def by_dataset(state, leader):
     datasets = [final]
     while len(datasets[-1]._inputs()) == 1:
         datasets.append(datasets[-1]._inputs()[0])
-    found, end = [], time.perf_counter() + _CUT_SECONDS
+    found: list[dict] = []
+    end = time.perf_counter() + _CUT_SECONDS
     for dataset in reversed(datasets):
         place = getattr(dataset, "_kerascheck_place", None)
         limit = (end - time.perf_counter()) / max(1, len(datasets) - len(found))
@@ -239,7 +244,7 @@ def _seconds_per_batch(dataset, batch, limit):
             rows += int(_leaves(element)[0].shape[0])
         if now - start > limit:
             break
-    return (time.perf_counter() - first) / rows * batch if rows else None
+    return (time.perf_counter() - first) / rows * batch if first is not None and rows else None
 
 
 def patch_tensorflow(tf, state):
@@ -358,7 +363,7 @@ def _leaves(element):
 
 
 def _by_kind(counter):
-    kinds = {}
+    kinds: dict[str, int] = {}
     for (kind, *_), count in counter.items():
         kinds[kind] = kinds.get(kind, 0) + count
     return kinds
@@ -366,7 +371,7 @@ def _by_kind(counter):
 
 def _segments(looks):
     """[start, end, kind] of runs of equal looks, in seconds of the process's clock."""
-    found = []
+    found: list[list] = []
     for kind, group in itertools.groupby(looks, key=lambda look: look[1]):
         moments = [moment for moment, _ in group]
         if found:
@@ -515,7 +520,7 @@ def _again(batch, spec):
 def _step_seconds(*calls):
     """Median seconds of a step of each of ``calls``, which return how many steps they made; in turn: the load of the
     machine hits all alike."""
-    times = [[] for _ in calls]
+    times: list[list[float]] = [[] for _ in calls]
     for _ in range(3):
         for call in calls:
             call()
@@ -625,11 +630,11 @@ def _fit_steps(state, batches):
     model, sync = state.fit_model, state.recorder.sync
     if state.recorder.facts["backend"] == "torch":
 
-        def trained(batch):
+        def trained_in_torch(batch):
             sync(model.train_function([batch]))
             return 1
 
-        return [functools.partial(trained, batch) for batch in batches]
+        return [functools.partial(trained_in_torch, batch) for batch in batches]
     names = ("trainable_variables", "non_trainable_variables", "optimizer_variables", "metrics_variables")
     now = [tuple(list(model._jax_state[name]) for name in names)]
 

@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 import traceback
+import types
 import weakref
 
 from . import diagnose, parts, redirect
@@ -58,7 +59,7 @@ class State:
         if threading.get_ident() == self.main_thread:
             return True
         thread = threading.current_thread()
-        return type(thread).__name__ == "_MirroredReplicaThread" and thread.replica_id == 0
+        return type(thread).__name__ == "_MirroredReplicaThread" and getattr(thread, "replica_id", None) == 0
 
 
 def install(run, recorder):
@@ -192,7 +193,7 @@ def _patch_fit(owner, state):
 
 def _called_in_loop():
     """The place (path, line) on the stack that stands in a ``for`` or ``while`` of the script; None without one."""
-    frame = sys._getframe(2)
+    frame: types.FrameType | None = sys._getframe(2)
     while frame is not None:
         if is_user_frame(frame) and _line_in_loop(frame.f_code.co_filename, frame.f_lineno):
             return frame.f_code.co_filename, frame.f_lineno
@@ -478,10 +479,11 @@ def _jax_is_idle():
     import jax
 
     # Public until JAX 0.8.
-    clean = getattr(sys.modules.get("jax._src.core"), "trace_state_clean", None) or getattr(
-        jax.core, "trace_state_clean", lambda: True
-    )
-    return clean()
+    for module in (sys.modules.get("jax._src.core"), jax.core):
+        clean = getattr(module, "trace_state_clean", None)
+        if clean is not None:
+            return clean()
+    return True
 
 
 def _in_graph_loop():

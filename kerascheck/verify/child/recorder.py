@@ -10,6 +10,7 @@ import resource
 import sys
 import threading
 import time
+import types
 
 _OURS = os.path.dirname(os.path.abspath(__file__))
 _STANDARD_LIBRARY = os.path.dirname(os.__file__)
@@ -47,7 +48,7 @@ class Series:
         self.unread = []  # (steps, scalar) of losses that the device may still be computing
         self.epoch_starts = []  # step counts at which an epoch began
         self.passes = 0  # over tf.data iterators that fed it, to their ends
-        self.moments = collections.deque(maxlen=400)  # times of the newest ticks
+        self.moments: collections.deque = collections.deque(maxlen=400)  # times of the newest ticks
         self.phase = None  # what is different since the timed blocks are over, such as "sampled"
         self.phase_ticks = 0
 
@@ -67,7 +68,7 @@ class Block:
 def user_places():
     """[path, first line, last line] of the script's own code on the stack: functions whole, the main program by line."""
     places = []
-    frame = sys._getframe(2)
+    frame: types.FrameType | None = sys._getframe(2)
     while frame is not None:
         if is_user_frame(frame):
             code = frame.f_code
@@ -81,10 +82,10 @@ def user_places():
 
 def user_stack():
     """[path, line, first line of the function, 0 for the main program] of the script's own frames, innermost first."""
-    frames = [sys._getframe(2)]
+    frames: list[types.FrameType | None] = [sys._getframe(2)]
     if threading.current_thread() is not threading.main_thread():
         # Steps that another thread counts, or that a strategy runs there.
-        frames.append(sys._current_frames().get(threading.main_thread().ident))
+        frames.append(sys._current_frames().get(threading.main_thread().ident or 0))
     found = []
     for frame in frames:
         while frame is not None:
@@ -99,7 +100,7 @@ def user_stack():
 
 def user_place():
     """(path, line) of the script's own code nearest to the top of the stack; None without one."""
-    frame = sys._getframe(2)
+    frame: types.FrameType | None = sys._getframe(2)
     while frame is not None and not is_user_frame(frame):
         frame = frame.f_back
     return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
@@ -441,7 +442,7 @@ class Recorder:
         message = {"event": "end", "reason": reason, "seconds": seconds, "notes": self.notes, **end}
         if leader is not None:
             self._read_losses(leader)
-            facts = {}
+            facts: dict = {}
             for look in self.at_end:
                 facts |= look(leader) or {}
             message["facts"] = facts

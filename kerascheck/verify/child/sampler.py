@@ -73,11 +73,11 @@ class Sampler(threading.Thread):
         self._kinds = {}
         self._users = {}
         self.looks = 0
-        self.main = collections.Counter()
+        self.main: collections.Counter = collections.Counter()
         """(kind, path, line, function, library) of the main thread: how often it was seen there."""
-        self.others = collections.Counter()
+        self.others: collections.Counter = collections.Counter()
         """(path, line, function, library) of all other threads that were not waiting."""
-        self.latest = collections.deque(maxlen=_LATEST)
+        self.latest: collections.deque = collections.deque(maxlen=_LATEST)
         """(time, kind of the main thread) of the newest looks."""
 
     def run(self):
@@ -103,7 +103,8 @@ class Sampler(threading.Thread):
         for ident, frame in frames.items():
             if ident == self._main:
                 kind, place = self._look_at_main(frame)
-                self.main[(kind, *place)] += 1
+                seen = (kind, *place)
+                self.main[seen] += 1
                 self.latest.append((time.perf_counter(), kind))
             elif ident != own:
                 place = self._look_at_other(frame)

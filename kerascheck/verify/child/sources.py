@@ -26,7 +26,7 @@ class MemoryLoader(importlib.machinery.SourceFileLoader):
         # Without a modification time, bytecode of the unrepaired file is neither used nor overwritten.
         raise OSError("served from memory")
 
-    def source_to_code(self, data, path, *, _optimize=-1):
+    def source_to_code(self, data, path, *, _optimize=-1):  # type: ignore[override]  # as SourceLoader calls it
         return compile(data.decode("utf-8"), path, "exec", dont_inherit=True, optimize=_optimize)
 
 
@@ -81,7 +81,7 @@ def serve(texts):
         return open_code(path) if text is None else io.BytesIO(text.encode("utf-8"))
 
     # multiprocessing's "spawn" runs the main file again through runpy, which reads it with io.open_code.
-    runpy.io = _IoWithOpenCode(open_served)
+    runpy.io = _IoWithOpenCode(open_served)  # type: ignore[attr-defined]  # it imports io
 
 
 class _IoWithOpenCode:

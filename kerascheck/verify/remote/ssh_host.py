@@ -34,7 +34,7 @@ class Limited:
 
 def unpack(stream, size, folder):
     limited = Limited(stream, size)
-    archive = tarfile.open(fileobj=limited, mode="r|gz")
+    archive = tarfile.open(fileobj=limited, mode="r|gz")  # type: ignore[call-overload]  # only read is called
     if hasattr(tarfile, "data_filter"):
         archive.extractall(folder, filter="data")
     else:
