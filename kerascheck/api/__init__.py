@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from kerascheck.api import conditions, data, fixes, graph, models, names, program, requirements, training, written
+from kerascheck.api import (
+    conditions,
+    data,
+    fixes,
+    graph,
+    models,
+    names,
+    program,
+    requirements,
+    training,
+    words,
+    written,
+)
 from kerascheck.applies import Applies
 from kerascheck.finding import Applicability, Edit, Fix, Severity
 from kerascheck.interpreter.place import Place
@@ -83,5 +95,6 @@ __all__ = [
     "requirements",
     "shows_tensor",
     "training",
+    "words",
     "written",
 ]

@@ -17,10 +17,8 @@ from kerascheck.meaning.graph.compiled_loops import (
 )
 from kerascheck.meaning.graph.debug_switches import debug_switches
 from kerascheck.meaning.graph.traced_code import (
-    RUNS_ONCE,
-    WHY_NO_VALUES,
+    Effect,
     converts_branches,
-    doubt_of,
     is_captured,
     is_for_inference,
     keeps_in_trace,
@@ -35,15 +33,13 @@ from kerascheck.meaning.graph.traced_code import (
 )
 
 __all__ = [
-    "RUNS_ONCE",
-    "WHY_NO_VALUES",
+    "Effect",
     "calls_beside_training",
     "changing_constants",
     "changing_shapes",
     "compiled_in_iterations",
     "converts_branches",
     "debug_switches",
-    "doubt_of",
     "is_captured",
     "is_for_inference",
     "keeps_in_trace",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -267,6 +268,24 @@ def gives_few_elements(stage: Stage, *, batches: bool = False) -> bool:
     return count is not None and count <= INSPECTED_ELEMENTS
 
 
+class AtTheEnd(enum.Enum):
+    """What the runtime does where a dataset ends in an operation that prepares nothing in advance."""
+
+    ADDS_WHERE_USED = "adds a prefetch, wherever the dataset is used"
+    LEAVES_UNSEEN = "adds none, and the use is not seen"
+    LEAVES_IN_FUNCTION = "adds none: the loop is part of a tf.function"
+    MAKES_PARALLEL = "makes the map parallel, which runs ahead"
+    FUSES = "makes the map and the batch one operation, which runs ahead"
+    LEAVES = "adds none in this version"
+    SWITCHED_OFF = "adds none, because of the options"
+    ADDS = "adds a prefetch"
+
+    @property
+    def repairs(self) -> bool:
+        """Whether the runtime puts a buffer there by itself, so that nothing is lost."""
+        return self in (AtTheEnd.ADDS_WHERE_USED, AtTheEnd.MAKES_PARALLEL, AtTheEnd.FUSES, AtTheEnd.ADDS)
+
+
 @dataclass(frozen=True, slots=True)
 class Unbuffered:
     """A dataset without a buffer at its end.
@@ -274,16 +293,14 @@ class Unbuffered:
     Attributes:
         last: its last operation.
         early: a prefetch further up the chain, if there is one.
-        because: what the runtime does about it here.
+        runtime: what the runtime does about it here.
         costs: whether it costs time here for certain.
-        repaired: the runtime puts a buffer there by itself, so that nothing is lost.
     """
 
     last: Stage
     early: Stage | None
-    because: str
+    runtime: AtTheEnd
     costs: bool
-    repaired: bool
 
 
 class Pipelines:
@@ -527,42 +544,24 @@ class Pipelines:
             if early is not None and self._ends_elsewhere(early, last) or early is None and leaves:
                 continue
             seen.add(last.node)
-            repaired = False
-            if leaves and runtime.injects_prefetch:
-                because, costs, repaired = (
-                    "Where the dataset is used, TensorFlow 2.11 and later append one themselves; older versions do not.",
-                    False,
-                    True,
-                )
-            elif leaves:
-                because, costs = (
-                    f"TensorFlow {runtime.tensorflow_version} adds no prefetch automatically; where the dataset is used is not seen here.",
-                    False,
-                )
+            costs = False
+            if leaves:
+                found = AtTheEnd.ADDS_WHERE_USED if runtime.injects_prefetch else AtTheEnd.LEAVES_UNSEEN
             elif isinstance(sink.node, cst.For) and sink.scope.traced_by() is not None:
-                because, costs = (
-                    "The loop is part of a tf.function, where the runtime adds no buffer before the step.",
-                    True,
-                )
+                found, costs = AtTheEnd.LEAVES_IN_FUNCTION, True
             elif (rewritten := self._rewritten(last)) is not None:
-                because, costs, repaired = rewritten, False, True
+                found = rewritten
             elif not runtime.injects_prefetch:
                 # tf.distribute appends one to each dataset, and buffers for each device (input_lib.py).
                 if self._module.once(Program).distributes:
                     continue
-                because, costs = (
-                    f"TensorFlow {runtime.tensorflow_version} adds no prefetch automatically.",
-                    not all(map(_only_arranges, upstream)) and not _is_kept_in_memory(last),
-                )
+                found = AtTheEnd.LEAVES
+                costs = not all(map(_only_arranges, upstream)) and not _is_kept_in_memory(last)
             elif self.rewrites(last).no_prefetch:
-                because, costs = "The options of this dataset switch the automatic prefetch off.", True
+                found, costs = AtTheEnd.SWITCHED_OFF, True
             else:
-                because, costs, repaired = (
-                    "TensorFlow 2.11 and later append one here themselves; older versions do not.",
-                    False,
-                    True,
-                )
-            yield Unbuffered(last, early, because, costs, repaired)
+                found = AtTheEnd.ADDS
+            yield Unbuffered(last, early, found, costs)
 
     def _ends_elsewhere(self, early: Stage, last: Stage) -> bool:
         """Whether a prefetch ends a dataset of its own, from which this one only branches off or is made under a condition."""
@@ -574,8 +573,8 @@ class Pipelines:
             if early in stage.upstream() and stage is not early
         )
 
-    def _rewritten(self, last: Stage) -> str | None:
-        """Which rewrite makes an operation that runs ahead of one that does not, as a sentence; None where none does.
+    def _rewritten(self, last: Stage) -> AtTheEnd | None:
+        """Which rewrite makes an operation that runs ahead of one that does not; None where none does.
 
         Source: tried on TensorFlow 2.12 and 2.21. ``map_and_batch_fusion`` is a default since 1.13, needs neither the
         autotuner nor a function without state, and makes MapAndBatch.
@@ -589,9 +588,9 @@ class Pipelines:
             and facts.known
             and facts.state is None
         ):
-            return "TensorFlow 2.6 and later make this map parallel, and it then runs ahead by itself; older versions do not."
+            return AtTheEnd.MAKES_PARALLEL
         if last.name == "batch" and last.input is not None and last.input.name == "map" and not rewrites.defaults_off:
-            return "TensorFlow makes the map and this batch one operation, which runs ahead by itself."
+            return AtTheEnd.FUSES
         return None
 
     def roles(self, stage: Stage) -> frozenset[str]:

@@ -6,9 +6,10 @@ AutoGraph, so ``if tensor:`` raises there, while it is converted in a function o
 
 from __future__ import annotations
 
+import enum
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import takewhile
 
 import libcst as cst
@@ -55,38 +56,17 @@ from kerascheck.syntax.conditions import written_conditions
 from kerascheck.syntax.tree import Tree
 from kerascheck.syntax.written import is_beside_training
 
-WHY_NO_VALUES = {
-    "call": "The tensors of a layer or model have no values while Keras traces call().",
-    "train_step": "Keras compiles train_step, and its tensors have no values while it is traced.",
-    "test_step": "Keras compiles test_step, and its tensors have no values while it is traced.",
-    "predict_step": "Keras compiles predict_step, and its tensors have no values while it is traced.",
-    "loss": "Keras compiles losses, and their tensors have no values while they are traced.",
-    "metric": "Keras compiles metrics, and their tensors have no values while they are traced.",
-    "Lambda": "The tensors of a Lambda layer have no values while Keras traces it.",
-    "tf.function": "The tensors of a tf.function have no values while it is traced.",
-}
-"""What compiles code, and why tensors cannot be looked at there, as a sentence."""
-
-RUNS_ONCE = {
-    "call": "Keras traces call() and runs the graph from then on",
-    "train_step": "Keras compiles train_step, and its Python runs once per trace",
-    "test_step": "Keras compiles test_step, and its Python runs once per trace",
-    "predict_step": "Keras compiles predict_step, and its Python runs once per trace",
-    "loss": "Keras compiles losses, and their Python runs once per trace",
-    "metric": "Keras compiles metrics, and their Python runs once per trace",
-    "Lambda": "Keras traces a Lambda layer once and runs the graph from then on",
-    "tf.function": "The Python in a tf.function runs once per trace",
-}
-"""What compiles code, and when the Python in it runs, as the beginning of a sentence."""
+COMPILERS = frozenset({"call", "train_step", "test_step", "predict_step", "loss", "metric", "Lambda", "tf.function"})
+"""What compiles code: a method or function that Keras traces, or ``tf.function``."""
 
 
 def compiled_by(scope: Scope) -> str | None:
-    """What compiles the code that runs here, a key of :data:`WHY_NO_VALUES`; None for eager code.
+    """What compiles the code that runs here, one of :data:`COMPILERS`; None for eager code.
 
     ``tf.init_scope`` lifts code out of the graph again; on PyTorch nothing is compiled.
     """
     how = scope.traced_by()
-    if how not in WHY_NO_VALUES or scope.module.runtime.backend == "torch":
+    if how not in COMPILERS or scope.module.runtime.backend == "torch":
         return None
     entered = scope.managers(within=tracing_frame(scope) or "program")
     return None if any(isinstance(each.value, Made) and each.value.name == INIT_SCOPE for each in entered) else how
@@ -121,16 +101,10 @@ def traced_calls(module: Module) -> Iterator[tuple[Call, str]]:
         yield call, how
 
 
-def doubt_of(module: Module, how: str) -> str | None:
-    """What is not known of code that is only written to be compiled by ``how``, as a sentence; None where it is seen to be.
-
-    Who uses the layers of a module that trains nothing may call them eagerly.
-    """
-    return (
-        None
-        if how in ("tf.function", "train_step") or module.once(Program).trains
-        else "No code here trains, so it is unknown whether this code is ever compiled."
-    )
+def is_seen_compiled(module: Module, how: str) -> bool:
+    """Whether code that is written to be compiled by ``how`` is: who uses the layers of a module that trains nothing may call
+    them eagerly."""
+    return how in ("tf.function", "train_step") or module.once(Program).trains
 
 
 def cannot_be_compiled(module: Module) -> bool:
@@ -313,28 +287,39 @@ def compiled_functions(module: Module) -> Iterator[Function]:
             yield function
 
 
+class Effect(enum.Enum):
+    """What Python does once per trace that is meant for every step."""
+
+    PRINTS_TENSOR = "prints a tensor, which has no numbers yet"
+    PRINTS_PARTS = "prints what holds tensors"
+    PRINTS_WORDS = "prints words alone, perhaps to show when the code is traced"
+    DRAWS = "draws a random number"
+    ASKS_TIME = "asks a clock, or waits"
+    USES_FILE = "opens a file, or asks for input"
+    APPENDS = "keeps a tensor in a list"
+    ASSIGNS = "keeps a tensor in an attribute or item"
+    COUNTS = "counts in a name"
+    COUNTS_ATTRIBUTE = "counts in an attribute"
+
+
 @dataclass(frozen=True, slots=True)
 class SideEffect:
     """Python in compiled code that is meant to happen in every step and happens once per trace.
 
     Attributes:
         module, node: where.
-        how: what compiles the code, a key of :data:`RUNS_ONCE`.
-        what: "print", "np.random.normal", "self.count += 1", ...
-        when: what comes of it, as the rest of a sentence that begins with ``what``.
-        remedy: what to write instead, in the imperative.
+        how: what compiles the code, one of :data:`COMPILERS`.
+        what: the name of what is called or changed: "print", "np.random.normal", "self.count", ...; empty without one.
+        effect: what it does.
         call: the call, if it is one.
-        is_certain: False for a print of words alone, which may be there to show when the code is traced.
     """
 
     module: SeenModule
     node: cst.CSTNode
     how: str
     what: str
-    when: str
-    remedy: str
+    effect: Effect
     call: Call | None = None
-    is_certain: bool = True
 
 
 _CLOCKS = frozenset(
@@ -373,16 +358,15 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
         name = call.name or ""
         short = name.removeprefix("builtins.").replace("numpy.", "np.")
 
-        def effect(what: str, when: str, remedy: str, call: Call = call, how: str = how) -> SideEffect:
-            return SideEffect(call.module, call.node, how, what, when, remedy, call)
+        def done(effect: Effect, what: str = short, call: Call = call, how: str = how) -> SideEffect:
+            return SideEffect(call.module, call.node, how, what, effect, call)
 
         tensors = any(map(holds_tensor, call.arguments.values()))
         if name == "builtins.print" and any(map(shows_tensor, call.arguments.values())):
             if not tells_of_tracing(call) and not _prints_what_is_there(call) and not _formats_number(call):
-                remedy = "use tf.print or remove it" if tensors else "pass the tensor itself to tf.print or remove it"
-                yield effect("print", "runs once, while tracing, and shows no numbers", remedy)
+                yield done(Effect.PRINTS_TENSOR if tensors else Effect.PRINTS_PARTS)
         elif name == "builtins.print" and how in ("tf.function", "train_step") and _is_for_each_step(module, call, how):
-            yield replace(effect("print", "runs once, while tracing", "use tf.print or remove it"), is_certain=False)
+            yield done(Effect.PRINTS_WORDS)
         elif (
             name.startswith(_RANDOM)
             and not name.endswith(_SETTING_UP)
@@ -391,35 +375,19 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
             and not _is_counted(call)
             and call.scope.frame.node not in seeding
         ):
-            yield effect(
-                f"{short}()",
-                "runs once, while tracing, so every step gets the same result",
-                "use tf.random or keras.random",
-            )
+            yield done(Effect.DRAWS)
         elif name in _CLOCKS:
-            yield effect(f"{short}()", "runs once, while tracing", "move it around the call of the compiled function")
+            yield done(Effect.ASKS_TIME)
         elif name in ("builtins.open", "builtins.input"):
-            yield effect(f"{short}()", "runs once, while tracing", "move it outside the compiled code")
+            yield done(Effect.USES_FILE)
         elif name in _APPENDING and any(map(_is_certainly_tensor, call.arguments.values())) and is_captured(call):
-            yield effect(
-                short.replace("list.", ""),
-                "runs once, while tracing, and keeps a tensor without a value",
-                "return the tensor, or use a metric or tf.TensorArray",
-            )
+            yield done(Effect.APPENDS, short.replace("list.", ""))
         elif name == "builtins.object.__set__":
-            yield effect(
-                "This assignment",
-                "runs once, while tracing, and keeps a tensor without a value",
-                "return the tensor or use a tf.Variable",
-            )
+            yield done(Effect.ASSIGNS, "")
         elif name == "builtins.object.__iadd__" and _adds_number(call.node):
-            yield effect("This counter", "counts traces, not steps", "use a tf.Variable or a metric")
+            yield done(Effect.COUNTS, "")
         elif call.attribute is not None and name in _SETTING_ATTRIBUTES and _counts(call) and not _starts_over(call):
-            yield effect(
-                f"self.{call.attribute} += ...",
-                "counts traces, not steps",
-                "use a tf.Variable, a metric or optimizer.iterations",
-            )
+            yield done(Effect.COUNTS_ATTRIBUTE, f"self.{call.attribute}")
 
 
 def _is_compiled_on_demand(call: Call) -> bool:
@@ -700,7 +668,7 @@ class UnrolledLoop:
     Attributes:
         module, node: the ``for``, or the comprehension.
         turns: how many there are; None where it is as long as an axis whose length is not a literal.
-        how: what compiles it, a key of :data:`WHY_NO_VALUES`.
+        how: what compiles it, one of :data:`COMPILERS`.
         may_be_short: whether the size of a batch says how long it is.
     """
 

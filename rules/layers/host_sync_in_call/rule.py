@@ -1,4 +1,4 @@
-from kerascheck.api import Rule, Severity, Tensor, graph, names, options_of
+from kerascheck.api import Rule, Severity, Tensor, graph, names, options_of, words
 
 _METHODS = frozenset({"numpy", "item", "tolist"})
 _CONVERSIONS = {"builtins.float": "float()", "builtins.int": "int()", "builtins.bool": "bool()"}
@@ -94,8 +94,8 @@ class HostSyncInCall(Rule):
             yield self.finding(
                 first,
                 f"{what} reads the value of a tensor in compiled code, which raises; use tensor operations.",
-                because=graph.WHY_NO_VALUES[how],
-                doubt=graph.doubt_of(module, how),
+                because=words.no_values(how),
+                doubt=words.not_seen_compiled(module, how),
                 related=[(other, "and here") for other, _ in others],
             )
 

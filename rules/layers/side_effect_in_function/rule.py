@@ -1,4 +1,17 @@
-from kerascheck.api import Rule, Severity, conditions, fixes, graph
+from kerascheck.api import Rule, Severity, conditions, fixes, graph, words
+
+_SAID = {
+    graph.Effect.PRINTS_TENSOR: "{} runs once, while tracing, and shows no numbers; use tf.print or remove it.",
+    graph.Effect.PRINTS_PARTS: "{} runs once, while tracing, and shows no numbers; pass the tensor itself to tf.print or remove it.",
+    graph.Effect.PRINTS_WORDS: "{} runs once, while tracing; use tf.print or remove it.",
+    graph.Effect.DRAWS: "{}() runs once, while tracing, so every step gets the same result; use tf.random or keras.random.",
+    graph.Effect.ASKS_TIME: "{}() runs once, while tracing; move it around the call of the compiled function.",
+    graph.Effect.USES_FILE: "{}() runs once, while tracing; move it outside the compiled code.",
+    graph.Effect.APPENDS: "{} runs once, while tracing, and keeps a tensor without a value; return the tensor, or use a metric or tf.TensorArray.",
+    graph.Effect.ASSIGNS: "This assignment runs once, while tracing, and keeps a tensor without a value; return the tensor or use a tf.Variable.",
+    graph.Effect.COUNTS: "This counter counts traces, not steps; use a tf.Variable or a metric.",
+    graph.Effect.COUNTS_ATTRIBUTE: "{} += ... counts traces, not steps; use a tf.Variable, a metric or optimizer.iterations.",
+}
 
 
 class SideEffectInFunction(Rule):
@@ -98,14 +111,15 @@ class SideEffectInFunction(Rule):
                 and conditions.is_off_by_default(effect.call)
             ):
                 continue
+            is_certain = effect.effect is not graph.Effect.PRINTS_WORDS
             yield self.finding(
                 effect,
-                f"{effect.what} {effect.when}; {effect.remedy}.",
-                because=f"{graph.RUNS_ONCE[effect.how]}.",
-                doubt=graph.doubt_of(module, effect.how)
-                if effect.is_certain
+                _SAID[effect.effect].format(effect.what),
+                because=f"{words.runs_once(effect.how)}.",
+                doubt=words.not_seen_compiled(module, effect.how)
+                if is_certain
                 else "The text may be meant to show when the code is traced.",
                 fix=fixes.tensorflow_print(effect.call)
-                if effect.is_certain and effect.call is not None and effect.call.name == "builtins.print"
+                if is_certain and effect.call is not None and effect.call.name == "builtins.print"
                 else None,
             )

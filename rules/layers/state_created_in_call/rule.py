@@ -1,4 +1,4 @@
-from kerascheck.api import Rule, Severity, conditions, data, graph, program
+from kerascheck.api import Rule, Severity, conditions, data, graph, program, words
 
 
 class StateCreatedInCall(Rule):
@@ -74,7 +74,7 @@ class StateCreatedInCall(Rule):
             yield self.finding(
                 place,
                 f"{what} is created again in every trace of this compiled code; create it once, in __init__.",
-                because=f"{graph.RUNS_ONCE[how]}; TensorFlow raises for variables that a later trace creates.",
+                because=f"{words.runs_once(how)}; TensorFlow raises for variables that a later trace creates.",
                 # What is only built, or converted, may be called once.
-                doubt=graph.doubt_of(module, how),
+                doubt=words.not_seen_compiled(module, how),
             )

@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Rule, Severity, data, fixes
+from kerascheck.api import Applies, Rule, Severity, data, fixes, words
 
 
 class MissingPrefetch(Rule):
@@ -85,9 +85,9 @@ class MissingPrefetch(Rule):
                 yield self.finding(
                     end.last,
                     f"This dataset feeds training without a final prefetch; append .prefetch({module.runtime.autotune}).",
-                    because=end.because,
+                    because=words.no_buffer(module, end),
                     severity=Severity.WARNING if end.costs else Severity.INFO,
-                    pedantic=end.repaired,
+                    pedantic=end.runtime.repairs,
                     # Where the dataset also goes through more operations, the prefetch would stand before those.
                     fix=None if any(module.pipelines.downstream(end.last)) else fixes.append_prefetch(end.last),
                     wish=data.Wish(data.WishKind.ADD_PREFETCH, end.last),

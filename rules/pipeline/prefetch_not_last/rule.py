@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, External, Rule, Severity, constant, data, fixes
+from kerascheck.api import Applies, External, Rule, Severity, constant, data, fixes, words
 
 _FEW = 16
 
@@ -82,10 +82,10 @@ class PrefetchNotLast(Rule):
                 yield self.finding(
                     end.early,
                     f"This prefetch comes before {end.last.name}, and the dataset ends without one; move it to the end.",
-                    because=end.because,
+                    because=words.no_buffer(module, end),
                     # What a cache in memory gives takes no time.
                     severity=Severity.WARNING if end.costs and end.last.name != "cache" else Severity.INFO,
-                    pedantic=end.repaired,
+                    pedantic=end.runtime.repairs,
                     fix=fixes.move_after(
                         end.early.node, end.last, "Move the prefetch to the end", safe=_holds_few(end.early)
                     ),

@@ -1,0 +1,88 @@
+"""Sentences that several rules say: reasons of :mod:`kerascheck.api.graph` and :mod:`kerascheck.api.data` for people.
+
+Example:
+    >>> words.no_values("tf.function")
+    'The tensors of a tf.function have no values while it is traced.'
+"""
+
+from __future__ import annotations
+
+from kerascheck.meaning.data.pipelines import AtTheEnd, Unbuffered
+from kerascheck.meaning.graph.traced_code import is_seen_compiled
+from kerascheck.meaning.module import Module
+
+__all__ = ["no_buffer", "no_values", "not_seen_compiled", "runs_once"]
+
+_NO_VALUES = {
+    "call": "The tensors of a layer or model have no values while Keras traces call().",
+    "train_step": "Keras compiles train_step, and its tensors have no values while it is traced.",
+    "test_step": "Keras compiles test_step, and its tensors have no values while it is traced.",
+    "predict_step": "Keras compiles predict_step, and its tensors have no values while it is traced.",
+    "loss": "Keras compiles losses, and their tensors have no values while they are traced.",
+    "metric": "Keras compiles metrics, and their tensors have no values while they are traced.",
+    "Lambda": "The tensors of a Lambda layer have no values while Keras traces it.",
+    "tf.function": "The tensors of a tf.function have no values while it is traced.",
+}
+_RUNS_ONCE = {
+    "call": "Keras traces call() and runs the graph from then on",
+    "train_step": "Keras compiles train_step, and its Python runs once per trace",
+    "test_step": "Keras compiles test_step, and its Python runs once per trace",
+    "predict_step": "Keras compiles predict_step, and its Python runs once per trace",
+    "loss": "Keras compiles losses, and their Python runs once per trace",
+    "metric": "Keras compiles metrics, and their Python runs once per trace",
+    "Lambda": "Keras traces a Lambda layer once and runs the graph from then on",
+    "tf.function": "The Python in a tf.function runs once per trace",
+}
+_AT_THE_END = {
+    AtTheEnd.ADDS_WHERE_USED: "Where the dataset is used, TensorFlow 2.11 and later append one themselves; older versions do not.",
+    AtTheEnd.LEAVES_UNSEEN: "TensorFlow {version} adds no prefetch automatically; where the dataset is used is not seen here.",
+    AtTheEnd.LEAVES_IN_FUNCTION: "The loop is part of a tf.function, where the runtime adds no buffer before the step.",
+    AtTheEnd.MAKES_PARALLEL: "TensorFlow 2.6 and later make this map parallel, and it then runs ahead by itself; older versions do not.",
+    AtTheEnd.FUSES: "TensorFlow makes the map and this batch one operation, which runs ahead by itself.",
+    AtTheEnd.LEAVES: "TensorFlow {version} adds no prefetch automatically.",
+    AtTheEnd.SWITCHED_OFF: "The options of this dataset switch the automatic prefetch off.",
+    AtTheEnd.ADDS: "TensorFlow 2.11 and later append one here themselves; older versions do not.",
+}
+
+
+def no_values(how: str) -> str:
+    """Why tensors cannot be looked at in code that is compiled by ``how``.
+
+    Example:
+        >>> words.no_values("Lambda")
+        'The tensors of a Lambda layer have no values while Keras traces it.'
+    """
+    return _NO_VALUES[how]
+
+
+def runs_once(how: str) -> str:
+    """When the Python in code that is compiled by ``how`` runs, without a full stop.
+
+    Example:
+        >>> words.runs_once("tf.function")
+        'The Python in a tf.function runs once per trace'
+    """
+    return _RUNS_ONCE[how]
+
+
+def not_seen_compiled(module: Module, how: str) -> str | None:
+    """What is not known of code that is written to be compiled by ``how``; None where it is seen to be.
+
+    Example:
+        >>> words.not_seen_compiled(module("class L(keras.layers.Layer): pass"), "call")
+        'No code here trains, so it is unknown whether this code is ever compiled.'
+    """
+    if is_seen_compiled(module, how):
+        return None
+    return "No code here trains, so it is unknown whether this code is ever compiled."
+
+
+def no_buffer(module: Module, end: Unbuffered) -> str:
+    """What the runtime does where a dataset ends without a buffer.
+
+    Example:
+        >>> there = module("model.fit(tf.data.Dataset.range(9).map(f).batch(2))")
+        >>> [words.no_buffer(there, end) for end in there.pipelines.unbuffered()]
+        ['TensorFlow makes the map and this batch one operation, which runs ahead by itself.']
+    """
+    return _AT_THE_END[end.runtime].format(version=module.runtime.tensorflow_version)
