@@ -6,7 +6,7 @@ The engine asks before it runs the rule (:meth:`Applies.to`), and the rule's pag
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -57,38 +57,53 @@ class Applies:
 
     def to(self, module: Module) -> bool:
         """Whether the rule has something to say of a module."""
-        runtime = module.runtime
-        # What costs nothing first; the rest is worked out once for all rules.
-        return (
-            _allows(self.tensorflow, runtime.tensorflow)
-            and _allows(self.keras, runtime.keras_release)
-            and (not self.backends or runtime.backend in self.backends)
-            and (self.multi_backend_keras or not runtime.multi_backend_keras)
-            and (self.graph_code or not module.is_graph_code)
-            and (self.without_training or module.program.trains)
-            and (self.cpu_only or not module.program.pins_cpu)
-            and (self.reinforcement_learning or not module.program.reinforcement_learning)
-        )
+        return self.exception(module) is None
+
+    def exception(self, module: Module) -> str | None:
+        """Which of the :meth:`exceptions` a module is; None where it is none."""
+        return next((said for is_one, said in self._limits() if is_one(module)), None)
 
     def exceptions(self) -> Iterator[str]:
         """For the rule's page: of what it does not speak, a sentence each."""
+        return (said for _, said in self._limits())
+
+    def _limits(self) -> Iterator[tuple[Callable[[Module], bool], str]]:
+        """Whether a module is an exception, and the exception; what costs nothing to tell comes first."""
         if not self.graph_code:
-            yield "Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`."
+            yield (
+                lambda module: module.is_graph_code,
+                "Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.",
+            )
         if self.tensorflow:
-            yield f"TensorFlow {' or '.join(_outside(self.tensorflow))}."
+            yield (
+                lambda module: not _allows(self.tensorflow, module.runtime.tensorflow),
+                f"TensorFlow {' or '.join(_outside(self.tensorflow))}.",
+            )
         if self.keras:
-            yield f"Keras {' or '.join(_outside(self.keras))}."
+            yield (
+                lambda module: not _allows(self.keras, module.runtime.keras_release),
+                f"Keras {' or '.join(_outside(self.keras))}.",
+            )
         if not self.multi_backend_keras:
-            yield "Keras before 2.4 as a package of its own."
+            yield lambda module: module.runtime.multi_backend_keras, "Keras before 2.4 as a package of its own."
         if self.backends:
             known = [name for backend, name in _BACKENDS.items() if backend in self.backends]
-            yield f"Backends other than {' and '.join(known)}."
+            yield (
+                lambda module: module.runtime.backend not in self.backends,
+                f"Backends other than {' and '.join(known)}.",
+            )
         if not self.cpu_only:
-            yield "Scripts that hide the GPUs, or whose requirements name a build of TensorFlow without GPUs."
+            yield (
+                lambda module: module.program.pins_cpu,
+                "Scripts that hide the GPUs, or whose requirements name a build of TensorFlow without GPUs.",
+            )
         if not self.without_training:
-            yield "The program does not train."
+            yield lambda module: not module.program.trains, "The program does not train."
         if not self.reinforcement_learning:
-            yield "The program uses environments for reinforcement learning."
+            yield (
+                lambda module: module.program.reinforcement_learning,
+                "The program uses environments for reinforcement learning.",
+            )
 
 
 def _bounds(text: str) -> Iterator[tuple[str, tuple[int, int]]]:

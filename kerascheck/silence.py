@@ -7,7 +7,7 @@ is never trained on, are found by supposing otherwise: what a rule reports then,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kerascheck import engine, registry
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kerascheck.source.discovery import File
 
 _LONGEST_LINE, _LONGEST_CODE = 100, 60
+_MOST_CODES = 8
 
 
 def explain(source: Source, file: File, line: int, cell: int | None = None) -> Iterator[str]:
@@ -63,8 +64,21 @@ def explain(source: Source, file: File, line: int, cell: int | None = None) -> I
             if (code := _reported_code(room, supposed, here, file.settings)) is not None:
                 silent.remove(room)
                 yield f"{room.code} {room.name} looked at `{code}`: {fact}."
+    yield from _left_alone(silent, module)
+    silent = [room for room in silent if room.applies.to(module)]
     others = "other " * (len(silent) < len(rooms))
     yield f"{count(len(silent), f'{others}rule')} found nothing to report."
+
+
+def _left_alone(rooms: Sequence[Room], module: Module) -> Iterator[str]:
+    """Which of the rules do not speak of such a program, by what it is."""
+    codes: dict[str, list[str]] = {}
+    for room in rooms:
+        if (exception := room.applies.exception(module)) is not None:
+            codes.setdefault(exception, []).append(room.code)
+    for exception, listed in codes.items():
+        by = ", ".join(listed) if len(listed) <= _MOST_CODES else count(len(listed), "rule")
+        yield f"Left alone by {by}: {exception}"
 
 
 def _load(source: Source, file: File) -> Module:
@@ -79,7 +93,7 @@ def _about_the_program(module: Module, first: int, last: int) -> Iterator[str]:
     runtime = module.runtime
     yield f"Judged for TensorFlow {runtime.tensorflow_version} and Keras {runtime.keras} (backend: {runtime.backend})."
     if module.is_graph_code:
-        yield "The file is written for the graphs of TensorFlow 1; the rules about datasets and loops leave it alone."
+        yield "The file is written for the graphs of TensorFlow 1."
     if (test := _test_around(module, first, last)) is not None:
         yield f"`{test}` looks like a test, so nothing in it is reported."
 
