@@ -1,0 +1,419 @@
+"""Imports: what names mean where they are written, and what has to be imported for a name."""
+
+from __future__ import annotations
+
+import re
+import weakref
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from kerascheck.knowledge.callables import COMPAT_V1, COMPAT_V2
+from kerascheck.knowledge.namespaces import KERAS, OF_KERAS, TENSORFLOW
+from kerascheck.syntax.edits.places import (
+    BLANK_LINE,
+    COMMENT_LINE,
+    FIRST_LINES,
+    NEWLINE,
+    CannotEdit,
+    Edits,
+    end_of_code,
+    in_newlines_of,
+    insert,
+    newline_of,
+    next_line,
+)
+from kerascheck.syntax.names import canonical
+from kerascheck.syntax.tree import Tree
+
+_SET_UP_ROOTS = frozenset("os sys warnings logging matplotlib mpl plt print site locale faulthandler".split())
+
+
+def _dotted(node: cst.CSTNode | None) -> str | None:
+    parts = []
+    while isinstance(node, cst.Attribute):
+        parts.append(node.attr.value)
+        node = node.value
+    if not isinstance(node, cst.Name):
+        return None
+    return ".".join((node.value, *reversed(parts)))
+
+
+def _root_name(node: cst.CSTNode) -> str | None:
+    while isinstance(node, (cst.Attribute, cst.Subscript, cst.Call)):
+        node = node.func if isinstance(node, cst.Call) else node.value
+    return node.value if isinstance(node, cst.Name) else None
+
+
+def _is_import(small: cst.CSTNode) -> bool:
+    return isinstance(small, (cst.Import, cst.ImportFrom))
+
+
+def _is_set_up(small: cst.CSTNode) -> bool:
+    """Whether a statement may stand between imports: settings, constants, messages."""
+    if isinstance(small, (cst.Pass, cst.Assert, cst.Del, cst.Raise)):
+        return True
+    if isinstance(small, cst.Expr):
+        return isinstance(small.value, cst.BaseString) or (
+            isinstance(small.value, cst.Call) and _root_name(small.value) in _SET_UP_ROOTS
+        )
+    if isinstance(small, cst.Assign):
+        if isinstance(small.value, (cst.BaseString, cst.BaseNumber)) or _dotted(small.value) in (
+            "None",
+            "True",
+            "False",
+        ):
+            return True
+        targets = [target.target for target in small.targets]
+        return all(
+            (isinstance(target, cst.Name) and target.value.startswith("__"))
+            or (not isinstance(target, cst.Name) and _root_name(target) in _SET_UP_ROOTS)
+            for target in targets
+        )
+    return False
+
+
+def _kind(tree: Tree, statement: cst.CSTNode) -> str | None:
+    """The word "import" for a statement that belongs to the import block, "set-up" for one that may stand in it, or None."""
+    if isinstance(statement, cst.SimpleStatementLine):
+        smalls: list[cst.CSTNode] = list(statement.body)
+    elif isinstance(statement, (cst.Try, cst.If, cst.With)):
+        if isinstance(statement, cst.If) and "__name__" in tree.text[slice(*tree.range_of(statement.test))]:
+            return None
+        smalls = []
+        for node in tree.descendants(statement):
+            if isinstance(node, (cst.FunctionDef, cst.ClassDef, cst.For, cst.While)):
+                return None
+            if isinstance(node, cst.BaseSmallStatement):
+                smalls.append(node)
+    else:
+        return None
+    if any(_is_import(small) for small in smalls):
+        return "import"
+    return "set-up" if all(_is_set_up(small) for small in smalls) else None
+
+
+def _imported_names(statement: cst.Import | cst.ImportFrom) -> Iterator[tuple[str, str | None]]:
+    """The names that an import binds, each with the dotted name it stands for (None for relative imports)."""
+    return ((name, dotted) for _, name, dotted in _import_aliases(statement))
+
+
+def imports_as_written(tree: Tree) -> Iterator[tuple[cst.ImportAlias, str, str]]:
+    """What the ``from ... import`` of a module bind, each with the name and the dotted name as in :func:`names_as_written`."""
+    for statement in tree.imports:
+        if isinstance(statement, cst.ImportFrom):
+            for alias, name, dotted in _import_aliases(statement):
+                if dotted is not None:
+                    yield alias, name, dotted.removeprefix(TENSORFLOW) if dotted.startswith(OF_KERAS) else dotted
+
+
+def _import_aliases(statement: cst.Import | cst.ImportFrom) -> Iterator[tuple[cst.ImportAlias, str, str | None]]:
+    if isinstance(statement.names, cst.ImportStar):
+        return
+    base = ""
+    if isinstance(statement, cst.ImportFrom):
+        base = (_dotted(statement.module) or "") + "."
+    for alias in statement.names:
+        dotted = base + alias.evaluated_name
+        if alias.evaluated_alias is not None:
+            name = alias.evaluated_alias
+        elif base:
+            name = dotted[len(base) :]
+        else:
+            name = dotted = dotted.partition(".")[0]
+        yield alias, name, None if getattr(statement, "relative", ()) else dotted
+
+
+def _is_docstring(statement: cst.CSTNode) -> bool:
+    return (
+        isinstance(statement, cst.SimpleStatementLine)
+        and isinstance(statement.body[0], cst.Expr)
+        and isinstance(statement.body[0].value, (cst.SimpleString, cst.ConcatenatedString))
+    )
+
+
+def _last_import(tree: Tree, text: str) -> int | None:
+    """The index in the module of the statement after which ``text`` may stand; None where it starts the file."""
+    body = tree.root.body
+    last = None
+    for index, statement in enumerate(body):
+        kind = "import" if index == 0 and _is_docstring(statement) else _kind(tree, statement)
+        if kind is None:
+            break
+        if kind == "import":
+            last = index
+    # What the text uses may be imported further down.
+    used = set(re.findall(r"(?<![\w.])[^\W\d]\w*", text))
+    bound: dict[str, int] = {}
+    for index, statement in enumerate(body):
+        for small in statement.body if isinstance(statement, cst.SimpleStatementLine) else ():
+            if isinstance(small, (cst.Import, cst.ImportFrom)):
+                for name, _ in _imported_names(small):
+                    bound.setdefault(name, index)
+    later = [index for name, index in bound.items() if name in used]
+    return max((index for index in (last, *later) if index is not None), default=None)
+
+
+def _header_end(tree: Tree) -> int:
+    """Where the first statement of a file without imports and docstring may stand: below the comments about the file."""
+    text, position = tree.text, 0
+    while FIRST_LINES.match(text, position):
+        position = next_line(text, position)
+    end = position
+    while COMMENT_LINE.match(text, end):
+        end = next_line(text, end)
+    # Comments directly above code belong to that code.
+    if end > position and end < len(text) and not BLANK_LINE.match(text, end):
+        return position
+    while end < len(text) and BLANK_LINE.match(text, end):
+        end = next_line(text, end)
+    return end
+
+
+def insert_after_imports(tree: Tree, text: str) -> Edits:
+    """Insert lines below the import block: docstring, imports, and settings between imports.
+
+    One blank line comes before; those that follow stay. Imports join the block without a
+    blank line. ``text`` goes below a later import of the module where it uses what that
+    binds. List the edits of :func:`spelling` before these, so that the import comes first.
+    """
+    newline = newline_of(tree)
+    block = in_newlines_of(tree, text.strip("\r\n")) + newline
+    is_import = all(re.match(r"import\b|from\b", line) for line in block.splitlines() if line.strip())
+    last = _last_import(tree, text)
+    if last is None:
+        place, before, joins = _header_end(tree), "", False
+    else:
+        statement = tree.root.body[last]
+        place = next_line(tree.text, end_of_code(tree, statement))
+        joins = is_import and not _is_docstring(statement)
+        before = "" if joins else newline
+    if place and NEWLINE.fullmatch(tree.text[place - 1]) is None:
+        before += newline
+    is_free = place == len(tree.text) or BLANK_LINE.match(tree.text, place)
+    return (insert(place, before + block + ("" if joins or is_free else newline)),)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bindings:
+    imports: dict[str, str]
+    """Names that module-level imports bind and nothing rebinds, with the dotted name as written."""
+    taken: frozenset[str]
+    """Every name that means something else somewhere in the file."""
+    local: dict[str, str]
+    """Names that only imports inside of functions bind, with the last dotted name."""
+    sources: frozenset[str]
+    """All dotted names that are imported anywhere."""
+
+
+_bindings_of: weakref.WeakKeyDictionary[Tree, _Bindings] = weakref.WeakKeyDictionary()
+
+
+def _bindings(tree: Tree) -> _Bindings:
+    found = _bindings_of.get(tree)
+    if found is None:
+        found = _bindings_of[tree] = _find_bindings(tree)
+    return found
+
+
+def _find_bindings(tree: Tree) -> _Bindings:
+    imports: dict[str, str] = {}
+    elsewhere: list[tuple[str, str | None]] = []
+    sources = set()
+    for statement in tree.imports:
+        holders = list(tree.ancestors(statement))
+        is_local = any(isinstance(holder, (cst.FunctionDef, cst.ClassDef)) for holder in holders)
+        is_typing = any(
+            isinstance(holder, cst.If) and (_dotted(holder.test) or "").endswith("TYPE_CHECKING") for holder in holders
+        )
+        if isinstance(statement, cst.ImportFrom) and isinstance(statement.names, cst.ImportStar):
+            sources.add(_dotted(statement.module) or "")
+        elif isinstance(statement, cst.Import):
+            sources.update(alias.evaluated_name for alias in statement.names)
+        for name, dotted in _imported_names(statement):
+            sources.add(dotted or "")
+            if is_local or is_typing or dotted is None or name in imports:
+                elsewhere.append((name, dotted))
+            else:
+                imports[name] = dotted
+    taken = set(_bound_names(tree))
+    local = {
+        name: dotted for name, dotted in elsewhere if dotted is not None and name not in imports and name not in taken
+    }
+    for name, dotted in elsewhere:
+        if dotted is None or name not in imports or _meaning(imports[name]) != _meaning(dotted):
+            taken.add(name)
+    usable = {name: dotted for name, dotted in imports.items() if name not in taken}
+    return _Bindings(usable, frozenset(taken | set(imports)), local, frozenset(sources))
+
+
+def _meaning(dotted: str) -> str:
+    # Inside of TensorFlow 1's name space the names that fixes use are the same.
+    name, _, rest = dotted.partition(COMPAT_V1)
+    return canonical("tensorflow" + rest) if not name and dotted != rest else canonical(dotted)
+
+
+def _bound_names(tree: Tree) -> Iterator[str]:
+    """Names that anything but an import binds, in any scope but that of a class."""
+    for node in tree.descendants(tree.root):
+        if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
+            if not _is_in_class(tree, node):
+                yield node.name.value
+        elif isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign)):
+            if not _is_in_class(tree, node) and not _is_missing_import(tree, node):
+                yield from _target_names(node.target)
+        elif isinstance(node, (cst.For, cst.CompFor, cst.NamedExpr)):
+            yield from _target_names(node.target)
+        elif isinstance(node, cst.Del):
+            yield from _target_names(node.target)
+        elif isinstance(node, cst.AsName):
+            if not isinstance(tree.parents[node], cst.ImportAlias):
+                yield from _target_names(node.name)
+        elif isinstance(node, cst.Param):
+            yield node.name.value
+        elif isinstance(node, (cst.MatchAs, cst.MatchStar)) and node.name is not None:
+            yield node.name.value
+        elif isinstance(node, cst.MatchMapping) and node.rest is not None:
+            yield node.rest.value
+
+
+def _is_in_class(tree: Tree, node: cst.CSTNode) -> bool:
+    for holder in tree.ancestors(node):
+        if isinstance(holder, (cst.FunctionDef, cst.ClassDef)):
+            return isinstance(holder, cst.ClassDef)
+    return False
+
+
+def _is_missing_import(tree: Tree, node: cst.CSTNode) -> bool:
+    """Whether this is the ``tf = None`` of a script that runs without TensorFlow."""
+    value = getattr(tree.parents[node], "value", None)
+    return _dotted(value) == "None" and any(isinstance(holder, cst.ExceptHandler) for holder in tree.ancestors(node))
+
+
+def _target_names(target: cst.CSTNode) -> Iterator[str]:
+    stack = [target]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, cst.Name):
+            yield node.value
+        elif isinstance(node, (cst.Tuple, cst.List)):
+            stack += [element.value for element in node.elements]
+
+
+def names_as_written(tree: Tree, ending: Collection[str]) -> Iterator[tuple[cst.CSTNode, str]]:
+    """Names and attributes of what an import binds, each with its dotted name as the library of that import spells it.
+
+    Unlike :func:`kerascheck.syntax.names.canonical` this keeps old spellings apart. Only ``tensorflow.keras`` becomes
+    ``keras``, and ``tensorflow.compat.v2`` ``tensorflow``. A name that imports bind to different things, such as TensorFlow 1 and 2, is left out.
+
+    Args:
+        ending: what the wanted dotted names end in, or what stands anywhere in the dotted name that an import binds.
+    """
+    sources: dict[str, set[str | None]] = {}
+    for statement in tree.imports:
+        for name, dotted in _imported_names(statement):
+            sources.setdefault(name, set()).add(dotted)
+    wanted = {
+        name
+        for name, meanings in sources.items()
+        if any(not set(ending).isdisjoint((dotted or "").split(".")) for dotted in meanings)
+    } | set(ending)
+    usable: dict[str, str] | None = None
+    stars = {
+        dotted.removeprefix(TENSORFLOW) for statement in tree.imports
+        if isinstance(statement, cst.ImportFrom) and isinstance(statement.names, cst.ImportStar) and (dotted := _dotted(statement.module))
+    }  # fmt: skip
+    for node, parent in tree.parents.items():
+        if type(node) is cst.Name:
+            last = node.value
+        elif type(node) is cst.Attribute:
+            last = node.attr.value
+        else:
+            continue
+        if last not in wanted:
+            continue
+        if isinstance(parent, (cst.ImportAlias, cst.ImportFrom, cst.AsName)):
+            continue
+        root, _, rest = (_dotted(node) or "").partition(".")
+        if root not in sources:
+            # A bare name that nothing else binds may come with all names of a module of Keras.
+            is_value = not isinstance(parent, (cst.Attribute, cst.Arg)) or parent.value is node
+            if stars and isinstance(node, cst.Name) and is_value and root not in _bindings(tree).taken:
+                yield from ((node, f"{star}.{root}") for star in sorted(stars) if star.startswith(KERAS))
+            continue
+        if usable is None:
+            bindings = _bindings(tree)
+            usable = {
+                name: dotted for name, dotted in (bindings.local | bindings.imports).items() if len(sources[name]) == 1
+            }
+        is_member = isinstance(parent, cst.Attribute) and parent.attr is node
+        if root in usable and not is_member and not (isinstance(parent, cst.Arg) and parent.keyword is node):
+            dotted = (usable[root] + ("." + rest if rest else "")).replace(COMPAT_V2, "tensorflow", 1)
+            yield node, dotted.removeprefix(TENSORFLOW) if dotted.startswith(OF_KERAS) else dotted
+
+
+def _is_public(dotted: str) -> bool:
+    return not re.search(r"\b(python|contrib|src|_api)\b", dotted)
+
+
+def _spelled(bindings: _Bindings, wanted: str) -> str | None:
+    """The shortest way to write ``wanted`` with what the file imports."""
+    has_keras = any(re.match(r"(tf_)?keras\b", source) for source in bindings.sources)
+    best: tuple[int, str] | None = None
+    for name, dotted in bindings.imports.items():
+        meaning = _meaning(dotted)
+        if not _is_public(dotted):
+            continue
+        if meaning == wanted:
+            rest = ""
+        elif wanted.startswith(meaning + "."):
+            rest = wanted[len(meaning) :]
+        elif meaning == "tensorflow" and wanted.startswith(KERAS) and not has_keras:
+            rest = "." + wanted
+        else:
+            continue
+        if best is None or rest.count(".") < best[0]:
+            best = (rest.count("."), name + rest)
+    return None if best is None else best[1]
+
+
+def _imports_for(bindings: _Bindings, root: str) -> Iterator[tuple[str, str]]:
+    """Imports of a library with the names that they bind, the usual one first."""
+    if root == "tensorflow":
+        yield "tf", "import tensorflow as tf"
+    elif root == "numpy":
+        yield "np", "import numpy as np"
+    elif root == "keras" and any(re.match(r"tf_keras\b", source) for source in bindings.sources):
+        yield "keras", "import tf_keras as keras"
+        return
+    elif root == "keras" and not any(re.match(r"keras\b", source) for source in bindings.sources):
+        # tf.keras and keras are two libraries up to TensorFlow 2.15: stay with the one in use.
+        if any(re.match(r"tensorflow\b", source) for source in bindings.sources):
+            yield "keras", "from tensorflow import keras"
+            return
+    yield root, f"import {root}"
+
+
+def spelling(tree: Tree, dotted: str) -> tuple[str, Edits]:
+    """How this file writes a canonical dotted name such as ``tensorflow.data.AUTOTUNE``.
+
+    Names count as usable where imports of the module bind them and nothing else in the
+    file binds them, in whatever scope.
+
+    Returns:
+        The expression, and the edit that adds an import where nothing binds the name.
+
+    Raises:
+        CannotEdit: every name under which it could be imported means something else.
+    """
+    wanted = canonical(dotted)
+    bindings = _bindings(tree)
+    text = _spelled(bindings, wanted)
+    if text is not None:
+        return text, ()
+    root, _, rest = wanted.partition(".")
+    for name, statement in _imports_for(bindings, root):
+        if name not in bindings.taken:
+            return (f"{name}.{rest}" if rest else name), insert_after_imports(tree, statement)
+    raise CannotEdit(f"no name is free for {root}")

@@ -1,0 +1,257 @@
+"""Edits of statements: they are deleted, moved and decorated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import libcst as cst
+
+from kerascheck.finding import Edit
+from kerascheck.syntax.edits.imports import insert_after_imports
+from kerascheck.syntax.edits.places import (
+    COMMENT_LINE,
+    TAIL,
+    Block,
+    CannotEdit,
+    Edits,
+    Line,
+    comments_above,
+    end_of_code,
+    indent_at,
+    insert,
+    newline_of,
+    next_line,
+    outer,
+    past,
+    start_of,
+    start_of_line,
+    starts_line,
+    tail_at,
+)
+from kerascheck.syntax.tree import Tree
+
+
+def small_statement(tree: Tree, node: cst.CSTNode) -> cst.BaseSmallStatement:
+    for holder in (node, *tree.ancestors(node)):
+        if isinstance(holder, cst.BaseSmallStatement):
+            return holder
+    raise CannotEdit("not in a simple statement")
+
+
+def line_of(tree: Tree, small: cst.CSTNode) -> Line:
+    line = tree.parents[small]
+    if not isinstance(line, (cst.SimpleStatementLine, cst.SimpleStatementSuite)):
+        raise CannotEdit("not a simple statement")
+    return line
+
+
+def block_of(tree: Tree, statement: cst.CSTNode) -> Block:
+    block = tree.parents[statement]
+    if not isinstance(block, (cst.Module, cst.IndentedBlock)):
+        raise CannotEdit("not a statement of a block")
+    return block
+
+
+def position_in_block(tree: Tree, small: cst.BaseSmallStatement) -> tuple[cst.CSTNode, int, int]:
+    """The block of a simple statement, and its place there: number of the line, number in the line."""
+    line = line_of(tree, small)
+    inner = next(i for i, other in enumerate(line.body) if other is small)
+    if isinstance(line, cst.SimpleStatementSuite):
+        return line, 0, inner
+    block = block_of(tree, line)
+    return block, next(i for i, other in enumerate(block.body) if other is line), inner
+
+
+def assigned(small: cst.BaseSmallStatement) -> tuple[str, cst.BaseExpression] | tuple[None, None]:
+    """The one variable that a statement sets, and to what."""
+    if isinstance(small, cst.Assign) and len(small.targets) == 1 and isinstance(small.targets[0].target, cst.Name):
+        return small.targets[0].target.value, small.value
+    return None, None
+
+
+def is_alone(tree: Tree, small: cst.BaseSmallStatement) -> bool:
+    line = tree.parents[small]
+    return isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1
+
+
+def is_name(node: cst.CSTNode, name: str | None) -> bool:
+    return isinstance(node, cst.Name) and node.value == name
+
+
+def assign_back(tree: Tree, statement: cst.CSTNode, name: str) -> Edits:
+    """``ds.shuffle(10)`` becomes ``ds = ds.shuffle(10)``; ``statement`` is the expression statement or its line."""
+    if isinstance(statement, (cst.SimpleStatementLine, cst.SimpleStatementSuite)) and len(statement.body) == 1:
+        statement = statement.body[0]
+    if not isinstance(statement, cst.Expr):
+        raise CannotEdit("not an expression statement")
+    return (insert(outer(tree, statement.value)[0], f"{name} = "),)
+
+
+def lines_of(tree: Tree, statement: cst.CSTNode) -> tuple[int, int]:
+    """The whole lines of a statement, comment and newline included.
+
+    Raises:
+        CannotEdit: it shares a line with other code.
+    """
+    start, end = start_of(tree, statement), end_of_code(tree, statement)
+    if not starts_line(tree.text, start) or not tail_at(tree.text, end):
+        raise CannotEdit("shares a line")
+    return start_of_line(tree.text, start), next_line(tree.text, end)
+
+
+def delete_statement(tree: Tree, node: cst.CSTNode) -> Edits:
+    """Delete a statement: its whole lines with the comment beside it; ``pass`` where a block would be empty.
+
+    Comment lines above it stay. ``node`` is a simple or a compound statement, or the line of simple ones.
+    """
+    return _deleted(tree, [node])
+
+
+def _deleted(tree: Tree, nodes: Iterable[cst.CSTNode]) -> Edits:
+    lines: dict[cst.CSTNode, None] = {}
+    parts: dict[Line, list[cst.BaseSmallStatement]] = {}
+    for node in nodes:
+        if isinstance(node, cst.BaseSmallStatement):
+            parts.setdefault(line_of(tree, node), []).append(node)
+        elif isinstance(node, cst.SimpleStatementSuite):
+            parts[node] = list(node.body)
+        else:
+            lines[node] = None
+    edits: list[Edit] = []
+    for holder, chosen in parts.items():
+        if len(chosen) < len(holder.body):
+            edits += _deleted_parts(tree, holder, chosen)
+        elif isinstance(holder, cst.SimpleStatementSuite):
+            edits.append(Edit(tree.range_of(chosen[0])[0], tree.range_of(chosen[-1])[1], "pass"))
+        else:
+            lines[holder] = None
+    for line in lines:
+        block = block_of(tree, line)
+        start, end = lines_of(tree, line)
+        if (
+            isinstance(block, cst.IndentedBlock)
+            and line is block.body[0]
+            and all(other in lines for other in block.body)
+        ):
+            start, end = start_of(tree, line), past(TAIL, tree.text, end_of_code(tree, line))
+            edits.append(Edit(start, end, "pass"))
+        else:
+            edits.append(Edit(start, end, ""))
+    return tuple(sorted(edits))
+
+
+def _deleted_parts(tree: Tree, line: Line, chosen: Sequence[cst.BaseSmallStatement]) -> Iterator[Edit]:
+    """Delete some of the statements of ``a; b; c``, each with one semicolon."""
+    body = line.body
+    kept_before = body[0]
+    for index, part in enumerate(body):
+        if not any(part is one for one in chosen):
+            kept_before = part
+        elif any(other not in chosen for other in body[index + 1 :]):
+            yield Edit(tree.range_of(part)[0], tree.range_of(body[index + 1])[0], "")
+        else:
+            yield Edit(tree.range_of(kept_before)[1], tree.range_of(body[-1])[1], "")
+            return
+
+
+def add_decorator(tree: Tree, function: cst.FunctionDef, decorator: str) -> Edits:
+    """Add a decorator line such as ``@tf.function`` below those that the function has."""
+    start = tree.range_of(function)[0]
+    place = start_of_line(tree.text, start)
+    return (insert(place, tree.text[place:start] + decorator + newline_of(tree)),)
+
+
+def _place_before(tree: Tree, statement: cst.CSTNode) -> tuple[int, str]:
+    """Where lines before ``statement`` go, and their indentation."""
+    if isinstance(tree.parents.get(statement), cst.If) or not starts_line(tree.text, start_of(tree, statement)):
+        raise CannotEdit("not at the start of a line")
+    start = start_of(tree, statement)
+    line = start_of_line(tree.text, start)
+    # The first comment of a file is about the file: its licence, its encoding.
+    place = comments_above(tree.text, line)
+    return (place or line), tree.text[line:start]
+
+
+def move_statements(
+    tree: Tree,
+    statements: Sequence[cst.CSTNode],
+    *,
+    before: cst.CSTNode | None = None,
+    after_imports: bool = False,
+) -> Edits:
+    """Cut statements and paste them, in the order of the text, before another one or after the imports.
+
+    Comment lines directly above a statement, and the one beside it, go with it; lines are indented
+    as the new place asks, but for those inside of strings. Exactly one of ``before`` and
+    ``after_imports`` is given. Nothing is returned where the statements stand there already.
+    """
+    if (before is None) is not after_imports:
+        raise ValueError("give either before or after_imports")
+    text, newline = tree.text, newline_of(tree)
+    indent = ""
+    if before is not None:
+        if isinstance(before, cst.BaseSmallStatement) and is_alone(tree, before):
+            before = tree.parents[before]
+        place, indent = _place_before(tree, before)
+    pieces, ranges = [], []
+    for statement in sorted(statements, key=lambda node: start_of(tree, node)):
+        if isinstance(statement, cst.BaseSmallStatement) and is_alone(tree, statement):
+            statement = tree.parents[statement]
+        piece, piece_range = _piece(tree, statement, indent)
+        pieces.append(piece)
+        ranges.append(piece_range)
+    content = "".join(piece + newline for piece in pieces)
+    if before is None:
+        (insertion,) = insert_after_imports(tree, content)
+        place = insertion.start
+    else:
+        insertion = insert(place, content)
+    start, end = ranges[0][0], ranges[-1][1]
+    is_one_run = all(not text[one[1] : two[0]].strip() for one, two in zip(ranges, ranges[1:]))
+    if is_one_run and start <= place <= end:
+        return ()
+    if is_one_run and not (text[end:place] if place > end else text[place:start]).strip():
+        return ()
+    # The comments above go too, which deleting a statement leaves.
+    edits = []
+    for edit in _deleted(tree, statements):
+        above = next((piece for piece in ranges if piece[0] < edit.start < piece[1]), None)
+        if above is not None and not edit.content and start_of_line(text, edit.start) == edit.start:
+            edit = Edit(above[0], edit.end, "")
+        edits.append(edit)
+    return tuple(sorted((insertion, *edits)))
+
+
+def _piece(tree: Tree, statement: cst.CSTNode, indent: str) -> tuple[str, tuple[int, int]]:
+    """A statement with its comments, indented by ``indent``, without its last newline; and the range it has now."""
+    text = tree.text
+    start, end = start_of(tree, statement), end_of_code(tree, statement)
+    if isinstance(statement, cst.BaseSmallStatement):
+        end = tree.range_of(statement)[1]
+        old = indent_at(text, start)
+        return _reindented(tree, statement, start, end, old, indent), (start, end)
+    start, end = lines_of(tree, statement)
+    old = indent_at(text, start)
+    start = comments_above(text, start)
+    if start == 0 and COMMENT_LINE.match(text):
+        start = start_of_line(text, start_of(tree, statement))
+    body = _reindented(tree, statement, start + len(indent_at(text, start)), end, old, indent)
+    return body.rstrip("\r\n"), (start, end)
+
+
+def _reindented(tree: Tree, statement: cst.CSTNode, start: int, end: int, old: str, new: str) -> str:
+    strings = [
+        tree.range_of(node)
+        for node in tree.descendants(statement)
+        if isinstance(node, (cst.SimpleString, cst.FormattedString))
+    ]
+    parts, position = [new], start
+    while position < end:
+        following = min(next_line(tree.text, position), end)
+        line = tree.text[position:following]
+        in_string = any(first < position < last for first, last in strings)
+        if position > start and not in_string and line.startswith(old) and line.strip():
+            line = new + line[len(old) :]
+        parts.append(line)
+        position = following
+    return "".join(parts)
