@@ -569,6 +569,7 @@ def test_a_closed_standard_error_costs_nothing_that_is_not_written_there(project
     assert "train.py:4:" in ran.stdout
 
 
+@pytest.mark.slow
 @needs_bash
 def test_a_pipe_that_is_named_is_linted(project):
     folder = project(

@@ -7,11 +7,13 @@ Example:
 
 from __future__ import annotations
 
+from kerascheck.knowledge.symbols import State, Writes
+from kerascheck.meaning.data.mapped_functions import Stateful, Through, display_name
 from kerascheck.meaning.data.pipelines import AtTheEnd, Unbuffered
 from kerascheck.meaning.graph.traced_code import is_seen_compiled
 from kerascheck.meaning.module import Module
 
-__all__ = ["no_buffer", "no_values", "not_seen_compiled", "runs_once"]
+__all__ = ["no_buffer", "no_values", "not_seen_compiled", "runs_once", "stateful"]
 
 _NO_VALUES = {
     "call": "The tensors of a layer or model have no values while Keras traces call().",
@@ -32,6 +34,26 @@ _RUNS_ONCE = {
     "metric": "Keras compiles metrics, and their Python runs once per trace",
     "Lambda": "Keras traces a Lambda layer once and runs the graph from then on",
     "tf.function": "The Python in a tf.function runs once per trace",
+}
+_OF_FUNCTIONS = {
+    State.DRAWS: "{name} draws from a stateful generator",
+    State.LOOKS_UP: "a lookup table is a stateful resource",
+    State.PRINTS: "{name} is a side effect",
+    State.READS: "it reads a tf.Variable",
+    State.RUNS_PYTHON: "{name} is stateful",
+}
+_OF_WRITES = {
+    Writes.VARIABLE: "it assigns a tf.Variable",
+    Writes.METRIC: "it updates a metric",
+    Writes.QUEUE: "it changes a queue",
+    Writes.WEIGHTS: "it updates weights",
+    Writes.TABLE: "it changes a lookup table",
+    Writes.RESOURCE: "{name} writes what outlives the call",
+}
+_OF_LAYERS = {
+    State.DRAWS: "the layer {name} keeps a random seed in a variable",
+    State.LOOKS_UP: "the layer {name} looks up a table",
+    State.READS: "the layer {name} has variables",
 }
 _AT_THE_END = {
     AtTheEnd.ADDS_WHERE_USED: "Where the dataset is used, TensorFlow 2.11 and later append one themselves; older versions do not.",
@@ -86,3 +108,21 @@ def no_buffer(module: Module, end: Unbuffered) -> str:
         ['TensorFlow makes the map and this batch one operation, which runs ahead by itself.']
     """
     return _AT_THE_END[end.runtime].format(version=module.runtime.tensorflow_version)
+
+
+def stateful(found: Stateful) -> str:
+    """What makes a function stateful, as the second half of a sentence.
+
+    Example:
+        >>> op = next(module("d = tf.data.Dataset.range(9).map(lambda x: x + tf.random.normal([]))").pipelines.operations("map"))
+        >>> words.stateful(op.facts.state)
+        'tf.random.normal draws from a stateful generator'
+    """
+    if found.through is Through.MODEL:
+        return "it calls a model, which holds variables or tables"
+    if found.through is Through.CLASS:
+        return f"{found.name} has variables"
+    if found.through is Through.LAYER:
+        return _OF_LAYERS[found.state].format(name=found.name)
+    words = _OF_FUNCTIONS[found.state] if found.writes is None else _OF_WRITES[found.writes]
+    return words.format(name=display_name(found.name))

@@ -17,7 +17,7 @@ from kerascheck.knowledge.namespaces import (
     OF_RANDOM,
     TENSORFLOW,
 )
-from kerascheck.knowledge.symbols import State, Trait
+from kerascheck.knowledge.symbols import State, Trait, Writes
 
 BACKEND_MAP_FN = "keras.backend.map_fn"
 CAST = "tensorflow.cast"
@@ -293,18 +293,14 @@ TRANSPARENT_DECORATOR_PREFIXES = (
 # What these return is compiled, whatever is taken from it.
 COMPILED_LOADERS = ("tensorflow_hub.load", "tensorflow.saved_model.load")
 
-# Methods that write to variables, metrics, tables and queues of TensorFlow and Keras, with what they do, for messages. Source: their API documentation.
+# Methods that write to variables, metrics, tables and queues of TensorFlow and Keras, with what they write to. Source: their API documentation.
 STATE_WRITES = {
-    **dict.fromkeys("assign assign_add assign_sub batch_scatter_update count_up_to".split(), "assigns a tf.Variable"),
-    **{
-        f"scatter_{nd}{how}": "assigns a tf.Variable"
-        for nd in ("", "nd_")
-        for how in "update add sub mul div min max".split()
-    },
-    **dict.fromkeys("update_state reset_state reset_states".split(), "updates a metric"),
-    **dict.fromkeys("enqueue enqueue_many dequeue dequeue_many dequeue_up_to".split(), "changes a queue"),
-    **dict.fromkeys("apply_gradients minimize train_on_batch".split(), "updates weights"),
-    "insert_or_assign": "changes a lookup table",
+    **dict.fromkeys("assign assign_add assign_sub batch_scatter_update count_up_to".split(), Writes.VARIABLE),
+    **{f"scatter_{nd}{how}": Writes.VARIABLE for nd in ("", "nd_") for how in "update add sub mul div min max".split()},
+    **dict.fromkeys("update_state reset_state reset_states".split(), Writes.METRIC),
+    **dict.fromkeys("enqueue enqueue_many dequeue dequeue_many dequeue_up_to".split(), Writes.QUEUE),
+    **dict.fromkeys("apply_gradients minimize train_on_batch".split(), Writes.WEIGHTS),
+    "insert_or_assign": Writes.TABLE,
 }
 
 # Methods of tables that write, which have other meanings elsewhere.

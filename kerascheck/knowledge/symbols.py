@@ -24,6 +24,18 @@ class State(enum.Enum):
     """It runs a function of Python, which is taken to have state."""
 
 
+class Writes(enum.Enum):
+    """What a call changes that outlives it."""
+
+    VARIABLE = enum.auto()
+    METRIC = enum.auto()
+    QUEUE = enum.auto()
+    WEIGHTS = enum.auto()
+    TABLE = enum.auto()
+    RESOURCE = enum.auto()
+    """Whichever the function is given: a variable, a file, a summary."""
+
+
 class Trait(enum.Flag):
     """What else a function does."""
 

@@ -17,6 +17,7 @@ GIB = 1 << 30
 MEMINFO = "MemTotal:       33554432 kB\nMemAvailable:   16777216 kB\nSwapTotal:       2097152 kB\nSwapFree:        1048576 kB\n"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_spec("tensorflow") is None, reason="needs TensorFlow")
 def test_this_machine():
     snapshot = take_snapshot()
@@ -235,6 +236,7 @@ def test_a_crash_keeps_what_was_found_before(code, failure, packages):
     assert python.packages is not None
 
 
+@pytest.mark.slow
 def test_an_import_that_never_ends_is_ended(packages, tmp_path):
     packages(
         tensorflow=f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n"

@@ -62,6 +62,7 @@ def test_every_spelling_has_one_name(spelling, name):
     assert canonical(name) == name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("namespace", "layers callbacks losses metrics models optimizers optimizers.schedules".split())
 def test_classes_have_their_name_in_the_module_that_keras_keeps_them_in(namespace):
     keras = pytest.importorskip("keras")

@@ -32,7 +32,7 @@ def script(tmp_path, monkeypatch):
     "text, words",
     [
         ("raise ValueError('no')", "ValueError: no at line 1"),
-        ("import time; time.sleep(600)", "no progress"),
+        pytest.param("import time; time.sleep(600)", "no progress", marks=pytest.mark.slow),
         ("print(input())", "reads standard input at line 1"),
         ("import sys; print(sys.stdin.read()); input()", "reads standard input at line 1"),
         ("import os; os.fork()", "without a training step"),

@@ -162,6 +162,7 @@ def frozen(pid):
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
 
 
+@pytest.mark.slow
 def test_processes_that_the_script_started_end_with_it(run, tmp_path):
     text = (
         "import subprocess, sys, time\n"

@@ -10,7 +10,7 @@ from kerascheck.verify.compare import SCOUT, Budget, Status, Variant, _limited, 
 from kerascheck.verify.process import Plan, Script
 from kerascheck.verify.rounds import measure_in_turn, run_alone
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+pytestmark = [pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals"), pytest.mark.slow]
 
 LOOP = """\
 import os, sys, time

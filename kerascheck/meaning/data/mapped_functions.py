@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum, auto
 
 import libcst as cst
 
@@ -68,7 +69,7 @@ from kerascheck.knowledge.namespaces import (
     TENSORFLOW,
 )
 from kerascheck.knowledge.python import DRAWS, FILE_OPENERS, KEEPERS, OF_VALUES, SAME_EACH_TIME
-from kerascheck.knowledge.symbols import State, Trait
+from kerascheck.knowledge.symbols import State, Trait, Writes
 from kerascheck.meaning.data.array_origins import reads_file
 from kerascheck.syntax.written import last_name
 
@@ -100,14 +101,30 @@ _BYTES_DECODING = having(Trait.DECODES_BYTES)
 _NORMALIZING = having(Trait.NORMALIZES)
 
 
+class Through(Enum):
+    """What a call reaches state through."""
+
+    FUNCTION = auto()
+    LAYER = auto()
+    MODEL = auto()
+    CLASS = auto()
+    """A layer or model of the tree."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stateful:
-    """A call whose state keeps tf.data from making a map parallel."""
+    """A call whose state keeps tf.data from making a map parallel.
+
+    Attributes:
+        name: the canonical name of the function, or the short one of the layer or class.
+        writes: what it changes, where its state is that it assigns.
+    """
 
     call: Call
     state: State
-    what: str
-    """For messages: "tf.image.random_flip_left_right draws from a stateful generator"."""
+    through: Through
+    name: str
+    writes: Writes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,19 +133,6 @@ class Write:
 
     module: SeenModule
     node: cst.CSTNode
-    what: str
-    """For messages: "it assigns a tf.Variable"."""
-
-
-# For messages, behind the name of what is called; some say all by themselves.
-_WORDS = {
-    State.DRAWS: "draws from a stateful generator",
-    State.LOOKS_UP: "a lookup table is a stateful resource",
-    State.PRINTS: "is a side effect",
-    State.READS: "it reads a tf.Variable",
-    State.RUNS_PYTHON: "is stateful",
-}
-_WITHOUT_NAME = (State.LOOKS_UP, State.READS)
 
 
 def display_name(name: str) -> str:
@@ -146,7 +150,7 @@ def state_of(call: Call) -> Stateful | None:
     name = call.name
     written = write_of(call)
     if written is not None:
-        return Stateful(call, State.ASSIGNS, written)
+        return Stateful(call, State.ASSIGNS, Through.FUNCTION, name or "", written)
     if name is None:
         return None
     state = state_of_function(name)
@@ -154,30 +158,27 @@ def state_of(call: Call) -> Stateful | None:
         return _state_of_object(call, call.receiver) if name.endswith(".__call__") else None
     if state is State.DRAWS and name.startswith(KERAS_RANDOM):
         seed = call.keyword("seed")
-        return (
-            None
-            if isinstance(seed, Const) and seed.value is not None
-            else Stateful(call, state, f"{name} {_WORDS[state]}")
-        )
+        if isinstance(seed, Const) and seed.value is not None:
+            return None
     if name == NUMPY_FUNCTION and constant(call.given("stateful"), True) is False:
         return None
-    return Stateful(call, state, _WORDS[state] if state in _WITHOUT_NAME else f"{display_name(name)} {_WORDS[state]}")
+    return Stateful(call, state, Through.FUNCTION, name)
 
 
-def write_of(call: Call) -> str | None:
-    """What a call changes that outlives it - a variable, a metric, a table, a queue, a file -, as a sentence; None where it changes nothing of the kind."""
+def write_of(call: Call) -> Writes | None:
+    """What a call changes that outlives it; None where it changes nothing of the kind."""
     name, method = call.name or "", call.attribute
     if method is None and not name.startswith(TENSOR_LIBRARIES):
         # An object of another module is known by its name only.
         method = name.rpartition(".")[2]
     if method is not None and not isinstance(call.receiver, Tensor):
         if method in STATE_WRITES:
-            return f"it {STATE_WRITES[method]}"
+            return STATE_WRITES[method]
         if name.startswith(LOOKUP) and method in TABLE_WRITES:
-            return f"it {STATE_WRITES['insert_or_assign']}"
+            return Writes.TABLE
         if name == METRIC_CALL:
-            return f"it {STATE_WRITES['update_state']}"
-    return f"{display_name(name)} writes what outlives the call" if STATE_WRITING_FUNCTIONS.match(name) else None
+            return Writes.METRIC
+    return Writes.RESOURCE if STATE_WRITING_FUNCTIONS.match(name) else None
 
 
 def _state_of_object(call: Call, value: Value) -> Stateful | None:
@@ -188,9 +189,9 @@ def _state_of_object(call: Call, value: Value) -> Stateful | None:
         # KerasCV has layers of the same names.
         held = holds(name.replace("keras_cv.", KERAS))
         if held is Holds.SEED:
-            return Stateful(call, State.DRAWS, f"the layer {short} keeps a random seed in a variable")
+            return Stateful(call, State.DRAWS, Through.LAYER, short)
         if held is Holds.TABLE:
-            return Stateful(call, State.LOOKS_UP, f"the layer {short} looks up a table")
+            return Stateful(call, State.LOOKS_UP, Through.LAYER, short)
         if name == SEQUENTIAL and value.call is not None:
             for layers in (*options_of(value.call.given("layers")), *options_of(value.attributes.get("layers added"))):
                 for item in layers.items if isinstance(layers, Group) else []:
@@ -199,11 +200,11 @@ def _state_of_object(call: Call, value: Value) -> Stateful | None:
                         return found
             return None
         if class_of(name) == MODEL:
-            return Stateful(call, State.READS, "it calls a model, which holds variables or tables")
+            return Stateful(call, State.READS, Through.MODEL, short)
         if holds(name) in (Holds.WEIGHTS, Holds.INNER):
-            return Stateful(call, State.READS, f"the layer {short} has variables")
+            return Stateful(call, State.READS, Through.LAYER, short)
     if isinstance(value, Instance) and _makes_weights(value.cls):
-        return Stateful(call, State.READS, f"{value.cls.name} has variables")
+        return Stateful(call, State.READS, Through.CLASS, value.cls.name)
     return None
 
 
@@ -273,11 +274,10 @@ class Facts:
         """The first thing that it changes and that outlives a call: variables, metrics and tables, and variables, attributes
         and containers of Python that others hold. The order of its calls then counts."""
         for call in self.calls:
-            what = write_of(call)
-            if what is not None:
-                return Write(call.module, call.node, what)
+            if write_of(call) is not None:
+                return Write(call.module, call.node)
         places = ((node, module) for run in self._runs for kind, node, module in run.uses if kind == "write")
-        return next((Write(module, node, "it changes what is kept beyond its call") for node, module in places), None)
+        return next((Write(module, node) for node, module in places), None)
 
     @property
     def works(self) -> bool:

@@ -1,4 +1,4 @@
-from kerascheck.api import UNKNOWN, Applies, Rule, Severity, constant, data, fixes, names
+from kerascheck.api import UNKNOWN, Applies, Rule, Severity, constant, data, fixes, names, words
 
 
 class SerialMap(Rule):
@@ -122,7 +122,7 @@ def _serial(module, op):
     if op.parallelism is not None:
         return True, "The literal 1 keeps TensorFlow from making the map parallel by itself."
     if op.facts.state is not None:
-        return True, f"TensorFlow leaves stateful functions serial, and here {op.facts.state.what}."
+        return True, f"TensorFlow leaves stateful functions serial, and here {words.stateful(op.facts.state)}."
     if not (module.runtime.parallelizes_stateless_maps or op.rewrites.maps_on):
         return True, f"TensorFlow {module.runtime.tensorflow_version} does not make maps parallel by itself."
     if op.rewrites.maps_stay_serial:
