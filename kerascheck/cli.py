@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
@@ -32,6 +33,7 @@ _FOR_PROGRAMS = {
 }
 """By output format, the module of kerascheck.report that writes it, and its function."""
 _PROGRESS_AFTER_SECONDS = 1.0
+_NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 _ARGUMENTS = "kerascheck.arguments"
@@ -93,6 +95,15 @@ folders_option = click.option(
 """For commands that run rules, or tell of them. No configuration can name such a folder."""
 
 
+def _shard(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, int] | None:
+    if value is None:
+        return None
+    number, _, total = value.partition("/")
+    if not (_NUMBER.fullmatch(number) and _NUMBER.fullmatch(total) and 1 <= int(number) <= int(total)):
+        raise click.BadParameter(f"'{value}' is no part of a whole; write K/N with K from 1 to N, such as 3/8")
+    return int(number), int(total)
+
+
 def _rules_option(name: str, text: str) -> Callable[[_Command], _Command]:
     return click.option(name, multiple=True, metavar="RULES", help=text)
 
@@ -137,6 +148,10 @@ def _rules_option(name: str, text: str) -> Callable[[_Command], _Command]:
 @click.option("--extend-exclude", multiple=True, metavar="PATTERN", help="Leave out these paths too.")
 @click.option("--force-exclude", is_flag=True, help="Leave out excluded and test files even if named explicitly.")
 @click.option("--include-tests", is_flag=True, help="Lint test files found in folders too.")
+@click.option(
+    "--shard", metavar="K/N", callback=_shard,
+    help="Report on the K-th of N parts of the files: in a CI matrix, the N reports together are the whole one.",
+)  # fmt: skip
 @click.option("--isolated", is_flag=True, help="Read no configuration file.")
 @click.option("--no-cache", is_flag=True, expose_value=False, help="Accepted for scripts: this version keeps no cache.")
 @click.option("--stdin-filename", metavar="NAME", help="Path to assume for code read from standard input ('-').")
@@ -225,15 +240,18 @@ def _check_files(paths: Sequence[str], configuration: Configuration, options: di
     if options["verbose"]:
         for path in found.irregular:
             click.echo(f"{path}: skipped: not a regular file", err=True)
+    number, total = options["shard"] or (1, 1)
+    # Files of a folder, which tend to import each other, stay together.
+    files = found.files[(number - 1) * len(found.files) // total : number * len(found.files) // total]
     progress = _Progress(options)
-    outcome = engine.lint(found.files, configuration, progress=progress.show)
+    outcome = engine.lint(found.files, configuration, part=files if total > 1 else None, progress=progress.show)
     progress.clear()
-    for path, reason in found.unreadable:
+    for path, reason in found.unreadable if number == 1 else ():
         outcome.errors.append(FileError(UNREADABLE, Location(path, None, 1, 1, 1, 1), reason))
     if options["diff"]:
-        return _diff(found.files, outcome, options)
-    fixed = _fix(found.files, outcome, options) if options["fix"] else 0
-    return _report(outcome, found.files, options, fixed=fixed)
+        return _diff(files, outcome, options)
+    fixed = _fix(files, outcome, options) if options["fix"] else 0
+    return _report(outcome, files, options, fixed=fixed)
 
 
 def _show_settings(path: str, configuration: Configuration) -> int:

@@ -12,7 +12,7 @@ import enum
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -202,14 +202,17 @@ def lint(
     *,
     jobs: int | None = None,
     noqa: bool = True,
+    part: Sequence[File] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Outcome:
     """Lint files of one run.
 
     Args:
+        files: all files of the run.
         configuration: finds the settings of further files that import these.
         jobs: processes to use at most; the number of usable processors where None.
         noqa: whether ``noqa`` comments silence findings.
+        part: those of ``files`` to report on, as linting all of them would; all where None.
         progress: called with the number of files done and of those that have to be parsed.
 
     Raises:
@@ -220,7 +223,10 @@ def lint(
     jobs = jobs or _processors()
     candidates = _choose(files, jobs)
     on_disk = [file for file, _ in candidates if kind_of(file.path) is None and file.content is None]
-    candidates += _choose_callers(_importers(on_disk, configuration))
+    graphs = _graphs(on_disk, configuration)
+    candidates += _choose_callers(_importers(on_disk, graphs))
+    if part is not None:
+        candidates = _concerning(part, candidates, graphs)
     checked: list[Checked] = []
     total = len(candidates)
 
@@ -251,7 +257,12 @@ def lint(
         if chunks:
             with contextlib.closing(pool.Pool(jobs)) as processes:
                 processes.check([(chunk, noqa, ()) for chunk in chunks], gather)
-    return _merge(files, checked)
+    if part is None:
+        return _merge(files, checked)
+    outcome = _merge(part, checked)
+    elsewhere = {file.path for file in files} - {file.path for file in part}
+    outcome.errors = [error for error in outcome.errors if error.location.path not in elsewhere]
+    return outcome
 
 
 def _load(selected: Iterable[Settings]) -> None:
@@ -354,7 +365,13 @@ def fix(source: Source, file: File, outcome: Outcome, *, unsafe: bool) -> Fixed:
     return with_large_stack(lambda: apply_fixes(source, find, unsafe, is_python=kind_of(source.path) is None))
 
 
-def _importers(candidates: Iterable[File], configuration: Configuration) -> list[File]:
+def _graphs(candidates: Iterable[File], configuration: Configuration) -> dict[str, ImportGraph]:
+    """The import graphs of the projects of ``candidates``, by root."""
+    roots = dict.fromkeys(project_root(file.path) for file in candidates)
+    return {root: ImportGraph(root, configuration) for root in roots}
+
+
+def _importers(candidates: Iterable[File], graphs: Mapping[str, ImportGraph]) -> list[File]:
     """Files beyond ``candidates`` that import one of them: they are checked for what they say about these."""
     known = {os.path.abspath(file.path) for file in candidates}
     roots: dict[str, list[str]] = {}
@@ -362,12 +379,27 @@ def _importers(candidates: Iterable[File], configuration: Configuration) -> list
         roots.setdefault(project_root(file.path), []).append(file.path)
     found: dict[str, File] = {}
     for root, paths in roots.items():
-        for importer in ImportGraph(root, configuration).importers(paths):
+        for importer in graphs[root].importers(paths):
             path = os.path.abspath(importer.path)
             if path not in known:
                 registry.validate(importer.settings)
                 found[path] = importer
     return list(found.values())
+
+
+def _concerning(
+    part: Iterable[File], candidates: Sequence[tuple[File, int]], graphs: Mapping[str, ImportGraph]
+) -> list[tuple[File, int]]:
+    """Of all ``candidates`` those that can say something about ``part``: itself, and what imports it; and of what is in no graph all."""
+    reaching = {os.path.abspath(file.path) for file in part}
+    size = -1
+    # An import may lead from one project into another.
+    while size != len(reaching):
+        size = len(reaching)
+        reaching = reaching.union(*(graph.reaching(reaching) for graph in graphs.values()))
+    known = {path for graph in graphs.values() for path in graph.paths}
+    others = {os.path.abspath(file.path) for file, _ in candidates} & (known - reaching)
+    return [each for each in candidates if os.path.abspath(each[0].path) not in others]
 
 
 class _Kind(enum.Enum):

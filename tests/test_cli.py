@@ -708,3 +708,50 @@ def test_a_rule_about_requirements_explains_itself(project):
     assert "--- slow/requirements.txt\n+++ fast/requirements.txt\n" in page
     assert "## Evidence" not in page
     assert kerascheck("verify", "--rule", "KC701").code == 2
+
+
+USER = """\
+import tensorflow as tf
+from data import load
+
+model = tf.keras.Sequential()
+model.fit(load().prefetch(tf.data.AUTOTUNE))
+"""
+HELPER = """\
+import tensorflow as tf
+
+
+def load():
+    return tf.data.Dataset.range(10).map(lambda x: tf.sqrt(x) * 2).batch(2)
+"""
+
+
+def _reported(*arguments):
+    ran = kerascheck("--output-format", "json-lines", *arguments)
+    told = [json.loads(line) for line in ran.out.splitlines()]
+    summary = next(each for each in told if each["kind"] == "summary")
+    return [each for each in told if each is not summary], summary["files"], ran.code
+
+
+@pytest.mark.parametrize("total", [1, 2, 3, 7])
+def test_the_shards_together_are_the_whole_report(project, total):
+    # What data.py lacks shows in train.py alone.
+    project(data__py=HELPER, train__py=USER, other__py=SLOW, broken__py="import keras\nx = (\n", clean__py=CLEAN)
+    whole, files, _ = _reported(".")
+    assert {each["path"] for each in whole} >= {"data.py", "other.py", "broken.py"}
+    shards = [_reported("--shard", f"{number}/{total}", ".") for number in range(1, total + 1)]
+    assert [each for told, _, _ in shards for each in told if each["kind"] == "finding"] == [
+        each for each in whole if each["kind"] == "finding"
+    ]
+    assert sorted(str(each) for told, _, _ in shards for each in told) == sorted(map(str, whole))
+    assert sum(count for _, count, _ in shards) == files
+    for told, _, code in shards:
+        failing = any(each.get("severity") in ("error", "warning") for each in told)
+        assert code == (2 if any(each["kind"] == "error" for each in told) else int(failing))
+
+
+@pytest.mark.parametrize("part", ["0/3", "4/3", "3", "a/b", "1/0", "-1/2", "1/2/3", " 1/2", "\u0661/2"])
+def test_a_part_that_there_is_not_is_one_line(project, part):
+    project(train__py=SLOW)
+    ran = kerascheck(f"--shard={part}", ".")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1) and "write K/N" in ran.err

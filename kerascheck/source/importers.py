@@ -132,6 +132,21 @@ class ImportGraph:
         found = (self._modules.get(os.path.join(folder, *name.split("."))) for folder in folders if not level)
         return next((path for path in found if path is not None and path != importer), None)
 
+    def reaching(self, paths: Iterable[str]) -> set[str]:
+        """Absolute paths of all files that import one of ``paths``, directly or not, and of ``paths`` themselves."""
+        pending = [os.path.abspath(path) for path in paths]
+        found = set(pending)
+        while pending:
+            new = self._importers.get(pending.pop(), set()) - found
+            found |= new
+            pending += new
+        return found
+
+    @property
+    def paths(self) -> Iterable[str]:
+        """Absolute paths of all files of the graph."""
+        return self._files
+
     def importers(self, paths: Iterable[str]) -> list[File]:
         """The nearest files that import one of ``paths`` or one of its importers, without ``paths`` themselves."""
         wanted = {os.path.abspath(path) for path in paths}
