@@ -42,8 +42,9 @@ _RUNNING_COMMANDS = {
     "verify": "kerascheck.verify.cli",
     "evidence": "kerascheck.verify.cli",
     "doctor": "kerascheck.doctor.cli",
+    "server": "kerascheck.server.cli",
 }
-"""Commands that run something, with the modules that have them."""
+"""Commands that run something or go on running, with the modules that have them."""
 
 
 class _Commands(click.Group):
@@ -385,9 +386,11 @@ def _report(
     outcome: Outcome, files: Sequence[File], options: dict[str, Any], *, err: bool = False, fixed: int = 0
 ) -> int:
     """Print the outcome, after ``fixed`` findings were repaired; the exit code of the run."""
+    from kerascheck.recall import recall
+
     findings, errors = outcome.findings, outcome.errors
     errors.sort(key=lambda error: error.sort_key)
-    evidence = _recall(outcome, {file.path: file.settings.target_tensorflow for file in files})
+    evidence = recall(outcome, {file.path: file.settings.target_tensorflow for file in files})
     failing = _failing(findings, files, evidence, options)
     if options["output_format"] in _FOR_PROGRAMS:
         from kerascheck.report.report import Report
@@ -493,21 +496,6 @@ def _for_people(
     ):
         closing.append(command)
     return lines, closing
-
-
-def _recall(outcome: Outcome, targets: Mapping[str, str | None]) -> Mapping[Finding, Evidence]:
-    """What ``verify`` has measured of the findings; costs a look per folder where it never ran."""
-    folders: set[str] = set()
-    for path in {finding.location.path for finding in outcome.findings}:
-        folder = os.path.dirname(os.path.abspath(path))
-        while folder not in folders:
-            folders.add(folder)
-            folder = os.path.dirname(folder)
-    if not any(os.path.exists(os.path.join(folder, ".kerascheck", "evidence.json")) for folder in folders):
-        return {}
-    from kerascheck.verify import memory
-
-    return memory.recall(outcome.findings, outcome.sources, target_of=targets.get)
 
 
 def _color(choice: str) -> bool | None:

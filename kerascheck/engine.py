@@ -282,17 +282,18 @@ class Session:
     Args:
         configuration: finds the settings of files.
         noqa: whether ``noqa`` comments silence findings.
+        keep: whether files stay as they are meanwhile, so that what was found in one is remembered.
     """
 
-    def __init__(self, configuration: Configuration, *, noqa: bool = True):
-        self._configuration, self._noqa = configuration, noqa
+    def __init__(self, configuration: Configuration, *, noqa: bool = True, keep: bool = True):
+        self._configuration, self._noqa, self._keep = configuration, noqa, keep
         self._graphs: dict[str, ImportGraph] = {}
         self._analysis = Analysis(noqa=noqa)
         self._pool: pool.Pool | None = None
         self._checked: dict[str, Checked] = {}
 
-    def lint(self, source: Source) -> Outcome:
-        """Lint a text that need not be what is on disk at its path; raises :class:`ConfigError`."""
+    def lint(self, source: Source, unsaved: Sequence[Source] = ()) -> Outcome:
+        """Lint a text that need not be what is on disk at its path, beside other ``unsaved`` ones; raises :class:`ConfigError`."""
         settings = self._configuration.for_file(source.path)
         registry.validate(settings)
         file = File(source.path, settings)
@@ -305,7 +306,7 @@ class Session:
         ):
             return Outcome(files=1)
         others = [other for other, _ in _choose_callers(self._importers(source.path))]
-        return _merge([file], self._check(source, [file, *others]))
+        return _merge([file], self._check(source, [file, *others], unsaved))
 
     def _importers(self, path: str) -> list[File]:
         if not os.path.isfile(path):
@@ -315,9 +316,9 @@ class Session:
             self._graphs[root] = ImportGraph(root, self._configuration)
         return self._graphs[root].importers([path])
 
-    def _check(self, source: Source, files: Sequence[File]) -> list[Checked]:
-        if not _on_disk(source):
-            return self._run(files, [source])
+    def _check(self, source: Source, files: Sequence[File], unsaved: Sequence[Source]) -> list[Checked]:
+        if unsaved or not self._keep or not is_on_disk(source):
+            return self._run(files, [source, *unsaved])
         if len(self._checked) > _KEPT_FILES:
             self._checked, self._analysis = {}, Analysis(noqa=self._noqa)
         new = [file for file in files if file.path not in self._checked]
@@ -338,7 +339,7 @@ class Session:
         return found
 
 
-def _on_disk(source: Source) -> bool:
+def is_on_disk(source: Source) -> bool:
     """Whether the file holds ``source``, but for the newlines, which some programs translate."""
     try:
         there = read(source.path).text
@@ -347,19 +348,20 @@ def _on_disk(source: Source) -> bool:
     return there == source.text or there.replace("\r\n", "\n").replace("\r", "\n") == source.text
 
 
-def fix(source: Source, file: File, outcome: Outcome, *, unsafe: bool) -> Fixed:
+def fix(source: Source, file: File, outcome: Outcome, *, unsafe: bool, unsaved: Sequence[Source] = ()) -> Fixed:
     """Apply the fixes of a script's findings, as far as ``unsafe`` allows, to its text.
 
     Args:
         outcome: the run in which the findings were made: other files whose check found
             something in this one are checked again with every change.
+        unsaved: sources to use instead of what is on disk.
     """
     from kerascheck.fix import apply_fixes
 
     others = [File(path, file.settings) for path in sorted(outcome.checked_from.get(file.path, ()))]
 
     def find(changed: Source) -> list[Finding]:
-        analysis = Analysis([changed])
+        analysis = Analysis([changed, *unsaved])
         return _merge([file], [analysis.check(each) for each in (file, *others)]).findings
 
     return with_large_stack(lambda: apply_fixes(source, find, unsafe, is_python=kind_of(source.path) is None))

@@ -147,9 +147,9 @@ def _can_be_linted(path: str) -> bool:
         return False
 
 
-def wanted(path: str, settings: Settings) -> bool:
-    """Whether discovery would take the file at ``path`` on its way down from the working directory."""
-    absolute, here = os.path.abspath(path), os.getcwd()
+def wanted(path: str, settings: Settings, top: str | None = None) -> bool:
+    """Whether discovery would take the file at ``path`` on its way down from the folder ``top``, by default the working directory."""
+    absolute, here = os.path.abspath(path), top or os.getcwd()
     base = here if absolute.startswith(os.path.join(here, "")) else os.path.dirname(absolute)
     parts = os.path.relpath(absolute, base).split(os.sep)
     if not settings.include_tests and is_test("/".join(parts), base):

@@ -95,6 +95,11 @@ def decode(path: str, data: bytes) -> Source:
         ) from None
     except (LookupError, UnicodeError) as problem:
         raise Unreadable(f"cannot be decoded: {problem}") from None
+    return from_text(path, text, encoding, bom)
+
+
+def from_text(path: str, text: str, encoding: str = "utf-8", bom: bool = False) -> Source:
+    """The source of a script with this text; raises :class:`Unreadable`."""
     source = Source(path, text, encoding, bom)
     if (null := text.find("\0")) >= 0:
         place = source.locate(null, null)

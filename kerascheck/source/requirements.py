@@ -112,6 +112,12 @@ def lets_memory_grow(path: str | os.PathLike[str]) -> bool:
     return _lets_memory_grow(os.path.dirname(os.path.abspath(path)))
 
 
+def forget() -> None:
+    """Read the files again that the functions above have read: they may have changed."""
+    for cached in (_pins, _wants_cpu, _lets_memory_grow, _stated):
+        cached.cache_clear()
+
+
 def script_versions(text: str) -> dict[str, Pin]:
     """The same for what a script says of itself, in the comment of PEP 723 that starts with ``# /// script``."""
     block = _SCRIPT.search(text)

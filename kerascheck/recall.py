@@ -1,0 +1,30 @@
+"""What ``verify`` has measured of the findings of a run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kerascheck.engine import Outcome
+    from kerascheck.finding import Evidence, Finding
+
+
+def recall(outcome: Outcome, targets: Mapping[str, str | None]) -> Mapping[Finding, Evidence]:
+    """The evidence of findings; costs a look per folder where ``verify`` never ran.
+
+    Args:
+        targets: the TensorFlow that the settings of each path state.
+    """
+    folders: set[str] = set()
+    for path in {finding.location.path for finding in outcome.findings}:
+        folder = os.path.dirname(os.path.abspath(path))
+        while folder not in folders:
+            folders.add(folder)
+            folder = os.path.dirname(folder)
+    if not any(os.path.exists(os.path.join(folder, ".kerascheck", "evidence.json")) for folder in folders):
+        return {}
+    from kerascheck.verify import memory
+
+    return memory.recall(outcome.findings, outcome.sources, target_of=targets.get)

@@ -1,0 +1,299 @@
+"""A process that lints for the server, started afresh where a program has ended it.
+
+It has no threads of its own, so that it can fork the process in which :mod:`kerascheck.pool` bounds what a file may cost.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kerascheck.finding import Edit, Evidence, FileError, Finding, Location
+from kerascheck.source import Source
+
+if TYPE_CHECKING:
+    from kerascheck.engine import Outcome, Session
+    from kerascheck.source.discovery import File
+
+_OPTIONS = (
+    "select",
+    "ignore",
+    "extend-select",
+    "extend-ignore",
+    "min-severity",
+    "pedantic",
+    "target-tensorflow",
+    "include-tests",
+    "exclude",
+    "extend-exclude",
+)
+"""What the editor may state instead of a configuration file: the options of the command line by the same names."""
+_LISTS = frozenset(("select", "ignore", "extend-select", "extend-ignore", "exclude", "extend-exclude"))
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """What the editor holds of a file."""
+
+    path: str
+    """Absolute."""
+    content: str | bytes
+    """The text of a script; the JSON of a notebook."""
+    top: str | None = None
+    """The folder of the workspace that holds it; None where none does."""
+    is_file: bool = True
+    """Whether it has a name of its own choosing, so that exclusions mean it."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """What the process needs to know from the beginning."""
+
+    folder: str
+    """Where it runs: what paths in messages are relative to."""
+    options: Mapping[str, Any]
+    """See :data:`_OPTIONS`."""
+    rules: Sequence[str]
+    """Folders with rules."""
+
+
+@dataclass(frozen=True)
+class Lint:
+    """Asks for the findings of a buffer; the answer is a :class:`Linted`."""
+
+    buffer: Buffer
+    unsaved: tuple[Buffer, ...]
+    """The other ones, which count instead of what is on disk."""
+    epoch: int
+    """A new one makes it read configurations, requirements and folders again."""
+
+
+@dataclass(frozen=True)
+class FixAll:
+    """Asks for the edits that safe fixes make of a buffer; the answer is a :class:`Repaired`."""
+
+    linted: Lint
+
+
+@dataclass
+class Linted:
+    """The findings of a buffer."""
+
+    source: Source
+    findings: list[Finding] = field(default_factory=list)
+    errors: list[FileError] = field(default_factory=list)
+    evidence: Mapping[Finding, Evidence] = field(default_factory=dict)
+    suppressing: Mapping[Finding, Edit] = field(default_factory=dict)
+    """The edits that silence findings."""
+
+
+@dataclass
+class Repaired:
+    """What repairs a buffer."""
+
+    source: Source
+    edits: tuple[Edit, ...]
+
+
+def failed(buffer: Buffer, problem: str, code: str | None = None) -> Linted:
+    """What is told of a buffer that could not be checked; by default because it cannot be read."""
+    from kerascheck.check import UNREADABLE
+
+    place = Location(buffer.path, None, 1, 1, 1, 1)
+    return Linted(Source(buffer.path, ""), errors=[FileError(code or UNREADABLE, place, " ".join(problem.split()))])
+
+
+_Answer = TypeVar("_Answer", Linted, Repaired)
+
+
+class Checker:
+    """The process, seen from the server; it is asked one thing after the other."""
+
+    def __init__(self, start: Start):
+        self._start = start
+        self._process: SpawnProcess | None = None
+        self._pipe: Connection | None = None
+
+    def lint(self, question: Lint) -> Linted:
+        """The findings of a buffer; where it ends the process, one error says so."""
+        from kerascheck.check import INTERNAL
+
+        answer = self._ask(question, Linted)
+        return answer or failed(
+            question.buffer, "the process that analysed it failed: please report the file", INTERNAL
+        )
+
+    def fix_all(self, question: Lint) -> Repaired:
+        """The edits that repair a buffer; none where it ends the process."""
+        return self._ask(FixAll(question), Repaired) or Repaired(Source(question.buffer.path, ""), ())
+
+    def warm_up(self) -> None:
+        """Start the process, which imports what checking needs."""
+        if self._process is None:
+            context = multiprocessing.get_context("spawn")
+            self._pipe, theirs = context.Pipe()
+            self._process = context.Process(target=_serve, args=(theirs, self._start), daemon=True)
+            self._process.start()
+            theirs.close()
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None and self._pipe is not None:
+            self._process.terminate()
+            self._process.join()
+            self._pipe.close()
+        self._process = self._pipe = None
+
+    def _ask(self, question: Lint | FixAll, expected: type[_Answer]) -> _Answer | None:
+        self.warm_up()
+        assert self._pipe is not None, "it is there from when the process has started"
+        try:
+            self._pipe.send(question)
+            answer = self._pipe.recv()
+        except (EOFError, OSError):
+            self.close()
+            return None
+        assert isinstance(answer, expected), "every question has one type of answer"
+        return answer
+
+
+def _serve(pipe: Connection, start: Start) -> None:
+    """Answer the questions that come through ``pipe`` until it closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # The server's output is for the editor alone.
+    os.dup2(2, 1)
+    desk = _Desk(start)
+    while True:
+        try:
+            question = pipe.recv()
+        except EOFError:
+            return
+        pipe.send(desk.fix_all(question.linted) if isinstance(question, FixAll) else desk.lint(question))
+
+
+class _Desk:
+    """What answers the questions."""
+
+    def __init__(self, start: Start):
+        from kerascheck import registry
+
+        if os.path.isdir(start.folder):
+            os.chdir(start.folder)
+        registry.use_folders(start.rules)
+        self._options = start.options
+        self._epoch = -1
+        self._session: Session | None = None
+        # The first file is to find it there.
+        import kerascheck.meaning.module  # noqa: F401
+
+    def lint(self, question: Lint) -> Linted:
+        from kerascheck.check import INTERNAL
+        from kerascheck.config import ConfigError
+        from kerascheck.source import Unreadable
+
+        try:
+            source, file, outcome = self._outcome(question)
+            return _linted(source, file, outcome)
+        except (ConfigError, Unreadable) as problem:
+            return _refused(question.buffer, problem)
+        except Exception as problem:  # noqa: BLE001 - a fault costs this file, not the server
+            what = f"the language server failed on it: {type(problem).__name__}: {str(problem)[:200]}"
+            return failed(question.buffer, f"{what}; please report this line and the file", INTERNAL)
+
+    def fix_all(self, question: Lint) -> Repaired:
+        from kerascheck.server.fixes import safe_edits
+
+        try:
+            source, file, outcome = self._outcome(question)
+            return Repaired(source, safe_edits(source, file, outcome, _sources(question.unsaved)))
+        except Exception:  # noqa: BLE001 - linting the file says what is wrong with it
+            return Repaired(Source(question.buffer.path, ""), ())
+
+    def _outcome(self, question: Lint) -> tuple[Source, File, Outcome]:
+        """The source, its file and what linting it gave; raises ConfigError and Unreadable."""
+        from kerascheck.config import Configuration
+        from kerascheck.engine import Outcome, Session
+        from kerascheck.source.discovery import File, wanted
+        from kerascheck.source.requirements import forget
+
+        buffer = question.buffer
+        if self._session is None or question.epoch != self._epoch:
+            forget()
+            self._configuration = Configuration(_overrides(self._options))
+            self._session, self._epoch = Session(self._configuration, keep=False), question.epoch
+        settings = self._configuration.for_file(buffer.path)
+        if buffer.is_file and not wanted(buffer.path, settings, buffer.top):
+            return Source(buffer.path, ""), File(buffer.path, settings), Outcome()
+        source = _source(buffer)
+        return source, File(source.path, settings), self._session.lint(source, _sources(question.unsaved))
+
+
+def _overrides(options: Mapping[str, Any]) -> Any:
+    """The overrides that the editor states; raises ConfigError."""
+    from kerascheck import registry
+    from kerascheck.config import ConfigError, did_you_mean, overrides_from
+
+    for key, value in options.items():
+        if key not in _OPTIONS:
+            raise ConfigError(f"initializationOptions has no setting '{key}'{did_you_mean(key, _OPTIONS)}")
+        if key in _LISTS and not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
+            raise ConfigError(f"initializationOptions: '{key}' must be a list of strings")
+    given = {key.replace("-", "_"): tuple(value) if key in _LISTS else value for key, value in options.items()}
+    overrides = overrides_from(given, "initializationOptions: ")
+    registry.validate_selection(overrides.selection)
+    return overrides
+
+
+def _source(buffer: Buffer) -> Source:
+    """The source of a buffer; raises Unreadable."""
+    from kerascheck.source.reading import decode, display_path, from_text
+
+    path = display_path(buffer.path)
+    return from_text(path, buffer.content) if isinstance(buffer.content, str) else decode(path, buffer.content)
+
+
+def _sources(unsaved: Sequence[Buffer]) -> list[Source]:
+    """The sources of buffers that differ from what is on disk."""
+    from kerascheck.engine import is_on_disk
+    from kerascheck.source import Unreadable
+
+    found = []
+    for buffer in unsaved:
+        try:
+            source = _source(buffer)
+        except Unreadable:
+            continue
+        if not is_on_disk(source):
+            found.append(source)
+    return found
+
+
+def _linted(source: Source, file: File, outcome: Outcome) -> Linted:
+    from kerascheck.recall import recall
+    from kerascheck.source.suppress import suppression
+
+    edits = ((finding, suppression(source, finding)) for finding in outcome.findings)
+    return Linted(
+        source,
+        outcome.findings,
+        [error for error in outcome.errors if error.location.path == source.path],
+        recall(outcome, {file.path: file.settings.target_tensorflow}),
+        {finding: edit for finding, edit in edits if edit is not None},
+    )
+
+
+def _refused(buffer: Buffer, problem: Exception) -> Linted:
+    from kerascheck.source import Unreadable
+
+    linted = failed(buffer, str(problem))
+    if isinstance(problem, Unreadable):
+        (error,) = linted.errors
+        place = Location(buffer.path, None, problem.line, problem.column, problem.line, problem.column)
+        linted.errors = [FileError(error.code, place, problem.message)]
+    return linted

@@ -1,0 +1,188 @@
+"""An editor without a screen: what a client of the protocol sends, and what it sees."""
+
+import asyncio
+import sys
+
+import pytest_lsp
+from lsprotocol import types
+
+COMMAND = [sys.executable, "-m", "kerascheck", "server"]
+SLOW = """\
+import tensorflow as tf
+
+ds = tf.data.Dataset.range(10)
+ds = ds.map(lambda x: x + tf.random.uniform([], maxval=9, dtype=tf.int64))
+model = tf.keras.Sequential()
+model.fit(ds.batch(2))
+"""
+_KINDS = {"code": types.NotebookCellKind.Code, "markdown": types.NotebookCellKind.Markup}
+_LANGUAGES = {"code": "python", "markdown": "markdown"}
+
+
+def an_editor():
+    """A client that keeps the version of what is published, too."""
+    client = pytest_lsp.client.make_test_lsp_client()
+    client.versions, client.published = {}, []
+    receive = client.protocol.fm.features[types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS]
+
+    def published(params):
+        client.versions[params.uri] = params.version
+        client.published.append((params.uri, params.version))
+        receive(params)
+
+    client.protocol.fm.features[types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS] = published
+
+    @client.feature(types.CLIENT_REGISTER_CAPABILITY)
+    def register(params):
+        client.registered = params.registrations
+
+    return client
+
+
+class Editor:
+    """An editor whose workspace is a folder.
+
+    Args:
+        client: talks to a server that has just been started.
+    """
+
+    def __init__(self, client, folder):
+        self.client, self.folder = client, folder
+        self._versions = {}
+        self._notebooks = {}
+
+    async def start(self, encodings=("utf-16",), options=None):
+        resolves = types.ClientCodeActionResolveOptions(["edit"])
+        capabilities = types.ClientCapabilities(
+            workspace=types.WorkspaceClientCapabilities(
+                workspace_edit=types.WorkspaceEditClientCapabilities(document_changes=True),
+                did_change_watched_files=types.DidChangeWatchedFilesClientCapabilities(dynamic_registration=True),
+            ),
+            text_document=types.TextDocumentClientCapabilities(
+                code_action=types.CodeActionClientCapabilities(resolve_support=resolves)
+            ),
+            general=types.GeneralClientCapabilities(position_encodings=list(encodings)),
+        )
+        self.answer = await self.client.initialize_session(
+            types.InitializeParams(
+                capabilities,
+                workspace_folders=[types.WorkspaceFolder(self.folder.as_uri(), "project")],
+                initialization_options=options,
+            )
+        )
+        return self
+
+    def uri(self, name):
+        return (self.folder / name).as_uri()
+
+    def open(self, name, text, language="python"):
+        uri = name if ":" in name else self.uri(name)
+        self._versions[uri] = 1
+        self.client.text_document_did_open(
+            types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, language, 1, text))
+        )
+        return uri
+
+    def change(self, uri, *changes):
+        self._versions[uri] += 1
+        identifier = types.VersionedTextDocumentIdentifier(self._versions[uri], uri)
+        self.client.text_document_did_change(types.DidChangeTextDocumentParams(identifier, list(changes)))
+
+    def rewrite(self, uri, text):
+        self.change(uri, types.TextDocumentContentChangeWholeDocument(text))
+
+    def save(self, uri):
+        self.client.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
+
+    def close(self, uri):
+        self.client.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
+
+    def open_notebook(self, name, cells):
+        """Open a notebook of (text, type) pairs; the URIs of its cells."""
+        cells = [(f"vscode-notebook-cell:{self.folder / name}#{number}", *cell) for number, cell in enumerate(cells)]
+        self._notebooks[name] = [1, [uri for uri, *_ in cells]]
+        listed = [types.NotebookCell(_KINDS[kind], uri) for uri, _, kind in cells]
+        items = [types.TextDocumentItem(uri, _LANGUAGES[kind], 1, text) for uri, text, kind in cells]
+        notebook = types.NotebookDocument(self.uri(name), "jupyter-notebook", 1, listed)
+        self.client.notebook_document_did_open(types.DidOpenNotebookDocumentParams(notebook, items))
+        return self._notebooks[name][1]
+
+    def cell(self, name, index):
+        return self._notebooks[name][1][index]
+
+    def _change_notebook(self, name, cells):
+        self._notebooks[name][0] += 1
+        identifier = types.VersionedNotebookDocumentIdentifier(self._notebooks[name][0], self.uri(name))
+        change = types.NotebookDocumentChangeEvent(cells=cells)
+        self.client.notebook_document_did_change(types.DidChangeNotebookDocumentParams(identifier, change))
+
+    def change_cell(self, name, uri, *changes):
+        content = types.NotebookDocumentCellContentChanges(types.VersionedTextDocumentIdentifier(2, uri), list(changes))
+        self._change_notebook(name, types.NotebookDocumentCellChanges(text_content=[content]))
+
+    def insert_cell(self, name, index, text):
+        uri = f"vscode-notebook-cell:{self.folder / name}#new"
+        self._notebooks[name][1].insert(index, uri)
+        array = types.NotebookCellArrayChange(index, 0, [types.NotebookCell(types.NotebookCellKind.Code, uri)])
+        structure = types.NotebookDocumentCellChangeStructure(array, [types.TextDocumentItem(uri, "python", 1, text)])
+        self._change_notebook(name, types.NotebookDocumentCellChanges(structure=structure))
+
+    def close_notebook(self, name):
+        cells = [types.TextDocumentIdentifier(uri) for uri in self._notebooks.pop(name)[1]]
+        notebook = types.NotebookDocumentIdentifier(self.uri(name))
+        self.client.notebook_document_did_close(types.DidCloseNotebookDocumentParams(notebook, cells))
+
+    def changed_on_disk(self, *names):
+        events = [types.FileEvent(self.uri(name), types.FileChangeType.Changed) for name in names]
+        self.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(events))
+
+    async def shown(self, uri, version=None):
+        """The diagnostics of the newest version of a document, or of another one."""
+        wanted = self._versions.get(uri, version) if version is None else version
+        return await self.until(
+            lambda: self.client.versions.get(uri, 0) == wanted and list(self.client.diagnostics[uri])
+        )
+
+    async def until(self, ready):
+        """What ``ready`` gives as soon as that is not False."""
+        for _ in range(3000):
+            if (value := ready()) is not False:
+                return value
+            await asyncio.sleep(0.01)
+        raise TimeoutError(str(self.client.diagnostics))
+
+    async def actions(self, uri, start, end=None, only=None):
+        where = types.Range(types.Position(*start), types.Position(*(end or start)))
+        context = types.CodeActionContext([], only=only)
+        params = types.CodeActionParams(types.TextDocumentIdentifier(uri), where, context)
+        return list(await self.client.text_document_code_action_async(params))
+
+    async def hover(self, uri, line, character):
+        params = types.HoverParams(types.TextDocumentIdentifier(uri), types.Position(line, character))
+        return await self.client.text_document_hover_async(params)
+
+    async def resolve(self, action):
+        return await self.client.code_action_resolve_async(action)
+
+
+def applied(edit, texts):
+    """``texts``, by URI, after an edit of the workspace; characters count as in UTF-16."""
+    after = dict(texts)
+    for change in edit.document_changes:
+        uri = change.text_document.uri
+        for each in sorted(change.edits, key=lambda each: -_offset(texts[uri], each.range.start)):
+            start, end = (_offset(texts[uri], place) for place in (each.range.start, each.range.end))
+            after[uri] = after[uri][:start] + each.new_text + after[uri][end:]
+    return after
+
+
+def _offset(text, position):
+    lines = text.split("\n")
+    before = sum(len(line) + 1 for line in lines[: position.line])
+    units, column = 0, 0
+    for character in lines[position.line] if position.line < len(lines) else "":
+        if units >= position.character:
+            break
+        units += 2 if ord(character) > 0xFFFF else 1
+        column += 1
+    return before + column

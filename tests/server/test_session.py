@@ -1,0 +1,355 @@
+"""Whole sessions over standard input and output, with pytest-lsp's client for an editor."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import pytest_lsp
+from command import kerascheck
+from lsprotocol import types
+from pytest_lsp import ClientServerConfig, LanguageClient
+from server.session import COMMAND, SLOW, Editor, an_editor, applied
+
+from kerascheck import engine
+from kerascheck.config import Configuration, Settings
+from kerascheck.source import read
+from kerascheck.source.discovery import File
+from kerascheck.verify import compare, memory
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+BATCHED = """\
+import tensorflow as tf
+
+columns, clicks = tf.zeros([1000, 4]), tf.zeros([1000])
+
+
+def scale(row, label):
+    return row / 255.0, label
+
+
+dataset = tf.data.Dataset.from_tensor_slices((columns, clicks))
+dataset = dataset.map(scale).batch(256)
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile("adam", "mse")
+model.fit(dataset, epochs=3)
+"""
+_SEVERITIES = {"error": 1, "warning": 2, "info": 4}
+
+pytestmark = pytest.mark.asyncio
+
+
+@pytest_lsp.fixture(config=ClientServerConfig(server_command=COMMAND, client_factory=an_editor))
+async def client(started: LanguageClient):
+    yield
+    await started.shutdown_session()
+
+
+@pytest.fixture
+def editor(client, tmp_path):
+    return Editor(client, tmp_path)
+
+
+def codes(diagnostics):
+    return [diagnostic.code for diagnostic in diagnostics]
+
+
+def only(code, diagnostics):
+    (found,) = (each for each in diagnostics if each.code == code)
+    return found
+
+
+def edited(action, text):
+    (after,) = applied(action.edit, {each.text_document.uri: text for each in action.edit.document_changes}).values()
+    return after
+
+
+async def test_the_findings_of_the_command_line(editor, monkeypatch):
+    shutil.copytree(FIXTURES, editor.folder, dirs_exist_ok=True)
+    monkeypatch.chdir(editor.folder)
+    wanted = {}
+    for each in json.loads(kerascheck("--output-format", "json", ".").out)["findings"]:
+        key = (each["line"], each["column"], each["end_line"], each["end_column"], each["code"], each["severity"])
+        said = "\n".join(filter(None, (each["message"], each["because"])))
+        wanted.setdefault((each["path"], each["cell"]), []).append((*key, said))
+    assert any(cell is not None for _, cell in wanted) and len(wanted) > 10
+    await editor.start()
+    seen = {}
+    for path in sorted(editor.folder.rglob("*.*")):
+        name = str(path.relative_to(editor.folder))
+        if name.endswith(".py"):
+            seen[name, None] = editor.open(name, path.read_text(encoding="utf-8"))
+        elif name.endswith(".ipynb"):
+            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+            texts = [("".join(cell["source"]), cell["cell_type"]) for cell in cells]
+            for index, uri in enumerate(editor.open_notebook(name, texts)):
+                seen[name, index] = uri
+    names = {number: word for word, number in _SEVERITIES.items()}
+    for key, uri in seen.items():
+        found = []
+        for each in await editor.shown(uri, 1):
+            start, end = each.range.start, each.range.end
+            place = (start.line + 1, start.character + 1, end.line + 1, end.character + 1)
+            found.append((*place, each.code, names[each.severity], each.message))
+        assert sorted(found) == sorted(wanted.pop(key, [])), key
+    assert not wanted
+
+
+async def test_what_is_typed_is_checked_and_not_what_is_saved(editor):
+    (editor.folder / "train.py").write_text(SLOW)
+    await editor.start()
+    # Form feeds end no lines, and each of the faces is two units of UTF-16.
+    faces = SLOW.replace("ds = ds.map", "\f# 😀\nds, _ = ds, '😀😀'; ds = ds.map", 1)
+    uri = editor.open("train.py", faces)
+    where = only("KC101", await editor.shown(uri)).range
+    assert (where.start.line, where.start.character) == (4, len("ds, _ = ds, '1234'; ds = ds."))
+    start = types.Position(4, where.end.character - 1)
+    text = ", num_parallel_calls=tf.data.AUTOTUNE"
+    editor.change(uri, types.TextDocumentContentChangePartial(types.Range(start, start), text))
+    assert "KC101" not in codes(await editor.shown(uri))
+    end = types.Position(4, start.character + len(text))
+    editor.change(uri, types.TextDocumentContentChangePartial(types.Range(start, end), ""))
+    assert "KC101" in codes(await editor.shown(uri))
+    assert (editor.folder / "train.py").read_text() == SLOW
+    editor.close(uri)
+    await editor.until(lambda: not editor.client.diagnostics[uri])
+
+
+async def test_of_versions_in_quick_succession_only_the_last_is_told_of(editor):
+    await editor.start()
+    uri = editor.open("train.py", SLOW)
+    await editor.shown(uri)
+    for number in range(20):
+        editor.rewrite(uri, "\n" * number + SLOW)
+    assert only("KC101", await editor.shown(uri)).range.start.line == 3 + 19
+    told = [version for each, version in editor.client.published if each == uri]
+    assert told[0] == 1 and told[-1] == 21 and len(told) <= 4
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
+async def test_positions_count_as_agreed(editor, encoding):
+    await editor.start(encodings=[encoding])
+    assert editor.answer.capabilities.position_encoding == encoding
+    uri = editor.open("train.py", SLOW.replace("ds = ds.map", "'é😀'; ds = ds.map"))
+    units = {"utf-8": 6, "utf-16": 3, "utf-32": 2}[encoding]
+    where = only("KC101", await editor.shown(uri)).range
+    assert where.start.character == len("''; ds = ds.") + units
+    assert await editor.hover(uri, where.start.line, where.start.character)
+    assert await editor.hover(uri, where.start.line, where.start.character - 1) is None
+
+
+async def test_fixes(editor):
+    await editor.start()
+    uri = editor.open("train.py", BATCHED)
+    found = await editor.shown(uri)
+    place = only("KC103", found).range.start
+    assert {each.severity for each in found} == {types.DiagnosticSeverity.Warning, types.DiagnosticSeverity.Hint}
+    actions = await editor.actions(uri, (place.line, place.character))
+    titles = [action.title for action in actions]
+    assert titles == [
+        "kerascheck (KC103): Batch first, then map",
+        "kerascheck (KC103): Suppress map-before-batch here",
+        "kerascheck: Fix all safe findings",
+    ]
+    assert [action.is_preferred for action in actions] == [True, None, None]
+    assert "dataset.batch(256).map(scale)" in edited(actions[0], BATCHED)
+    data = only("KC103", found).data
+    assert data["applicability"] == "safe" and {each["uri"] for each in data["edits"]} == {uri}
+    line = edited(actions[1], BATCHED).splitlines()[place.line]
+    assert line == "dataset = dataset.map(scale).batch(256)  # kerascheck: ignore[map-before-batch]"
+    editor.rewrite(uri, edited(actions[1], BATCHED))
+    assert "KC103" not in codes(await editor.shown(uri))
+    editor.rewrite(uri, SLOW)
+    (unsafe, comment) = await editor.actions(uri, (3, 10), only=["quickfix"])
+    assert unsafe.title == "kerascheck (KC101): Add num_parallel_calls=tf.data.AUTOTUNE (unsafe)"
+    assert not unsafe.is_preferred and "ignore[serial-map]" in edited(comment, SLOW)
+    assert await editor.actions(uri, (0, 0)) == []
+
+
+async def test_fix_all_on_save_takes_what_is_typed_last(editor, tmp_path):
+    (editor.folder / "train.py").write_text(BATCHED)
+    wanted = kerascheck("--diff", "-q", tmp_path / "train.py").out
+    await editor.start()
+    uri = editor.open("train.py", SLOW)
+    editor.rewrite(uri, BATCHED)
+    (action,) = await editor.actions(uri, (0, 0), only=["source.fixAll"])
+    assert action.kind == "source.fixAll.kerascheck" and action.edit is None
+    action = await editor.resolve(action)
+    assert [change.text_document.version for change in action.edit.document_changes] == [2]
+    after = edited(action, BATCHED)
+    added = [line for line in after.splitlines() if line not in BATCHED.splitlines()]
+    assert added and added == [line[1:] for line in wanted.splitlines() if line.startswith("+") and line[:3] != "+++"]
+
+
+async def test_hover_has_the_page_and_what_was_measured(editor, tmp_path):
+    (tmp_path / "pyproject.toml").touch()
+    path = tmp_path / "train.py"
+    path.write_text(SLOW)
+    await editor.start()
+    uri = editor.open("train.py", SLOW)
+    await editor.shown(uri)
+    page = (await editor.hover(uri, 3, 10)).contents.value
+    assert page.startswith("This map runs one call at a time;")
+    assert "# serial-map (KC101)" in page and "```diff" in page and "Measured:" not in page
+    assert await editor.hover(uri, 0, 3) is None
+    remember_that_it_pays(path)
+    editor.changed_on_disk(".kerascheck/evidence.json")
+    await editor.until(lambda: "Measured: confirmed" in only("KC101", editor.client.diagnostics[uri]).message)
+    assert "**Measured:** confirmed here: x1.90 [1.80-2.00]" in (await editor.hover(uri, 3, 10)).contents.value
+
+
+def remember_that_it_pays(path):
+    """Have a measurement of the first finding of a script in the memory of its project."""
+    source = read(path)
+    outcome = engine.lint([File(str(path), Settings())], Configuration(isolated=True))
+    machine = compare.machine()
+    identity, state = memory.key(outcome.findings[0], source)
+    entry = {
+        "rule": "KC101",
+        "state": state,
+        "status": "confirmed",
+        "reason": "faster",
+        "ratio": 1.9,
+        "low": 1.8,
+        "high": 2.0,
+        "no_effect": 0.05,
+        "date": "2026-11-01",
+        "versions": memory.installed_versions(),
+        "machine": dict(machine),
+    }
+    (path.parent / ".kerascheck").mkdir()
+    document = {"version": memory._SCHEMA, "evidence": {memory._on(identity, machine): entry}}
+    (path.parent / ".kerascheck" / "evidence.json").write_text(json.dumps(document))
+
+
+async def test_notebooks(editor):
+    await editor.start()
+    lines = SLOW.splitlines(keepends=True)
+    cells = ["# 😀 intro", "%pip install x\n" + lines[0], "".join(lines[2:]).rstrip()]
+    markdown, imports, code = editor.open_notebook(
+        "train.ipynb", [(cells[0], "markdown"), (cells[1], "code"), (cells[2], "code")]
+    )
+    found = await editor.shown(code, 1)
+    assert only("KC101", found).range.start == types.Position(1, 8)
+    assert await editor.shown(imports, 1) == [] and await editor.shown(markdown, 1) == []
+    growth = next(each for each in await editor.actions(code, (3, 8)) if "KC306" in each.title)
+    changed = applied(growth.edit, {markdown: cells[0], imports: cells[1], code: cells[2]})
+    assert changed[code].startswith("\nfor gpu in tf.config") and changed[code].endswith("\n\n" + cells[2])
+    assert (changed[markdown], changed[imports]) == (cells[0], cells[1])
+    assert "# serial-map" in (await editor.hover(code, 1, 8)).contents.value
+    end = len("ds = ds.map(lambda x: x + tf.random.uniform([], maxval=9, dtype=tf.int64)")
+    at = types.Position(1, end)
+    partial = types.TextDocumentContentChangePartial(types.Range(at, at), ", num_parallel_calls=2")
+    editor.change_cell("train.ipynb", code, partial)
+    assert "KC101" not in codes(await editor.shown(code, 2))
+    # A cell that cannot be read says so, and the others are checked.
+    editor.insert_cell("train.ipynb", 1, "def (")
+    broken = editor.cell("train.ipynb", 1)
+    assert codes(await editor.shown(broken, 1)) == ["KC999"]
+    assert codes(await editor.shown(code, 2)) == ["KC306"]
+    editor.close_notebook("train.ipynb")
+    await editor.until(lambda: not editor.client.diagnostics[code] and not editor.client.diagnostics[broken])
+
+
+async def test_fix_all_of_a_notebook_reaches_every_cell(editor):
+    await editor.start()
+    lines = BATCHED.splitlines(keepends=True)
+    first, second = editor.open_notebook("t.ipynb", [("".join(lines[:9]), "code"), ("".join(lines[9:]), "code")])
+    await editor.shown(second, 1)
+    (action,) = await editor.actions(first, (0, 0), only=["notebook.source.fixAll"])
+    action = await editor.resolve(action)
+    texts = {first: "".join(lines[:9]), second: "".join(lines[9:])}
+    assert "dataset.batch(256).map(scale)" in applied(action.edit, texts)[second]
+
+
+async def test_the_configuration_is_read_again(editor):
+    configuration = editor.folder / "pyproject.toml"
+    configuration.write_text('[tool.kerascheck]\nignore = ["KC306"]\n')
+    await editor.start()
+    uri = editor.open("train.py", SLOW)
+    assert codes(await editor.shown(uri)) == ["KC101"]
+    (registered,) = editor.client.registered
+    assert registered.method == types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+    configuration.write_text('[tool.kerascheck]\nignore = ["KC306", "serial-map"]\n')
+    editor.changed_on_disk("pyproject.toml")
+    await editor.until(lambda: not editor.client.diagnostics[uri])
+    configuration.write_text('[tool.kerascheck]\nignor = ["KC306"]\n')
+    editor.changed_on_disk("pyproject.toml")
+    (told,) = await editor.until(lambda: editor.client.diagnostics[uri] or False)
+    assert told.code == "KC999" and "'ignor'; did you mean" in told.message
+    assert told.severity == types.DiagnosticSeverity.Error
+    configuration.unlink()
+    editor.changed_on_disk("pyproject.toml")
+    await editor.until(lambda: "KC306" in codes(editor.client.diagnostics[uri]))
+
+
+async def test_requirements_are_read_again(editor):
+    script = "import tensorflow as tf\n\nmodel = tf.keras.Sequential()\nmodel.fit([1.0], [1.0], workers=2)\n"
+    (editor.folder / "requirements.txt").write_text("tensorflow==2.10.0\n")
+    await editor.start()
+    uri = editor.open("train.py", script)
+    assert "KC414" not in codes(await editor.shown(uri))
+    (editor.folder / "requirements.txt").write_text("tensorflow==2.21.0\n")
+    editor.changed_on_disk("requirements.txt")
+    await editor.until(lambda: "KC414" in codes(editor.client.diagnostics[uri]))
+
+
+async def test_a_finding_follows_the_other_open_files(editor):
+    data = "import tensorflow as tf\n\n\ndef make(paths):\n    return tf.data.TFRecordDataset(paths).batch(8)\n"
+    train = "import keras\nfrom data import make\n\nmodel = keras.Sequential()\nmodel.fit(make(['a']))\n"
+    (editor.folder / "data.py").write_text(data)
+    (editor.folder / "train.py").write_text("import keras\n")
+    await editor.start(options={"pedantic": True})
+    train_uri = editor.open("train.py", "import keras\n")
+    uri = editor.open("data.py", data)
+    assert "KC102" not in codes(await editor.shown(uri))
+    (editor.folder / "train.py").write_text(train)
+    editor.rewrite(train_uri, train)
+    editor.save(train_uri)
+    await editor.until(lambda: "KC102" in codes(editor.client.diagnostics[uri]))
+    # What is typed in the one counts for the other without being saved.
+    editor.rewrite(train_uri, train.replace("make(['a'])", "make(['a']).prefetch(2)"))
+    await editor.shown(train_uri)
+    editor.rewrite(uri, data + "\n")
+    assert "KC102" not in codes(await editor.shown(uri))
+
+
+async def test_what_is_excluded_is_not_spoken_of(editor):
+    (editor.folder / "pyproject.toml").write_text('[tool.kerascheck]\nextend-exclude = ["old/"]\n')
+    (editor.folder / ".gitignore").write_text("made/\n")
+    (editor.folder / ".git").mkdir()
+    await editor.start()
+    for name in ("old/train.py", "made/train.py", ".venv/lib/train.py", "tests/train.py"):
+        assert await editor.shown(editor.open(name, SLOW)) == [], name
+    assert codes(await editor.shown(editor.open("new/train.py", SLOW))) == ["KC101", "KC306"]
+    # A name that nobody chose is not excluded.
+    assert codes(await editor.shown(editor.open("untitled:Untitled-1", SLOW))) == ["KC101", "KC306"]
+    other = editor.open("notes.txt", SLOW, language="plaintext")
+    assert await editor.actions(other, (3, 10)) == [] and other not in editor.client.diagnostics
+
+
+async def test_what_cannot_be_read_gives_one_diagnostic(editor):
+    await editor.start()
+    uri = editor.open("train.py", SLOW + "x = '\0'\n")
+    (told,) = await editor.shown(uri)
+    assert (told.code, told.range.start.line) == ("KC999", 6) and "null byte" in told.message
+    editor.rewrite(uri, SLOW + "def f(:\n")
+    (told,) = await editor.shown(uri)
+    assert (told.code, told.range.start.line) == ("KC999", 6) and told.message.startswith("does not parse")
+    editor.rewrite(uri, SLOW + "x = '\ud800'\n")
+    assert await editor.shown(uri)
+    editor.rewrite(uri, SLOW + "x = " + "[" * 5000 + "]" * 5000)
+    assert codes(await editor.shown(uri)) == ["KC999"]
+    editor.rewrite(uri, SLOW)
+    assert codes(await editor.shown(uri)) == ["KC101", "KC306"]
+
+
+async def test_the_editor_may_state_options(editor):
+    await editor.start(options={"min-severity": "warning", "extend-select": ["KC1"]})
+    assert codes(await editor.shown(editor.open("train.py", SLOW))) == ["KC101"]
+
+
+async def test_an_option_that_cannot_be_used_is_named(editor):
+    await editor.start(options={"min_severity": "warning"})
+    (told,) = await editor.shown(editor.open("train.py", SLOW))
+    assert told.message == "initializationOptions has no setting 'min_severity'; did you mean 'min-severity'?"
