@@ -87,10 +87,16 @@ _RUNS = re.compile(rb"^[ \t]*\"?[ \t]*(?:for|while)\b|\.fit(?:_generator)?\(|^(?
 
 
 @registry.remembered
-def _triggers() -> re.Pattern[bytes]:
+def _triggers() -> tuple[bytes, ...]:
     # Of all rules, not only the selected: what a rule finds in one module may depend on another.
-    words = sorted({trigger for room in registry.rooms() if room.kind is Rule for trigger in room.triggers})
-    return re.compile(b"|".join(re.escape(word.encode()) for word in words) or b"(?!)")
+    return tuple(
+        sorted({trigger.encode() for room in registry.rooms() if room.kind is Rule for trigger in room.triggers})
+    )
+
+
+def _holds_trigger(code: bytes) -> bool:
+    # A search for each is faster than one regular expression of all.
+    return any(trigger in code for trigger in _triggers())
 
 
 def _triggers_in_code(code: str | bytes) -> bool:
@@ -121,7 +127,7 @@ def _triggers_in_code(code: str | bytes) -> bool:
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
             # Names of environment variables.
             words.add(node.value)
-    return _triggers().search("\n".join(words).encode("utf-8", "surrogatepass")) is not None
+    return _holds_trigger("\n".join(words).encode("utf-8", "surrogatepass"))
 
 
 _NO_STATE = ("Error", "KerasTensor", "TensorShape", "Warning")
@@ -190,7 +196,7 @@ def _candidate(data: bytes, calls: bool = False) -> bool:
 
 
 def _has_words(code: bytes, calls: bool) -> bool:
-    return mentions_keras(code) and _triggers().search(code) is not None or calls and _RUNS.search(code) is not None
+    return mentions_keras(code) and _holds_trigger(code) or calls and _RUNS.search(code) is not None
 
 
 # --- checking many files ---------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from kerascheck.check import Analysis, Checked, is_left_out, lines_of, said_of
 from kerascheck.config import Configuration, Settings
 from kerascheck.interpreter.values import Sink
 from kerascheck.meaning.data.pipelines import Pipelines
+from kerascheck.meaning.graph.traced_code import find_traced_calls
 from kerascheck.report.common import count
 from kerascheck.rule import Diagnosis, Rule, Silence
 from kerascheck.source.suppression import suppressions
@@ -260,4 +261,5 @@ def _as_if_eager(module: Module, here: int) -> str | None:
     for frame in compiled:
         frame.traced = None
         module.run.compiled.discard(frame.function.node if frame.function is not None else frame.node)
+    module.memory.pop(find_traced_calls, None)
     return "tf.function compiles it" if compiled else None

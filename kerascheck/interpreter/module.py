@@ -20,6 +20,7 @@ from kerascheck.source import Source
 from kerascheck.source.code import compact, without_comments, without_strings
 from kerascheck.source.importers import added_folders
 from kerascheck.syntax.edits import imports_as_written, names_as_written
+from kerascheck.syntax.search import Searched
 from kerascheck.syntax.tree import Tree
 from kerascheck.syntax.written import stands_for_versions
 
@@ -61,6 +62,7 @@ _GRAPH_CODE = re.compile(
 _FUNCTION = re.compile(r"^def .*?(?=^[^\s)#]|\Z)", re.M | re.S)
 _RUNS_SAVED_GRAPH = re.compile(r"\bSession\(\s*graph\s*=\s*(\w+)")
 # tensorflow.contrib went with TensorFlow 2 (RELEASE.md of 2.0); there its package has tensorflow/_api/v2 in the place of v1.
+_NEEDS_CONTRIB = re.compile(r"^(?:(?:import|from)[ \t]+tensorflow\.contrib\b|[^\s@].*\btf\.contrib\.)", re.M)
 _CONTRIB = re.compile(r"^[ \t]*(?:import|from)[ \t]+tensorflow\.(?:contrib|_api\.v1)\b", re.M)
 _NAMES_OF_1 = "|".join(ONLY_TENSORFLOW_1)
 _MAY_BE_OF_1 = re.compile(
@@ -124,6 +126,10 @@ class Module:
     def bare_code(self) -> str:
         """The code with empty strings, for what looks for names alone: what a message says is not done. Offsets differ."""
         return without_strings(self._compact_code)
+
+    @cached_property
+    def _searched(self) -> Searched:
+        return Searched(self._compact_code)
 
     @cached_property
     def _compact_code(self) -> str:
@@ -205,8 +211,13 @@ class Module:
         """Whether a pattern is found in the code, strings included."""
         found: bool | None = self.memory.get(pattern)
         if found is None:
-            found = self.memory[pattern] = pattern.search(self._compact_code) is not None
+            found = self.memory[pattern] = self._searched.holds(pattern)
         return found
+
+    @cached_property
+    def needs_contrib(self) -> bool:
+        """Whether it needs ``tf.contrib`` while it is imported, which TensorFlow 1 alone has."""
+        return _NEEDS_CONTRIB.search(self.bare_code) is not None
 
     @cached_property
     def import_names(self) -> list[tuple[str, int]]:

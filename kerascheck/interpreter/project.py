@@ -27,7 +27,6 @@ _MAX_IMPORTED = 80
 _LARGEST_SCRIPT = 300_000
 _SHARE_BESIDE = 0.1
 """What looking for words in the modules beside one takes, of what analysing them would."""
-_NEEDS_CONTRIB = re.compile(r"^(?:(?:import|from)[ \t]+tensorflow\.contrib\b|[^\s@].*\btf\.contrib\.)", re.M)
 # The last TensorFlow Addons, 0.23, and keras_contrib fail to import beside Keras 3; bert4keras asks for this one in its setup.py.
 _BOUND_BY = {
     "tensorflow_addons": ("tensorflow", "<2.16"),
@@ -62,6 +61,7 @@ class Project(Generic[M]):
         self._read, self._make, self._use = read, make, use
         self._used: set[Path] = set()
         self._modules: dict[Path, M | None] = {}
+        self._files: dict[tuple[Path, re.Pattern[str]], list[Path]] = {}
         self._holding: dict[tuple[Path, re.Pattern[str]], list[M]] = {}
         self._found: dict[tuple[str, str, int], Path | None] = {}
 
@@ -141,6 +141,8 @@ class Project(Generic[M]):
 
     def is_shown_one_gpu(self, module: M) -> bool:
         """Whether the scripts that import a module, all of them, set ``CUDA_VISIBLE_DEVICES`` to one device."""
+        if not any(self._files_with(_SHOWS_ONE_GPU, folder) for folder in _folders_beside(module)):
+            return False
         importers = self._importers_beside(module, _ANYTHING)
         scripts = [
             each
@@ -151,11 +153,9 @@ class Project(Generic[M]):
 
     def _importers_beside(self, module: M, pattern: re.Pattern[str]) -> list[M]:
         """The modules in the folder of one, or in the folder above, that import it, directly or not, and whose code, without strings, holds a pattern."""
-        own = module.path.parent
-        folders = [own] if (own / ".git").exists() else [own, own.parent]
         return [
             other
-            for folder in folders
+            for folder in _folders_beside(module)
             for other in self._modules_with(pattern, folder)
             if other is not module and module in self.imported(other)
         ]
@@ -163,15 +163,22 @@ class Project(Generic[M]):
     def _modules_with(self, pattern: re.Pattern[str], folder: Path) -> list[M]:
         key = folder, pattern
         if key not in self._holding:
+            modules = list(filter(None, map(self._module_at, self._files_with(pattern, folder))))
+            self._use("".join(module.text for module in modules), _SHARE_BESIDE)
+            self._holding[key] = [module for module in modules if pattern.search(module.bare_code)]
+        return self._holding[key]
+
+    def _files_with(self, pattern: re.Pattern[str], folder: Path) -> list[Path]:
+        """The scripts in a folder (at most 80) in which a pattern stands, strings and comments included."""
+        key = folder, pattern
+        if key not in self._files:
             raw = re.compile(pattern.pattern.encode(), pattern.flags & re.M)
             try:
                 paths = sorted(folder.glob("*.py"))[:_MAX_IMPORTED]
             except OSError:
                 paths = []
-            modules = list(filter(None, map(self._module_at, (path for path in paths if _holds(path, raw)))))
-            self._use("".join(module.text for module in modules), _SHARE_BESIDE)
-            self._holding[key] = [module for module in modules if pattern.search(module.bare_code)]
-        return self._holding[key]
+            self._files[key] = [path for path in paths if _holds(path, raw)]
+        return self._files[key]
 
     @property
     def parsed_characters(self) -> int:
@@ -201,9 +208,7 @@ class Project(Generic[M]):
 
     def imports_contrib(self, module: M) -> bool:
         """Whether what it imports needs ``tf.contrib`` while it is imported, which TensorFlow 1 alone has."""
-        return not module.mentions(OF_TENSORFLOW_2) and any(
-            _NEEDS_CONTRIB.search(other.bare_code) for other in self.imported(module)
-        )
+        return not module.mentions(OF_TENSORFLOW_2) and any(other.needs_contrib for other in self.imported(module))
 
     def _search(self, origin: Path, dotted: str, level: int) -> Path | None:
         parts = dotted.split(".") if dotted else []
@@ -230,6 +235,12 @@ class Project(Generic[M]):
                 # What cannot be read is unknown; it is reported where it is linted itself.
                 self._modules[path] = None
         return self._modules[path]
+
+
+def _folders_beside(module: Module) -> list[Path]:
+    """The folder of a module, and the one above, unless that one is the root of the project."""
+    own = module.path.parent
+    return [own] if (own / ".git").exists() else [own, own.parent]
 
 
 def _holds(path: Path, pattern: re.Pattern[bytes]) -> bool:

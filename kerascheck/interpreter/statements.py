@@ -96,7 +96,7 @@ class Statements(Machine):
         return self._block(suite.body)
 
     def _statement(self, node: cst.CSTNode) -> bool:
-        if isinstance(node, cst.SimpleStatementLine):
+        if type(node) is cst.SimpleStatementLine:
             return self._block(node.body)
         handler = _STATEMENTS.get(type(node))
         return bool(handler(self, node)) if handler else False

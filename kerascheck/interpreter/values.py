@@ -391,6 +391,13 @@ class Scope(Nested):
     trains: bool = False
     """A loop in which weights are updated."""
     label: str = ""
+    root: Scope = field(init=False, repr=False)
+    frame: Scope = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        parent = self.parent
+        self.root = self if parent is None else parent.root
+        self.frame = self if parent is None or self.kind in ("call", "root") else parent.frame
 
     @property
     def turns(self) -> int | None:
@@ -407,10 +414,12 @@ class Scope(Nested):
 
     def traced_by(self) -> str | None:
         """What compiles the code that runs here; None for eager code. py_function bodies are eager again."""
-        for scope in self.frames():
-            if scope.traced:
-                return None if scope.traced == "py_function" else scope.traced
-        return None
+        frame = self.frame
+        while not frame.traced:
+            if frame.parent is None:
+                return None
+            frame = frame.parent.frame
+        return None if frame.traced == "py_function" else frame.traced
 
 
 @dataclass(eq=False, slots=True)

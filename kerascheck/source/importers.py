@@ -30,7 +30,7 @@ _IMPORT = re.compile(
 )
 _LINE_END = re.compile(r"(?:\\n)?\",?$", re.M)
 _AS = re.compile(r"\bas\s+\w+")
-_ADDED_PATH = re.compile(r"^[^#\n]*\bsys\.path\.(?:append|insert)\(([^#\n]*)", re.M)
+_ADDED_PATH = re.compile(r"\bsys\.path\.(?:append|insert)\(([^#\n]*)")
 _ALONE = re.compile(r"\s*(?:\d+\s*,\s*)?[rRuU]*(['\"]).*\1\s*\)?\s*")
 _STRINGS = re.compile(r"\"([^\"\n]*)\"|'([^'\n]*)'")
 
@@ -39,6 +39,8 @@ def added_folders(text: str, folder: str) -> list[str]:
     """The folders that a script in ``folder`` adds to ``sys.path``, as far as the strings tell: those of ``sys.path.append("lib")`` and ``sys.path.insert(0, HERE + "/lib")``."""
     found = []
     for match in _ADDED_PATH.finditer(text):
+        if "#" in text[text.rfind("\n", 0, match.start()) + 1 : match.start()]:
+            continue
         added = "/".join(first or second for first, second in _STRINGS.findall(match[1]))
         # Behind a name or a call, a path that begins with a slash goes on from there.
         added = added if _ALONE.fullmatch(match[1]) else added.lstrip("/")

@@ -6,7 +6,7 @@ and ``within=loop`` in one iteration of a loop.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Literal, Protocol, Union
 
 import libcst as cst
@@ -43,6 +43,10 @@ class Nested:
     node: cst.CSTNode
     function: object | None
     label: str
+    root: Self
+    """The outermost scope: which run this is."""
+    frame: Self
+    """The innermost function (or root) scope."""
 
     def chain(self) -> Iterator[Self]:
         """This scope and those around it, innermost first, through calls."""
@@ -57,29 +61,21 @@ class Nested:
         Where that is another place, those that are around this place only, and not around the other.
         """
         if isinstance(within, str):
-            within = self.root if within == "program" else self.frame
-        around = set(within.chain())
-        for scope in self.chain():
-            if scope in around:
-                return
+            around: Collection[Nested] = (self.root if within == "program" else self.frame,)
+        else:
+            around = set(within.chain())
+        scope: Self | None = self
+        while scope is not None and scope not in around:
             yield scope
-
-    @property
-    def root(self) -> Self:
-        """The outermost scope: which run this is."""
-        scope = self
-        while scope.parent is not None:
             scope = scope.parent
-        return scope
 
     def frames(self) -> Iterator[Self]:
         """The functions around this place, innermost first, and the root."""
-        return (scope for scope in self.chain() if scope.kind in ("call", "root"))
-
-    @property
-    def frame(self) -> Self:
-        """The innermost function (or root) scope."""
-        return next(self.frames())
+        frame = self.frame
+        yield frame
+        while frame.parent is not None:
+            frame = frame.parent.frame
+            yield frame
 
     def is_in(self, outer: Nested) -> bool:
         """Whether this place is in another, or in a function that is called there."""

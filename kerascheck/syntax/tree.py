@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper, PositionProvider
+from libcst._nodes.internal import CodegenState
 
 from kerascheck.source.code import without_comments
 from kerascheck.source.python import Verdict, verdict
@@ -64,9 +64,73 @@ def _significant_fields(cls: type) -> tuple[str, ...]:
     )
 
 
-def _past_form_feeds(text: str, position: int) -> int:
-    found = _FORM_FEED.match(text, position)
-    return position if found is None else found.end()
+_VALIDATE = cst.CSTNode.__post_init__
+
+
+def _parse(text: str) -> cst.Module:
+    """What libcst makes of a text, without its checks of each node: what the parser makes is well formed, and the checks
+    take a fifth of its time (libcst 1.8)."""
+    try:
+        cst.CSTNode.__post_init__ = staticmethod(bool)  # type: ignore[assignment, method-assign]  # a call that does nothing
+        return cst.parse_module(text)
+    finally:
+        cst.CSTNode.__post_init__ = _VALIDATE  # type: ignore[method-assign]
+
+
+class _Offsets(CodegenState):
+    """Finds out where in the text nodes stand, while libcst turns them back to text: in half of the time of its own
+    ``PositionProvider``, which also visits every node and counts lines and columns.
+
+    Attributes:
+        ranges: every node to its start and end, in characters, as ``PositionProvider`` bounds it.
+    """
+
+    def __init__(self, root: cst.Module):
+        super().__init__(root.default_indent, root.default_newline)
+        self.ranges: dict[cst.CSTNode, tuple[int, int]] = {}
+        self.position = 0
+        self._starts: list[int] = []
+
+    def add_indent_tokens(self) -> None:
+        for token in self.indent_tokens:
+            self.position += len(token)
+
+    def add_token(self, value: str) -> None:
+        self.position += len(value)
+
+    def before_codegen(self, node: cst.CSTNode) -> None:
+        self._starts.append(self.position)
+
+    def after_codegen(self, node: cst.CSTNode) -> None:
+        start = self._starts.pop()
+        if node not in self.ranges:
+            self.ranges[node] = start, self.position
+
+    def record_syntactic_position(  # type: ignore[override]  # a generator takes longer
+        self, node: cst.CSTNode, *, start_node: cst.CSTNode | None = None, end_node: cst.CSTNode | None = None
+    ) -> _Recorded:
+        return _Recorded(self, node, start_node, end_node)
+
+
+class _Recorded:
+    """The part of a node's text that is the node itself; another node may tell where it starts or ends."""
+
+    __slots__ = ("_end_node", "_node", "_start", "_start_node", "_state")
+
+    def __init__(
+        self, state: _Offsets, node: cst.CSTNode, start_node: cst.CSTNode | None, end_node: cst.CSTNode | None
+    ):
+        self._state, self._node, self._start_node, self._end_node = state, node, start_node, end_node
+
+    def __enter__(self) -> None:
+        self._start = self._state.position
+
+    def __exit__(self, *raised: object) -> None:
+        ranges = self._state.ranges
+        ranges[self._node] = (
+            self._start if self._start_node is None else ranges[self._start_node][0],
+            self._state.position if self._end_node is None else ranges[self._end_node][1],
+        )
 
 
 class Tree:
@@ -84,7 +148,7 @@ class Tree:
         if verdict(text) is Verdict.DEEP:
             raise TooDeep
         try:
-            self.root = cst.parse_module(_FORM_FEED.sub("", text) if "\f" in text else text)
+            self.root = _parse(_FORM_FEED.sub("", text) if "\f" in text else text)
         except cst.ParserSyntaxError as problem:
             raise SyntaxProblem(problem.message, problem.raw_line, problem.raw_column + 1) from None
         self.parents: dict[cst.CSTNode, cst.CSTNode] = {}
@@ -142,11 +206,19 @@ class Tree:
 
     def descendants(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """``node`` and everything significant below it, in source order, without recursion."""
+        fields, is_node = self._FIELDS, _IS_NODE
         stack = [node]
         while stack:
             node = stack.pop()
             yield node
-            stack.extend(reversed(list(self.children(node))))
+            names = fields.get(type(node), ())
+            for name in reversed(names):
+                value = getattr(node, name)
+                kind = type(value)
+                if kind is tuple or kind is list:
+                    stack.extend(item for item in reversed(value) if is_node[type(item)])
+                elif is_node[kind]:
+                    stack.append(value)
 
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """The nodes that hold ``node``, innermost first."""
@@ -170,18 +242,21 @@ class Tree:
     def range_of(self, node: cst.CSTNode) -> tuple[int, int]:
         """Start and end (exclusive) of ``node`` in characters of the text, parentheses and white space around it excluded."""
         if self._ranges is None:
-            # The last statement may end on a line that the text does not have.
-            starts = [
-                _past_form_feeds(self.text, start) if self.text.startswith("\f", start) else start
-                for start in self._line_starts
-            ]
-            starts.append(len(self.text))
-            positions = MetadataWrapper(self.root, unsafe_skip_copy=True).resolve(PositionProvider)
-            self._ranges = {
-                key: (starts[r.start.line - 1] + r.start.column, starts[r.end.line - 1] + r.end.column)
-                for key, r in positions.items()
-            }
-        return self._ranges[node]
+            state = _Offsets(self.root)
+            self.root._codegen(state)
+            self._ranges = state.ranges
+        start, end = self._ranges[node]
+        if self._form_feeds:
+            start += bisect_right(self._form_feeds, start)
+            end += bisect_right(self._form_feeds, end)
+        # The last statement may end on a line that the text does not have.
+        return min(start, len(self.text)), min(end, len(self.text))
+
+    @functools.cached_property
+    def _form_feeds(self) -> list[int]:
+        """Where form feeds were left out before parsing, in positions of the text that was parsed."""
+        left_out = [place for found in _FORM_FEED.finditer(self.text) for place in range(*found.span())]
+        return [place - before for before, place in enumerate(left_out)]
 
     @functools.cached_property
     def imported_names(self) -> frozenset[str]:

@@ -72,13 +72,22 @@ def compiled_by(scope: Scope) -> str | None:
     return None if any(isinstance(each.value, Made) and each.value.name == INIT_SCOPE for each in entered) else how
 
 
-def traced_calls(module: Module) -> Iterator[tuple[Call, str]]:
+def traced_calls(module: Module) -> tuple[tuple[Call, str], ...]:
     """Calls in compiled code, in program order, each place once, with what compiles it.
 
     None in a program that switches compilation off, none of what a program calls eagerly only, by
     a hand-written loop without ``fit``, none of metrics that no model is seen to be compiled with, none behind a question of how
     the code runs, and none of graphs of TensorFlow 1.
     """
+    return module.once(find_traced_calls)
+
+
+def find_traced_calls(module: Module) -> tuple[tuple[Call, str], ...]:
+    """What :func:`traced_calls` remembers."""
+    return tuple(_traced_calls(module))
+
+
+def _traced_calls(module: Module) -> Iterator[tuple[Call, str]]:
     program = module.once(Program)
     if module.builds_graphs or program.runs_eagerly:
         return

@@ -254,9 +254,19 @@ def _meaning(dotted: str) -> str:
     return canonical("tensorflow" + rest) if not name and dotted != rest else canonical(dotted)
 
 
+_BINDING = frozenset(
+    {
+        *(cst.FunctionDef, cst.ClassDef, cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor),
+        *(cst.NamedExpr, cst.Del, cst.AsName, cst.Param, cst.MatchAs, cst.MatchStar, cst.MatchMapping),
+    }
+)
+
+
 def _bound_names(tree: Tree) -> Iterator[str]:
     """Names that anything but an import binds, in any scope but that of a class."""
-    for node in tree.descendants(tree.root):
+    for node in tree.parents:
+        if type(node) not in _BINDING:
+            continue
         if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
             if not _is_in_class(tree, node):
                 yield node.name.value
