@@ -362,41 +362,49 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
         # A number that is kept in a metric may be meant for eager evaluation; python-in-map tells of the functions of datasets.
         if how == "metric" or any(frame.traced == "map" for frame in call.scope.frames()):
             continue
-        if how == "call" and is_for_values(call.scope) or _is_compiled_on_demand(call):
+        found = _effect_of(module, call, how, seeding)
+        if found is None or how == "call" and is_for_values(call.scope) or _is_compiled_on_demand(call):
             continue
-        name = call.name or ""
-        short = name.removeprefix("builtins.").replace("numpy.", "np.")
+        effect, what = found
+        yield SideEffect(call.module, call.node, how, what, effect, call)
 
-        def done(effect: Effect, what: str = short, call: Call = call, how: str = how) -> SideEffect:
-            return SideEffect(call.module, call.node, how, what, effect, call)
 
-        tensors = any(map(holds_tensor, call.arguments.values()))
-        if name == "builtins.print" and any(map(shows_tensor, call.arguments.values())):
-            if not tells_of_tracing(call) and not _prints_what_is_there(call) and not _formats_number(call):
-                yield done(Effect.PRINTS_TENSOR if tensors else Effect.PRINTS_PARTS)
-        elif name == "builtins.print" and how in ("tf.function", "train_step") and _is_for_each_step(module, call, how):
-            yield done(Effect.PRINTS_WORDS)
-        elif (
-            name.startswith(_RANDOM)
-            and not name.endswith(_SETTING_UP)
-            and not tensors
-            and not _is_seed(call)
-            and not _is_counted(call)
-            and call.scope.frame.node not in seeding
-        ):
-            yield done(Effect.DRAWS)
-        elif name in _CLOCKS:
-            yield done(Effect.ASKS_TIME)
-        elif name in ("builtins.open", "builtins.input"):
-            yield done(Effect.USES_FILE)
-        elif name in _APPENDING and any(map(_is_certainly_tensor, call.arguments.values())) and is_captured(call):
-            yield done(Effect.APPENDS, short.replace("list.", ""))
-        elif name == "builtins.object.__set__":
-            yield done(Effect.ASSIGNS, "")
-        elif name == "builtins.object.__iadd__" and _adds_number(call.node):
-            yield done(Effect.COUNTS, "")
-        elif call.attribute is not None and name in _SETTING_ATTRIBUTES and _counts(call) and not _starts_over(call):
-            yield done(Effect.COUNTS_ATTRIBUTE, f"self.{call.attribute}")
+def _effect_of(module: Module, call: Call, how: str, seeding: set[cst.CSTNode]) -> tuple[Effect, str] | None:
+    """What a call in code that is compiled by ``how`` does once per trace, and the words for what does it; None for nothing.
+
+    Args:
+        seeding: the functions that set the seed of a generator.
+    """
+    name = call.name or ""
+    short = name.removeprefix("builtins.").replace("numpy.", "np.")
+    if name == "builtins.print" and any(map(shows_tensor, call.arguments.values())):
+        if tells_of_tracing(call) or _prints_what_is_there(call) or _formats_number(call):
+            return None
+        return Effect.PRINTS_TENSOR if _gets_tensor(call) else Effect.PRINTS_PARTS, short
+    if name == "builtins.print":
+        is_each = how in ("tf.function", "train_step") and _is_for_each_step(module, call, how)
+        return (Effect.PRINTS_WORDS, short) if is_each else None
+    if name.startswith(_RANDOM):
+        draws = not name.endswith(_SETTING_UP) and not _gets_tensor(call) and not _is_seed(call)
+        is_drawn = draws and not _is_counted(call) and call.scope.frame.node not in seeding
+        return (Effect.DRAWS, short) if is_drawn else None
+    if name in _CLOCKS:
+        return Effect.ASKS_TIME, short
+    if name in ("builtins.open", "builtins.input"):
+        return Effect.USES_FILE, short
+    if name in _APPENDING:
+        appends = any(map(_is_certainly_tensor, call.arguments.values())) and is_captured(call)
+        return (Effect.APPENDS, short.replace("list.", "")) if appends else None
+    if name == "builtins.object.__set__":
+        return Effect.ASSIGNS, ""
+    if name == "builtins.object.__iadd__":
+        return (Effect.COUNTS, "") if _adds_number(call.node) else None
+    counts = call.attribute is not None and name in _SETTING_ATTRIBUTES and _counts(call) and not _starts_over(call)
+    return (Effect.COUNTS_ATTRIBUTE, f"self.{call.attribute}") if counts else None
+
+
+def _gets_tensor(call: Call) -> bool:
+    return any(map(holds_tensor, call.arguments.values()))
 
 
 def _is_compiled_on_demand(call: Call) -> bool:
