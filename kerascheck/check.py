@@ -11,17 +11,17 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from kerascheck import registry
 from kerascheck.config import Settings
-from kerascheck.finding import FileError, Finding, Location, Related
+from kerascheck.finding import INTERNAL, UNREADABLE, FileError, Finding, Location, Related
 from kerascheck.limits import MEGABYTES, SECONDS, SECONDS_PER_LINE, Unlimited
 from kerascheck.rule import RequirementsRule, Rule, Silence
-from kerascheck.source import Cell, Source, Unreadable, decode, read
+from kerascheck.source import Cell, Source, Unreadable, decode, disk, read
 from kerascheck.source.discovery import File, matches
 from kerascheck.source.notebook import header_for, without
 from kerascheck.source.python import is_about_depth, usual_recursion_limit
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from kerascheck.registry import Room
     from kerascheck.rule import Diagnosis, Located
 
-UNREADABLE = "KC999"
-INTERNAL = "KC998"
 TOO_DEEP = "could not be analysed: it is nested too deeply"
 TOO_LARGE = f"could not be analysed: it takes more than {MEGABYTES} MB of memory; leave it out with 'exclude'"
 TOO_SLOW = f"could not be analysed: it takes more than {SECONDS:.0f} s and {1000 * SECONDS_PER_LINE:.0f} s per 1,000 lines; leave it out with 'exclude'"
@@ -62,6 +60,9 @@ class Checked:
     """Those of the file, where some speak to kerascheck and all of the file could be checked."""
     silenced: set[tuple[Directive, str]] = field(default_factory=set)
     """Directives, of this file and of those it reaches, with the codes of what they silenced."""
+    follows_from: Collection[int] | None = None
+    """The numbers of the facts (:mod:`kerascheck.source.disk`) that it follows from, beside the settings; None where that is not
+    known, or another check of the same may end otherwise."""
 
 
 class Analysis:
@@ -101,8 +102,16 @@ class Analysis:
         """Run the selected rules on one file."""
         checked = Checked(file.path)
         self._limits.begin()
+        record = disk.recorded()
         try:
-            self._check(file, checked)
+            with disk.on_behalf_of(file.path):
+                self._check(file, checked)
+            if (
+                record is not None
+                and file.content is None
+                and not any(error.code == INTERNAL for error in checked.errors)
+            ):
+                checked.follows_from = record.asked_by(disk.of_file(file.path))
         except MemoryError:
             self._limits.end()
             self._projects.clear()

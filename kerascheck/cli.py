@@ -13,9 +13,10 @@ import click
 import kerascheck
 
 if TYPE_CHECKING:
+    from kerascheck.cache.runs import Linted, Run
     from kerascheck.config import Configuration, Overrides
-    from kerascheck.engine import Outcome
     from kerascheck.finding import Evidence, Finding
+    from kerascheck.outcome import Outcome
     from kerascheck.repair import Repair
     from kerascheck.report.report import Report
     from kerascheck.source.discovery import File
@@ -84,9 +85,11 @@ def cli() -> None:
 
 
 def _use_rules(context: click.Context, parameter: click.Parameter, folders: tuple[str, ...]) -> None:
-    from kerascheck import registry
+    # Most runs have none, and need not know the rules.
+    if folders or "kerascheck.registry" in sys.modules:
+        from kerascheck import registry
 
-    registry.use_folders(folders)
+        registry.use_folders(folders)
 
 
 folders_option = click.option(
@@ -94,6 +97,17 @@ folders_option = click.option(
     help="Run the rules of this folder too; their code is executed.",
 )  # fmt: skip
 """For commands that run rules, or tell of them. No configuration can name such a folder."""
+
+
+def _cache_option(text: str) -> Callable[[_Command], _Command]:
+    return click.option(
+        "--cache-dir",
+        type=click.Path(file_okay=False),
+        envvar="KERASCHECK_CACHE_DIR",
+        show_envvar=True,
+        metavar="DIR",
+        help=text,
+    )
 
 
 def _shard(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, int] | None:
@@ -154,7 +168,8 @@ def _rules_option(name: str, text: str) -> Callable[[_Command], _Command]:
     help="Report on the K-th of N parts of the files: in a CI matrix, the N reports together are the whole one.",
 )  # fmt: skip
 @click.option("--isolated", is_flag=True, help="Read no configuration file.")
-@click.option("--no-cache", is_flag=True, expose_value=False, help="Accepted for scripts: this version keeps no cache.")
+@_cache_option("Keep results there.  [.kerascheck/cache of the project]")
+@click.option("--no-cache", is_flag=True, help="Neither use nor keep results of other runs.")
 @click.option("--stdin-filename", metavar="NAME", help="Path to assume for code read from standard input ('-').")
 @click.option(
     "--explain-silence",
@@ -175,8 +190,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage or configuration, or a
     file that cannot be read or parsed.
     """
-    from kerascheck import registry
-    from kerascheck.config import ConfigError, Configuration, did_you_mean, overrides_from
+    from kerascheck.config import ConfigError, Configuration, Selection, did_you_mean, overrides_from
     from kerascheck.source.discovery import MissingPath
 
     paths = paths or (".",)
@@ -191,7 +205,10 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         overrides = overrides_from(options)
         if options["this_machine"]:
             overrides = _for_this_machine(overrides)
-        registry.validate_selection(overrides.selection)
+        if overrides.selection != Selection():
+            from kerascheck import registry
+
+            registry.validate_selection(overrides.selection)
         configuration = Configuration(overrides, isolated=options["isolated"])
         if options["show_settings"]:
             first = (options["stdin_filename"] or "stdin.py") if paths[0] == "-" else paths[0]
@@ -200,7 +217,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
             return _explain_silence(paths, configuration, options["explain_silence"])
         if paths == ("-",):
             return _check_stdin(configuration, options)
-        return _check_files(paths, configuration, options)
+        return _check_files(paths, configuration, _run_of(paths, overrides, options), options)
     except ConfigError as problem:
         raise click.ClickException(str(problem)) from None
     except MissingPath as problem:
@@ -226,14 +243,59 @@ def _for_this_machine(overrides: Overrides) -> Overrides:
     return replace(overrides, values={**overrides.values, "machine": machine})
 
 
-def _check_files(paths: Sequence[str], configuration: Configuration, options: dict[str, Any]) -> int:
+def _run_of(paths: Sequence[str], overrides: Overrides, options: dict[str, Any]) -> Run | None:
+    """This run as the cache knows it; None where it is to find everything itself."""
+    # What is written into files follows from what is there now, times are measured, and code that --rules names may import any other.
+    if any(options[name] for name in ("no_cache", "fix", "diff", "statistics")) or _has_named_rules():
+        return None
+    from kerascheck.cache.folder import Folder, folder_for
+    from kerascheck.cache.runs import Run
+
+    folder = folder_for(paths, options["cache_dir"] or None)
+    deciding = [repr(overrides), *(options[name] for name in ("isolated", "force_exclude", "shard"))]
+    return None if folder is None else Run(Folder(folder), [list(paths), *deciding])
+
+
+def _has_named_rules() -> bool:
+    registry = sys.modules.get("kerascheck.registry")
+    return registry is not None and bool(registry.used_folders())
+
+
+def _linted(paths: Sequence[str], configuration: Configuration, run: Run | None, options: dict[str, Any]) -> Linted:
+    """What there is to report, from an earlier run where that found the same."""
+    known = None if run is None else run.recall()
+    if known is not None:
+        return known
+    if run is None:
+        return _lint(paths, configuration, options)
+    with run.recording() as memo:
+        linted = _lint(paths, configuration, options)
+    if not run.keep(linted, memo) and options["cache_dir"]:
+        click.echo(f"warning: --cache-dir {options['cache_dir']}: nothing can be written there", err=True)
+    return linted
+
+
+def _lint(paths: Sequence[str], configuration: Configuration, options: dict[str, Any]) -> Linted:
     from kerascheck import engine
-    from kerascheck.check import UNREADABLE
-    from kerascheck.finding import FileError, Location
-    from kerascheck.report.common import count
+    from kerascheck.cache.runs import Linted
     from kerascheck.source.discovery import discover
 
     found = discover(paths, configuration, force_exclude=options["force_exclude"])
+    number, total = options["shard"] or (1, 1)
+    # Files of a folder, which tend to import each other, stay together.
+    files = found.files[(number - 1) * len(found.files) // total : number * len(found.files) // total]
+    progress = _Progress(options)
+    outcome = engine.lint(found.files, configuration, part=files if total > 1 else None, progress=progress.show)
+    progress.clear()
+    return Linted(found, files, outcome)
+
+
+def _check_files(paths: Sequence[str], configuration: Configuration, run: Run | None, options: dict[str, Any]) -> int:
+    from kerascheck.finding import UNREADABLE, FileError, Location
+    from kerascheck.report.common import count
+
+    linted = _linted(paths, configuration, run, options)
+    found, files, outcome = linted.found, linted.files, linted.outcome
     if not found.files and not found.unreadable and not options["quiet"]:
         left_out = found.tests_left_out
         tests = f" ({count(left_out, 'test file')} left out: see include-tests)" if left_out else ""
@@ -241,13 +303,7 @@ def _check_files(paths: Sequence[str], configuration: Configuration, options: di
     if options["verbose"]:
         for path in found.irregular:
             click.echo(f"{path}: skipped: not a regular file", err=True)
-    number, total = options["shard"] or (1, 1)
-    # Files of a folder, which tend to import each other, stay together.
-    files = found.files[(number - 1) * len(found.files) // total : number * len(found.files) // total]
-    progress = _Progress(options)
-    outcome = engine.lint(found.files, configuration, part=files if total > 1 else None, progress=progress.show)
-    progress.clear()
-    for path, reason in found.unreadable if number == 1 else ():
+    for path, reason in found.unreadable if (options["shard"] or (1, 1))[0] == 1 else ():
         outcome.errors.append(FileError(UNREADABLE, Location(path, None, 1, 1, 1, 1), reason))
     if options["diff"]:
         return _diff(files, outcome, options)
@@ -296,8 +352,8 @@ def _explain_silence(paths: Sequence[str], configuration: Configuration, place: 
 
 def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
     from kerascheck import engine
-    from kerascheck.check import UNREADABLE
-    from kerascheck.finding import FileError, Location
+    from kerascheck.finding import UNREADABLE, FileError, Location
+    from kerascheck.outcome import Outcome
     from kerascheck.source import Unreadable, decode, display_path
     from kerascheck.source.discovery import File
     from kerascheck.source.reading import cannot_be_read, read_stream
@@ -315,7 +371,7 @@ def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
     except (Unreadable, OSError) as given_up:
         problem = cannot_be_read(given_up) if isinstance(given_up, OSError) else given_up
         place = Location(path, None, problem.line, problem.column, problem.line, problem.column)
-        outcome = engine.Outcome(errors=[FileError(UNREADABLE, place, problem.message)], files=1)
+        outcome = Outcome(errors=[FileError(UNREADABLE, place, problem.message)], files=1)
     else:
         outcome = engine.Session(configuration).lint(source)
     if options["diff"]:
@@ -335,8 +391,7 @@ def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
 
 def _fix(files: Sequence[File], outcome: Outcome, options: dict[str, Any]) -> int:
     """Write every script that fixes change; how many findings that repaired."""
-    from kerascheck.check import UNREADABLE
-    from kerascheck.finding import FileError, Location
+    from kerascheck.finding import UNREADABLE, FileError, Location
     from kerascheck.fix import write_atomically
     from kerascheck.repair import repairs
 
@@ -551,6 +606,22 @@ def rule(name: str | None, every: bool, output_format: str) -> int:
         click.echo(explain.fitted(page, width) if width else page)
     else:
         click.echo(explain.as_list(rooms))
+    return 0
+
+
+@cli.command()
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@_cache_option("The folder that results were kept in.  [.kerascheck/cache of the project]")
+def clean(paths: tuple[str, ...], cache_dir: str | None) -> int:
+    """Remove the results that checking PATH ('.' if none is named) has kept; what 'verify' measured stays."""
+    from kerascheck.cache.folder import Folder, folder_for
+
+    folder = folder_for(paths or (".",), cache_dir or None)
+    try:
+        size = Folder(folder).remove() if folder is not None else 0
+    except OSError as problem:
+        raise click.ClickException(f"{problem.filename}: cannot be removed: {problem.strerror}") from None
+    click.echo(f"Removed {size / 1e6:.1f} MB from {folder}." if size else "Nothing is kept.")
     return 0
 
 

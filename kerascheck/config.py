@@ -296,11 +296,10 @@ class Configuration:
         return known
 
     def _read(self, path: str) -> Settings | None:
-        from kerascheck.source.reading import display_path
+        from kerascheck.source.reading import display_path, read_bytes
 
         try:
-            with open(path, "rb") as file:
-                data = file.read()
+            data = read_bytes(path)
         except OSError:
             return None
         # Other tools' files are neither parsed nor judged.

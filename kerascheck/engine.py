@@ -12,16 +12,17 @@ import enum
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kerascheck import registry
 from kerascheck.check import Analysis, Checked, check_files, fault_of, is_left_out, placed, with_large_stack
 from kerascheck.config import Configuration, Settings
-from kerascheck.finding import Applicability, FileError, Finding, Severity, SortKey
+from kerascheck.finding import Applicability, Finding, Severity, SortKey
+from kerascheck.outcome import Outcome
 from kerascheck.rule import CommentsRule, Rule, Silence
-from kerascheck.source import Source, Unreadable, decode, read
+from kerascheck.source import Source, Unreadable, decode, disk, read
 from kerascheck.source.code import without_comments
 from kerascheck.source.discovery import File
 from kerascheck.source.importers import ImportGraph, project_root
@@ -47,23 +48,6 @@ _CHUNK_BYTES = 400_000
 """Largest chunk that one process takes at once; bounds the memory of the trees that it keeps."""
 _KEPT_FILES = 200
 """Files whose trees a session keeps, so that its memory is bounded."""
-
-
-@dataclass
-class Outcome:
-    """What linting some files gave."""
-
-    findings: list[Finding] = field(default_factory=list)
-    """Sorted by place and code; duplicates merged."""
-    errors: list[FileError] = field(default_factory=list)
-    sources: dict[str, Source] = field(default_factory=dict)
-    """The source of every path that has a finding or an error with a place in it."""
-    seconds: dict[str, float] = field(default_factory=dict)
-    """Time spent in each rule, by code; includes the analysis that it was the first to ask for."""
-    checked_from: dict[str, set[str]] = field(default_factory=dict)
-    """Paths with findings to the other files whose check found them."""
-    files: int = 0
-    """How many files were asked for."""
 
 
 # --- which files are worth parsing ---------------------------------------------------------------
@@ -423,11 +407,27 @@ def _choose(files: Sequence[File], jobs: int = 1) -> list[tuple[File, int]]:
     if jobs > 1 and len(paths) > _SPREAD_FROM:
         from kerascheck import pool
 
-        found = iter(pool.spread(_classify, paths, jobs))
+        found = iter(_taken_over(pool.spread(_classify_recorded, paths, jobs)))
     else:
         found = map(_classify, paths)
     kinds = [next(found) if file.content is None else _classify_content(file.path, file.content) for file in files]
     return [(file, size) for file, (kind, size) in zip(files, kinds) if kind is _Kind.PARSE]
+
+
+def _taken_over(results: Iterable[tuple[tuple[_Kind, int], list[disk.Fact | None]]]) -> Iterator[tuple[_Kind, int]]:
+    record = disk.recorded()
+    for result, facts in results:
+        for fact in facts:
+            if record is not None and fact is not None:
+                record.add(fact)
+        yield result
+
+
+def _classify_recorded(path: str) -> tuple[tuple[_Kind, int], list[disk.Fact | None]]:
+    """:func:`_classify` in another process, with what it follows from."""
+    record = disk.Record()
+    with disk.recording(record):
+        return _classify(path), record.facts
 
 
 def _choose_callers(files: Iterable[File]) -> list[tuple[File, int]]:
@@ -548,6 +548,7 @@ def _merge(files: Sequence[File], results: Iterable[Checked]) -> Outcome:
         (finding for key, finding in best.items() if key not in covered), key=lambda finding: finding.sort_key
     )
     outcome.errors.sort(key=lambda error: (error.sort_key, error.message))
+    outcome.is_certain = all(checked.follows_from is not None for checked in results)
     return outcome
 
 

@@ -10,6 +10,10 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+UNREADABLE = "KC999"
+"""The code of a file that cannot be read, parsed or analysed."""
+INTERNAL = "KC998"
+"""The code of a fault of kerascheck itself."""
 SortKey = tuple[str, int, int, int, str]
 """Path, cell (-1 in scripts), line, column and code."""
 

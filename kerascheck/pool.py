@@ -16,19 +16,17 @@ from typing import TypeVar
 
 from kerascheck import registry
 from kerascheck.check import (
-    INTERNAL,
     TOO_DEEP,
     TOO_LARGE,
     TOO_SLOW,
-    UNREADABLE,
     Analysis,
     Checked,
     check_files,
     with_large_stack,
 )
-from kerascheck.finding import FileError, Location
+from kerascheck.finding import INTERNAL, UNREADABLE, FileError, Location
 from kerascheck.limits import TIME_SIGNAL, Limits
-from kerascheck.source import Source
+from kerascheck.source import Source, disk
 from kerascheck.source.discovery import File
 
 _Item = TypeVar("_Item")
@@ -64,8 +62,14 @@ def _begin(folders: Sequence[str]) -> None:
     registry.use_folders(folders)
 
 
-def _serve(pipe: Connection, folders: Sequence[str], inherited: Sequence[Connection] = ()) -> None:
-    """Check the chunks that come through ``pipe``, one result per file, until it closes; ``folders`` have rules, too."""
+def _serve(pipe: Connection, folders: Sequence[str], is_recorded: bool, inherited: Sequence[Connection] = ()) -> None:
+    """Check the chunks that come through ``pipe``, one result per file, until it closes.
+
+    Args:
+        folders: they have rules, too.
+        is_recorded: whether results say what they follow from.
+        inherited: pipes of other processes.
+    """
     for other in inherited:
         # A copy that stayed open here would hide the end of the parent from everyone.
         other.close()
@@ -76,6 +80,8 @@ def _serve(pipe: Connection, folders: Sequence[str], inherited: Sequence[Connect
 
     def work() -> None:
         analysis: Analysis | None = None
+        record = disk.recorded()
+        facts, sent = [] if record is None else record.facts, 0
         while True:
             try:
                 files, noqa, sources = pipe.recv()
@@ -87,9 +93,11 @@ def _serve(pipe: Connection, folders: Sequence[str], inherited: Sequence[Connect
                 # All chunks of a process agree on noqa.
                 own = analysis = analysis or Analysis(noqa=noqa, limits=limits)
             for checked in check_files(files, own):
-                pipe.send(checked)
+                pipe.send((checked, facts[sent:]))
+                sent = len(facts)
 
-    with_large_stack(work)
+    with disk.recording(disk.Record() if is_recorded else None):
+        with_large_stack(work)
 
 
 class _Forked:
@@ -167,17 +175,21 @@ class _Worker:
     def __init__(self, others: Iterable[_Worker]):
         self.pipe, theirs = multiprocessing.Pipe()
         inherited = (self.pipe, *(worker.pipe for worker in others))
-        folders = registry.used_folders()
+        folders, is_recorded = registry.used_folders(), disk.recorded() is not None
         self._process: _Forked | BaseProcess
         if can_fork():
-            self._process = _Forked(lambda: _serve(theirs, folders, inherited))
+            self._process = _Forked(lambda: _serve(theirs, folders, is_recorded, inherited))
         else:
-            process = multiprocessing.get_context("spawn").Process(target=_serve, args=(theirs, folders), daemon=True)
+            process = multiprocessing.get_context("spawn").Process(
+                target=_serve, args=(theirs, folders, is_recorded), daemon=True
+            )
             process.start()
             self._process = process
         theirs.close()
         self._chunk: Chunk = [], True, ()
         self._done = 0
+        # By the number that a fact has in the other process.
+        self._numbers: list[int] = []
 
     @property
     def is_idle(self) -> bool:
@@ -199,7 +211,7 @@ class _Worker:
         file = files[self._done]
         self._done += 1
         try:
-            checked: Checked = self.pipe.recv()
+            checked, facts = self.pipe.recv()
         except (EOFError, ConnectionError):
             self._process.join()
             error = _error(self._process.exitcode)
@@ -207,6 +219,15 @@ class _Worker:
             again = [file] if error is None and len(files) > 1 else []
             rest: list[Chunk] = [(left, noqa, sources) for left in (files[self._done :], again) if left]
             raise _Died(file, rest, error) from None
+        return self._with_own_numbers(checked, facts)
+
+    def _with_own_numbers(self, checked: Checked, facts: Iterable[disk.Fact]) -> Checked:
+        """Number the facts that a result follows from as this process does."""
+        record = disk.recorded()
+        if record is not None:
+            self._numbers.extend(map(record.add, facts))
+            if checked.follows_from is not None:
+                checked.follows_from = [self._numbers[number] for number in checked.follows_from]
         return checked
 
     def stop(self) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kerascheck.engine import Outcome
     from kerascheck.finding import Evidence, Finding
+    from kerascheck.outcome import Outcome
 
 
 def recall(outcome: Outcome, targets: Mapping[str, str | None]) -> Mapping[Finding, Evidence]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kerascheck import engine
-from kerascheck.engine import Outcome
 from kerascheck.fix import Fixed
+from kerascheck.outcome import Outcome
 from kerascheck.source import Source
 from kerascheck.source.discovery import File
 

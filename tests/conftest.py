@@ -15,6 +15,15 @@ def there_is_no_terminal():
 
 
 @pytest.fixture(autouse=True, scope="session")
+def nothing_is_kept_where_programs_are_linted(tmp_path_factory):
+    """What tests run as another process keeps its results there; in this process no run has a cache, but in tests of it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KERASCHECK_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        patch.setattr("kerascheck.cli._run_of", lambda paths, overrides, options: None)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
 def nobody_asks_for_a_parameter_that_is_not_known():
     """An argument is asked of a callable whose signature has the parameter: in a user's program a typo would be an argument that nobody gives."""
     with pytest.MonkeyPatch.context() as patch:

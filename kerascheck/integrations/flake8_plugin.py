@@ -88,7 +88,7 @@ class Plugin:
         """Line, 0-based column, text and class of every finding."""
         if not any("keras" in line or "tensorflow" in line for line in self._lines):
             return
-        from kerascheck.check import INTERNAL
+        from kerascheck.finding import INTERNAL
         from kerascheck.source import Source, display_path
         from kerascheck.source.discovery import wanted
 

@@ -16,7 +16,7 @@ from kerascheck.interpreter.run import Interpreter
 from kerascheck.interpreter.target import Target
 from kerascheck.knowledge.namespaces import TENSORFLOW
 from kerascheck.knowledge.runtime import ONLY_TENSORFLOW_1, Runtime
-from kerascheck.source import Source
+from kerascheck.source import Source, disk
 from kerascheck.source.code import compact, without_comments, without_strings
 from kerascheck.source.importers import added_folders
 from kerascheck.syntax.edits import imports_as_written, names_as_written
@@ -183,7 +183,8 @@ class Module:
     @cached_property
     def search_path(self) -> list[Path]:
         """The folders that its code adds to ``sys.path``."""
-        return [Path(folder).resolve() for folder in added_folders(self.code, self.folder)]
+        with disk.on_behalf_of(self.path):
+            return [Path(folder).resolve() for folder in added_folders(self.code, self.folder)]
 
     @cached_property
     def folder(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -11,7 +11,7 @@ from kerascheck.config import Settings
 from kerascheck.interpreter.module import OF_TENSORFLOW_2, Module
 from kerascheck.interpreter.signs import SignsOfModule
 from kerascheck.interpreter.target import Target, target_of
-from kerascheck.source import Source
+from kerascheck.source import Source, disk
 from kerascheck.source.reading import read_bytes
 from kerascheck.source.requirements import Pin, Stated, command_versions, pinned_versions, script_versions
 
@@ -87,12 +87,17 @@ class Project(Generic[M]):
             return None
         key = (importer.folder, dotted, level)
         if key not in self._found:
-            self._found[key] = self._search(importer.path, dotted, level)
+            with disk.asking(("find", key)):
+                self._found[key] = self._search(importer.path, dotted, level)
+        disk.link(_node(importer), ("find", key))
         path = self._found[key]
         if path is None and not level:
-            added = (_module_file(folder, dotted.split(".")) for folder in importer.search_path)
-            path = next((found for found in added if found is not None and found != importer.path), None)
+            with disk.asking(_node(importer)):
+                added = (_module_file(folder, dotted.split(".")) for folder in importer.search_path)
+                path = next((found for found in added if found is not None and found != importer.path), None)
         module = self._module_at(path) if path is not None else None
+        if path is not None:
+            disk.link(_node(importer), disk.of_file(path))
         if path is not None and module is not None and path not in self._used:
             self._used.add(path)
             self._use(module.text)
@@ -141,8 +146,9 @@ class Project(Generic[M]):
 
     def is_shown_one_gpu(self, module: M) -> bool:
         """Whether the scripts that import a module, all of them, set ``CUDA_VISIBLE_DEVICES`` to one device."""
-        if not any(self._files_with(_SHOWS_ONE_GPU, folder) for folder in _folders_beside(module)):
-            return False
+        with disk.asking(_node(module)):
+            if not any(self._files_with(_SHOWS_ONE_GPU, folder) for folder in _folders_beside(module)):
+                return False
         importers = self._importers_beside(module, _ANYTHING)
         scripts = [
             each
@@ -153,19 +159,19 @@ class Project(Generic[M]):
 
     def _importers_beside(self, module: M, pattern: re.Pattern[str]) -> list[M]:
         """The modules in the folder of one, or in the folder above, that import it, directly or not, and whose code, without strings, holds a pattern."""
-        return [
-            other
-            for folder in _folders_beside(module)
-            for other in self._modules_with(pattern, folder)
-            if other is not module and module in self.imported(other)
-        ]
+        with disk.asking(_node(module)):
+            beside = [each for folder in _folders_beside(module) for each in self._modules_with(pattern, folder)]
+        return [other for other in beside if other is not module and module in self.imported(other)]
 
     def _modules_with(self, pattern: re.Pattern[str], folder: Path) -> list[M]:
         key = folder, pattern
         if key not in self._holding:
             modules = list(filter(None, map(self._module_at, self._files_with(pattern, folder))))
+            for module in modules:
+                disk.link(key, _node(module))
             self._use("".join(module.text for module in modules), _SHARE_BESIDE)
             self._holding[key] = [module for module in modules if pattern.search(module.bare_code)]
+        disk.use(key)
         return self._holding[key]
 
     def _files_with(self, pattern: re.Pattern[str], folder: Path) -> list[Path]:
@@ -173,11 +179,10 @@ class Project(Generic[M]):
         key = folder, pattern
         if key not in self._files:
             raw = re.compile(pattern.pattern.encode(), pattern.flags & re.M)
-            try:
-                paths = sorted(folder.glob("*.py"))[:_MAX_IMPORTED]
-            except OSError:
-                paths = []
-            self._files[key] = [path for path in paths if _holds(path, raw)]
+            with disk.asking(key):
+                paths = [folder / name for name in disk.scripts_in(str(folder))[:_MAX_IMPORTED]]
+                self._files[key] = [path for path in paths if _holds(path, raw)]
+        disk.use(key)
         return self._files[key]
 
     @property
@@ -222,7 +227,7 @@ class Project(Generic[M]):
             found = _module_file(folder, parts)
             if found is not None and found != origin:
                 return found
-            if (folder / ".git").exists() or folder == folder.parent:
+            if disk.exists(str(folder / ".git")) or folder == folder.parent:
                 return None
             folder = folder.parent
         return None
@@ -230,31 +235,41 @@ class Project(Generic[M]):
     def _module_at(self, path: Path) -> M | None:
         if path not in self._modules:
             try:
-                self._modules[path] = self._make(self._read(path), self)
+                with disk.on_behalf_of(path):
+                    self._modules[path] = self._make(self._read(path), self)
             except (OSError, ValueError):
                 # What cannot be read is unknown; it is reported where it is linted itself.
                 self._modules[path] = None
         return self._modules[path]
 
 
+def _node(module: Module) -> Hashable:
+    """Who asks the disk where a module does: see :mod:`kerascheck.source.disk`."""
+    node: Hashable = module.memory.get(_node)
+    if node is None:
+        node = module.memory[_node] = disk.of_file(module.path)
+    return node
+
+
 def _folders_beside(module: Module) -> list[Path]:
     """The folder of a module, and the one above, unless that one is the root of the project."""
     own = module.path.parent
-    return [own] if (own / ".git").exists() else [own, own.parent]
+    return [own] if disk.exists(str(own / ".git")) else [own, own.parent]
 
 
 def _holds(path: Path, pattern: re.Pattern[bytes]) -> bool:
     """Whether the file at ``path`` holds a pattern; what is longer than any script is not looked at."""
     try:
-        return path.stat().st_size <= _LARGEST_SCRIPT and pattern.search(read_bytes(path)) is not None
+        data = read_bytes(path)
+        return len(data) <= _LARGEST_SCRIPT and pattern.search(data) is not None
     except OSError:
         return False
 
 
 def _module_file(folder: Path, parts: list[str]) -> Path | None:
     path = folder.joinpath(*parts)
-    if parts and path.with_name(path.name + ".py").is_file():
+    if parts and disk.is_file(str(path.with_name(path.name + ".py"))):
         return path.with_name(path.name + ".py")
-    if (path / "__init__.py").is_file():
+    if disk.is_file(str(path / "__init__.py")):
         return path / "__init__.py"
     return None

@@ -18,7 +18,8 @@ from kerascheck.finding import Edit, Evidence, FileError, Finding, Location
 from kerascheck.source import Source
 
 if TYPE_CHECKING:
-    from kerascheck.engine import Outcome, Session
+    from kerascheck.engine import Session
+    from kerascheck.outcome import Outcome
     from kerascheck.source.discovery import File
 
 _OPTIONS = (
@@ -103,7 +104,7 @@ class Repaired:
 
 def failed(buffer: Buffer, problem: str, code: str | None = None) -> Linted:
     """What is told of a buffer that could not be checked; by default because it cannot be read."""
-    from kerascheck.check import UNREADABLE
+    from kerascheck.finding import UNREADABLE
 
     place = Location(buffer.path, None, 1, 1, 1, 1)
     return Linted(Source(buffer.path, ""), errors=[FileError(code or UNREADABLE, place, " ".join(problem.split()))])
@@ -122,7 +123,7 @@ class Checker:
 
     def lint(self, question: Lint) -> Linted:
         """The findings of a buffer; where it ends the process, one error says so."""
-        from kerascheck.check import INTERNAL
+        from kerascheck.finding import INTERNAL
 
         answer = self._ask(question, Linted)
         return answer or failed(
@@ -193,8 +194,8 @@ class _Desk:
         import kerascheck.meaning.module  # noqa: F401
 
     def lint(self, question: Lint) -> Linted:
-        from kerascheck.check import INTERNAL
         from kerascheck.config import ConfigError
+        from kerascheck.finding import INTERNAL
         from kerascheck.source import Unreadable
 
         try:
@@ -218,7 +219,8 @@ class _Desk:
     def _outcome(self, question: Lint) -> tuple[Source, File, Outcome]:
         """The source, its file and what linting it gave; raises ConfigError and Unreadable."""
         from kerascheck.config import Configuration
-        from kerascheck.engine import Outcome, Session
+        from kerascheck.engine import Session
+        from kerascheck.outcome import Outcome
         from kerascheck.source.discovery import File, wanted
         from kerascheck.source.requirements import forget
 

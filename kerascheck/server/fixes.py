@@ -11,7 +11,7 @@ from kerascheck.fix import compose
 from kerascheck.source import Source
 
 if TYPE_CHECKING:
-    from kerascheck.engine import Outcome
+    from kerascheck.outcome import Outcome
     from kerascheck.source.discovery import File
 
 

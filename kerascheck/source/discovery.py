@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kerascheck.config import Configuration, Pattern, Settings
+from kerascheck.source import disk
 from kerascheck.source.code import without_comments
 from kerascheck.source.reading import cannot_be_read, decode, display_path, read_bytes, read_stream
 from kerascheck.source.requirements import is_about_tensorflow, kind_of
@@ -70,24 +71,24 @@ def discover(arguments: Sequence[str], configuration: Configuration, *, force_ex
     result = Discovered()
     found: dict[str, File] = {}
     for argument in arguments:
-        passed_over = force_exclude and (os.path.islink(argument) or not _can_be_linted(argument))
-        if not os.path.exists(argument) and not passed_over:
+        passed_over = force_exclude and (disk.is_link(os.path.abspath(argument)) or not _can_be_linted(argument))
+        if not disk.exists(os.path.abspath(argument)) and not passed_over:
             raise MissingPath(argument)
     for argument in arguments:
         path = os.path.abspath(argument)
-        if os.path.isdir(path):
+        if disk.is_folder(path):
             for file in _walk(path, configuration, result):
                 found.setdefault(os.path.abspath(file.path), file)
             continue
         settings = configuration.for_file(path)
-        if force_exclude and not (os.path.exists(path) and _can_be_linted(path)):
+        if force_exclude and not (disk.exists(path) and _can_be_linted(path)):
             continue
         if force_exclude and not wanted(path, settings):
             result.tests_left_out += is_test(display_path(path))
             continue
         if path in found:
             continue
-        if os.path.isfile(path):
+        if disk.is_file(path):
             found[path] = File(display_path(path), settings)
             continue
         try:
@@ -138,11 +139,10 @@ def _can_be_linted(path: str) -> bool:
     if name.endswith(_PYTHON_ENDINGS) or name in _PYTHON_NAMES or kind_of(path) is not None:
         return True
     # With an ending it may be a template of a script.
-    if os.path.splitext(name)[1] or not os.path.isfile(path):
+    if os.path.splitext(name)[1] or not disk.is_file(os.path.abspath(path)):
         return False
     try:
-        with open(path, "rb") as file:
-            return _SHEBANG.match(file.readline(_LONGEST_SHEBANG)) is not None
+        return _SHEBANG.match(read_bytes(path), 0, _LONGEST_SHEBANG) is not None
     except OSError:
         return False
 
@@ -171,30 +171,31 @@ def wanted(path: str, settings: Settings, top: str | None = None) -> bool:
 def _walk(top: str, configuration: Configuration, result: Discovered) -> Iterator[File]:
     tests_wanted = os.path.basename(top) in _TEST_FOLDERS
     ignored = _Ignored(top, configuration.for_folder(top).respect_gitignore)
-    for folder, subfolders, names in os.walk(
-        top,
-        onerror=lambda problem: result.unreadable.append(
-            (problem.filename, f"cannot be listed: {problem.strerror or problem}")
-        ),
-    ):
+
+    def refuse(problem: OSError) -> None:
+        disk.note(entries.__name__, problem.filename, None)
+        result.unreadable.append((problem.filename, f"cannot be listed: {problem.strerror or problem}"))
+
+    for folder, subfolders, names in os.walk(top, onerror=refuse):
+        disk.note(entries.__name__, folder, _told(folder, subfolders, names))
         settings = configuration.for_folder(folder)
         if folder != top:
             ignored.enter(folder)
         keep = []
         for name in sorted(subfolders):
             path = os.path.join(folder, name)
-            if name.startswith(".") or os.path.exists(os.path.join(path, "pyvenv.cfg")):
+            if name.startswith(".") or disk.exists(os.path.join(path, "pyvenv.cfg")):
                 continue
             if not _excluded(path, settings, folder_itself=True) and not ignored.match(path, is_folder=True):
                 keep.append(name)
         subfolders[:] = keep
         for name in sorted(names):
             path = os.path.join(folder, name)
-            if name.startswith(".") or not (name.endswith((".py", ".ipynb")) or kind_of(path)):
+            if not _has_name_of_interest(path):
                 continue
             if _excluded(path, settings, folder_itself=False) or ignored.match(path, is_folder=False):
                 continue
-            if not os.path.isfile(path):
+            if not disk.is_file(path):
                 result.irregular.append(display_path(path))
                 continue
             if not (settings.include_tests or tests_wanted) and is_test(os.path.relpath(path, top), top):
@@ -203,6 +204,32 @@ def _walk(top: str, configuration: Configuration, result: Discovered) -> Iterato
             if kind_of(path) and not _is_about_tensorflow(path):
                 continue
             yield File(display_path(path), settings)
+
+
+@disk.question
+def entries(folder: str) -> str | None:
+    """What of the names in a folder matters to discovery; None where they cannot be listed."""
+    try:
+        _, subfolders, names = next(os.walk(folder, onerror=_raise))
+    except OSError:
+        return None
+    return _told(folder, subfolders, names)
+
+
+def _raise(problem: OSError) -> None:
+    raise problem
+
+
+def _told(folder: str, subfolders: Iterable[str], names: Iterable[str]) -> str:
+    shown = sorted(f"{name}/" for name in subfolders if not name.startswith("."))
+    shown += sorted(name for name in names if _has_name_of_interest(os.path.join(folder, name)))
+    return disk.digest_of(shown)
+
+
+def _has_name_of_interest(path: str) -> bool:
+    return not os.path.basename(path).startswith(".") and (
+        path.endswith((".py", ".ipynb")) or kind_of(path) is not None
+    )
 
 
 def _is_about_tensorflow(path: str) -> bool:
@@ -254,7 +281,7 @@ class _Ignored:
             return
         folder = top
         above: list[str] = []
-        while not os.path.exists(os.path.join(folder, ".git")):
+        while not disk.exists(os.path.join(folder, ".git")):
             parent = os.path.dirname(folder)
             if parent == folder:
                 break
@@ -272,8 +299,7 @@ class _Ignored:
             return
         for name in (".gitignore", os.path.join(".git", "info", "exclude")):
             try:
-                with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
-                    lines = tuple(file.read().splitlines())
+                lines = tuple(read_bytes(os.path.join(folder, name)).decode("utf-8", "replace").splitlines())
             except OSError:
                 continue
             if any(line.strip() and not line.startswith("#") for line in lines):

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from kerascheck.config import Configuration
+from kerascheck.source import disk
 from kerascheck.source.discovery import File, discover
 from kerascheck.source.reading import read_bytes
 from kerascheck.source.requirements import kind_of
@@ -45,7 +46,7 @@ def added_folders(text: str, folder: str) -> list[str]:
         # Behind a name or a call, a path that begins with a slash goes on from there.
         added = added if _ALONE.fullmatch(match[1]) else added.lstrip("/")
         path = os.path.normpath(os.path.join(folder, added))
-        if added and not os.path.isabs(added) and os.path.isdir(path):
+        if added and not os.path.isabs(added) and disk.is_folder(path):
             found.append(path)
     return found
 
@@ -58,13 +59,13 @@ def project_root(path: str) -> str:
     own = folder = os.path.dirname(os.path.abspath(path))
     fallback, home = None, os.path.expanduser("~")
     for depth in itertools.count():
-        if any(os.path.exists(os.path.join(folder, mark)) for mark in _ROOT_MARKS):
+        if any(disk.exists(os.path.join(folder, mark)) for mark in _ROOT_MARKS):
             return folder
         if (
             fallback is None
             and depth <= _MOST_FOLDERS_UP
             and folder != home
-            and any(os.path.exists(os.path.join(folder, mark)) for mark in _WEAK_MARKS)
+            and any(disk.exists(os.path.join(folder, mark)) for mark in _WEAK_MARKS)
         ):
             fallback = folder
         parent = os.path.dirname(folder)

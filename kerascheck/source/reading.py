@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import ast
-import errno
 import io
 import os
 import re
-import stat
 import tokenize
 import warnings
 from dataclasses import replace
 from typing import BinaryIO
 
-from kerascheck.source import notebook
+from kerascheck.source import disk, notebook
 from kerascheck.source.text import BYTE_ORDER_MARK, NEWLINE, Source, Unreadable
 
 _COMMAND = re.compile(r"^[ \t]*[!%]{1,2}[ \t]*[A-Za-z]", re.M)
-_LARGEST = 64 << 20
-"""Bytes of the largest file that is read: notebooks hold their pictures."""
 
 
 def display_path(path: str | os.PathLike[str]) -> str:
@@ -27,32 +23,15 @@ def display_path(path: str | os.PathLike[str]) -> str:
     return os.path.relpath(absolute, here) if absolute.startswith(os.path.join(here, "")) else absolute
 
 
-def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """The content of a regular file.
-
-    Raises:
-        OSError: it cannot be read, is too large, or is no regular file: pipes and devices
-            may never end, or never begin.
-    """
-    status = os.stat(path)
-    if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, "it is not a regular file", path)
-    if status.st_size > _LARGEST:
-        raise _too_large()
-    with open(path, "rb") as file:
-        return file.read()
+read_bytes = disk.content
 
 
 def read_stream(stream: BinaryIO) -> bytes:
     """All that a pipe or a device gives; raises OSError where it gives too much."""
-    data = stream.read(_LARGEST + 1)
-    if len(data) > _LARGEST:
-        raise _too_large()
+    data = stream.read(disk.LARGEST + 1)
+    if len(data) > disk.LARGEST:
+        raise disk.too_large()
     return data
-
-
-def _too_large() -> OSError:
-    return OSError(errno.EFBIG, f"it is larger than {_LARGEST >> 20} MB")
 
 
 def cannot_be_read(problem: OSError) -> Unreadable:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import codecs
-import functools
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kerascheck.source import disk
 from kerascheck.source.reading import read, read_bytes
 from kerascheck.source.text import Source, Unreadable
 
@@ -99,23 +99,25 @@ def pinned_versions(path: str | os.PathLike[str]) -> dict[str, Pin]:
     Returns:
         ``tensorflow``, ``keras`` and ``tf-keras`` to their bounds. ``tensorflow-gpu`` and its like count as ``tensorflow``.
     """
-    return dict(_pins(os.path.dirname(os.path.abspath(path))))
+    with disk.on_behalf_of(path):
+        return dict(_pins(os.path.dirname(os.path.abspath(path))))
 
 
 def wants_cpu(path: str | os.PathLike[str]) -> bool:
     """Whether the nearest requirements that name TensorFlow, each file of them, ask for a build without GPUs: tensorflow-cpu, tensorflow-intel, or one of conda's with MKL or Eigen."""
-    return _wants_cpu(os.path.dirname(os.path.abspath(path)))
+    with disk.on_behalf_of(path):
+        return _wants_cpu(os.path.dirname(os.path.abspath(path)))
 
 
 def lets_memory_grow(path: str | os.PathLike[str]) -> bool:
     """Whether the image or environment that a project is run in says ``TF_FORCE_GPU_ALLOW_GROWTH``."""
-    return _lets_memory_grow(os.path.dirname(os.path.abspath(path)))
+    with disk.on_behalf_of(path):
+        return _lets_memory_grow(os.path.dirname(os.path.abspath(path)))
 
 
 def forget() -> None:
     """Read the files again that the functions above have read: they may have changed."""
-    for cached in (_pins, _wants_cpu, _lets_memory_grow, _stated):
-        cached.cache_clear()
+    disk.forget()
 
 
 def script_versions(text: str) -> dict[str, Pin]:
@@ -182,7 +184,7 @@ def _normalized(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-@functools.cache
+@disk.remembered
 def _pins(folder: str) -> tuple[tuple[str, Pin], ...]:
     stated = _stated(folder)
     pins = _pinned(_preferring_gpu(stated))
@@ -192,7 +194,7 @@ def _pins(folder: str) -> tuple[tuple[str, Pin], ...]:
         not pins
         and not any(_package(each.name) == "tensorflow" for each in stated)
         and parent != folder
-        and not os.path.exists(os.path.join(folder, ".git"))
+        and not disk.exists(os.path.join(folder, ".git"))
     ):
         pins = dict(_pins(parent))
     return tuple(_for_python(pins, stated).items())
@@ -239,14 +241,14 @@ def is_named_for_gpu(path: str | os.PathLike[str]) -> bool:
     return kind_of(path) in ("pip", "conda") and _OF_GPU.search(os.path.basename(path)) is not None
 
 
-@functools.cache
+@disk.remembered
 def _wants_cpu(folder: str) -> bool:
     files: dict[str, list[Stated]] = {}
     for each in _stated(folder):
         if _package(each.name) == "tensorflow" or _normalized(each.name) == _CONDA_SELECT:
             files.setdefault(each.path, []).append(each)
     parent = os.path.dirname(folder)
-    if files or parent == folder or os.path.exists(os.path.join(folder, ".git")):
+    if files or parent == folder or disk.exists(os.path.join(folder, ".git")):
         # Where they contradict each other, it is not known.
         return bool(files) and all(map(_is_of_cpu, files.values()))
     return _wants_cpu(parent)
@@ -261,10 +263,10 @@ def _is_of_cpu(stated: list[Stated]) -> bool:
     return "tensorflow-intel" in builds or builds == {"tensorflow-cpu"}
 
 
-@functools.cache
+@disk.remembered
 def _lets_memory_grow(folder: str) -> bool:
     try:
-        names = os.listdir(folder)
+        names = _names_in(folder)
     except OSError:
         names = []
     for name in names:
@@ -279,14 +281,14 @@ def _lets_memory_grow(folder: str) -> bool:
     return parent != folder and ".git" not in names and _lets_memory_grow(parent)
 
 
-@functools.cache
+@disk.remembered
 def _stated(folder: str) -> tuple[Stated, ...]:
     """The requirements of a folder's own files, or where these do not name TensorFlow, of its folders that projects keep them in."""
     stated = list(_requirements(Path(folder)))
     if not any(_package(each.name) for each in stated):
         stated += (each for kept in _kept_in(folder) for each in _requirements(kept))
     # What a project's only part needs is what its notebooks beside it are for.
-    if not any(_package(each.name) for each in stated) and os.path.exists(os.path.join(folder, ".git")):
+    if not any(_package(each.name) for each in stated) and disk.exists(os.path.join(folder, ".git")):
         parts = [list(_requirements(part)) for part in _folders_in(folder)]
         named = [part for part in parts if any(_package(each.name) for each in part)]
         stated += named[0] if len(named) == 1 else []
@@ -295,26 +297,68 @@ def _stated(folder: str) -> tuple[Stated, ...]:
 
 def _kept_in(folder: str) -> list[Path]:
     try:
-        return [Path(folder, name) for name in sorted(os.listdir(folder)) if name.lower() in _FOLDERS]
+        return [Path(folder, name) for name in _names_in(folder) if name.lower() in _FOLDERS]
     except OSError:
         return []
 
 
 def _folders_in(folder: str) -> list[Path]:
+    names = _subfolders(folder)
+    disk.note(parts.__name__, folder, disk.digest_of(names))
+    return [Path(folder, name) for name in names]
+
+
+@disk.question
+def parts(folder: str) -> str:
+    """Which folders of a folder may be parts of a project."""
+    return disk.digest_of(_subfolders(folder))
+
+
+def _subfolders(folder: str) -> list[str]:
     try:
-        return [
-            Path(entry.path)
-            for entry in sorted(os.scandir(folder), key=lambda entry: entry.name)
-            if entry.is_dir() and not _ASIDE.fullmatch(entry.name)
-        ]
+        return sorted(entry.name for entry in os.scandir(folder) if entry.is_dir() and not _ASIDE.fullmatch(entry.name))
     except OSError:
         return []
+
+
+def _names_in(folder: str | os.PathLike[str]) -> list[str]:
+    """The names in a folder that say something about requirements, sorted; raises OSError."""
+    try:
+        names = _told_names(folder)
+    except OSError:
+        disk.note(stating.__name__, str(folder), None)
+        raise
+    disk.note(stating.__name__, str(folder), disk.digest_of(names))
+    return names
+
+
+@disk.question
+def stating(folder: str) -> str | None:
+    """Which names of a folder say something about requirements; None where they cannot be listed."""
+    try:
+        return disk.digest_of(_told_names(folder))
+    except OSError:
+        return None
+
+
+def _told_names(folder: str | os.PathLike[str]) -> list[str]:
+    return sorted(name for name in os.listdir(folder) if _tells(os.path.join(folder, name), name))
+
+
+def _tells(path: str, name: str) -> bool:
+    return (
+        kind_of(path) is not None
+        or name in _READERS_BY_NAME
+        or name.lower() in _FOLDERS
+        or name == ".git"
+        or _ENVIRONMENT_NAME.fullmatch(name) is not None
+    )
 
 
 def _requirements(folder: Path) -> Iterator[Stated]:
     """Every requirement that the files of ``folder`` state."""
     try:
-        entries = sorted(os.listdir(folder))
+        entries = _names_in(folder)
     except OSError:
         return
     for entry in entries:
@@ -702,7 +746,7 @@ class RequirementsFile:
     def beside(self) -> Iterator[RequirementsFile]:
         """The other files of this sort in the same folder, as far as they can be read."""
         folder, own = os.path.split(os.path.abspath(self.source.path))
-        for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+        for name in _names_in(folder) if disk.is_folder(folder) else ():
             path = os.path.join(folder, name)
             if name != own and kind_of(path) is not None:
                 try:

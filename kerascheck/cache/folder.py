@@ -1,0 +1,156 @@
+"""Where the cache lies, and the files in it: safe from a kill, from other runs at the same time, and from whoever wrote into it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import stat
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from kerascheck.cache.written import Damaged
+
+_MARKS = (".kerascheck", "pyproject.toml", ".git")
+_OURS = re.compile(r"(?:[0-9a-f]{32}(?:\.parts)?\.json|tmp\w*\.part|\.gitignore)")
+_LARGEST = 256 << 20
+"""Bytes of the largest file that is read: what is larger was not written here."""
+_MOST_BYTES, _MOST_FILES = 200 << 20, 64
+_USED = 24 * 3600
+"""Seconds after which a file that is used is marked as used once more."""
+
+
+def folder_for(paths: Sequence[str], given: str | None) -> str | None:
+    """Where a run over ``paths`` keeps what it finds.
+
+    Args:
+        given: the folder that the user names.
+
+    Returns:
+        ``.kerascheck/cache`` in the nearest folder upwards that is a project, or where none is, in the working folder if the paths
+        lie in it; None where others may write: what they put there would be believed.
+    """
+    if given is not None:
+        return os.path.abspath(given)
+    try:
+        top = os.path.commonpath([os.path.realpath(path) for path in paths])
+    except ValueError:  # other drives
+        return None
+    top = top if os.path.isdir(top) else os.path.dirname(top)
+    root = _project_above(top)
+    if root is None:
+        here = os.path.realpath(os.getcwd())
+        root = here if os.path.join(top, "").startswith(os.path.join(here, "")) else top
+    return None if _is_for_all(root) else os.path.join(root, ".kerascheck", "cache")
+
+
+def _project_above(folder: str) -> str | None:
+    while True:
+        if any(os.path.exists(os.path.join(folder, mark)) for mark in _MARKS):
+            return folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+
+
+def _is_for_all(folder: str) -> bool:
+    try:
+        return os.name == "posix" and bool(os.stat(folder).st_mode & stat.S_IWOTH)
+    except OSError:
+        return True
+
+
+class Folder:
+    """The files of a cache. Nothing here raises for what is wrong with them: they are missing then, or are not written."""
+
+    def __init__(self, path: str):
+        self.path = path
+
+    def read(self, name: str) -> Any:
+        """The content of a file; None where there is none, or not the one that was written."""
+        path = os.path.join(self.path, name)
+        try:
+            with open(path, "rb") as file:
+                status = os.fstat(file.fileno())
+                if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
+                    return None
+                digest, _, text = file.read().partition(b"\n")
+            if digest != _digest(text):
+                return None
+            if time.time() - status.st_mtime > _USED:
+                with contextlib.suppress(OSError):
+                    os.utime(path)
+            return json.loads(text)
+        except (OSError, ValueError, RecursionError):
+            return None
+
+    def write(self, files: Mapping[str, Any]) -> bool:
+        """Write files, each at once or not at all; whether that was possible."""
+        try:
+            self._prepare()
+            for name, content in files.items():
+                self._replace(name, json.dumps(content, separators=(",", ":")).encode())
+            self._make_room(files)
+        except OSError:
+            return False
+        return True
+
+    def _prepare(self) -> None:
+        os.makedirs(self.path, exist_ok=True)
+        ignore = os.path.join(self.path, ".gitignore")
+        if not os.path.lexists(ignore):
+            with open(ignore, "x") as file:
+                file.write("*\n")
+
+    def _replace(self, name: str, text: bytes) -> None:
+        handle, path = tempfile.mkstemp(".part", "tmp", self.path)
+        try:
+            with open(handle, "wb") as file:
+                file.write(_digest(text) + b"\n" + text)
+            os.replace(path, os.path.join(self.path, name))
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+            raise
+
+    def _make_room(self, new: Mapping[str, Any]) -> None:
+        """Remove what was not used for longest, where there is too much."""
+        files = sorted(((entry.stat().st_mtime, entry) for entry in self._files()), key=lambda each: -each[0])
+        size = 0
+        for place, (_, entry) in enumerate(files):
+            size += entry.stat().st_size
+            if (size > _MOST_BYTES or place >= _MOST_FILES) and entry.name not in new and entry.name != ".gitignore":
+                os.unlink(entry.path)
+
+    def _files(self) -> Iterator[os.DirEntry[str]]:
+        with os.scandir(self.path) as entries:
+            for entry in entries:
+                if _OURS.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                    yield entry
+
+    def remove(self) -> int:
+        """Remove all files of the cache, and the folder where nothing else is in it; how many bytes that were; raises OSError."""
+        if not os.path.isdir(self.path):
+            return 0
+        size = 0
+        for entry in list(self._files()):
+            size += entry.stat(follow_symlinks=False).st_size
+            os.unlink(entry.path)
+        with contextlib.suppress(OSError):
+            os.rmdir(self.path)
+            os.rmdir(os.path.dirname(self.path)) if os.path.basename(
+                os.path.dirname(self.path)
+            ) == ".kerascheck" else None
+        return size
+
+
+def _digest(text: bytes) -> bytes:
+    return hashlib.blake2b(text, digest_size=16).hexdigest().encode()
+
+
+__all__ = ["Damaged", "Folder", "folder_for"]

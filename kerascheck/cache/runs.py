@@ -1,0 +1,195 @@
+"""What one run of the command line keeps for the next with the same arguments in the same folder.
+
+The head of it is the outcome, with all that it follows from: every question that was asked of the disk, with its answer. Where all
+answers are as they were, the outcome is. Else the parts help, which are answers that were worked out on the way there, for example
+the findings of one file, each with the questions that it follows from itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import kerascheck
+from kerascheck.cache.folder import Folder
+from kerascheck.cache.memo import Entry, Memo
+from kerascheck.cache.written import Damaged, read, write
+from kerascheck.config import Settings
+from kerascheck.finding import FileError, Finding
+from kerascheck.outcome import Outcome
+from kerascheck.source import Source, disk, requirements
+from kerascheck.source.discovery import Discovered, File
+from kerascheck.source.reading import decode
+from kerascheck.source.text import Unreadable
+
+_NEEDED = ("libcst", "packaging", "pathspec")
+"""Packages that decide about findings, beside kerascheck."""
+_QUESTIONS = (requirements.stating, requirements.parts)
+"""Of modules that need not be loaded otherwise."""
+
+
+@dataclass
+class Linted:
+    """What a run found: the files, those to report on, and what linting gave."""
+
+    found: Discovered
+    files: Sequence[File]
+    outcome: Outcome
+
+
+class Run:
+    """One run of the command line.
+
+    Args:
+        folder: where the cache is.
+        arguments: all that decides about the findings beside what is on disk, as JSON.
+    """
+
+    def __init__(self, folder: Folder, arguments: Any):
+        self._folder = folder
+        here = [os.getcwd(), os.path.expanduser("~"), arguments, _version()]
+        self._name = disk.digest(json.dumps(here).encode())
+        self._head: dict[str, Any] = {}
+        self._facts: list[disk.Fact | None] = []
+        self._outdated: set[int] = set()
+        self._settled: dict[int, disk.Fact] = {}
+
+    def recall(self) -> Linted | None:
+        """What an earlier run found, where everything is as it was then."""
+        head = self._folder.read(f"{self._name}.json")
+        try:
+            self._facts = [None if row is None else _fact(row) for row in head["facts"]]
+            recheck = disk.Recheck()
+            self._outdated = recheck.outdated(self._facts)
+            self._settled = recheck.settled
+            self._head = head
+            if self._outdated:
+                return None
+            linted = _linted(head, self._facts)
+        except (Damaged, KeyError, TypeError, ValueError, IndexError, OSError, Unreadable):
+            # Nobody's facts are as good as none.
+            self._facts, self._outdated, self._settled, self._head = [], set(), {}, {}
+            return None
+        if self._settled:
+            for number, fact in self._settled.items():
+                self._facts[number] = fact
+            self._folder.write({f"{self._name}.json": {**head, "facts": list(map(_row, self._facts))}})
+        return linted
+
+    @contextlib.contextmanager
+    def recording(self) -> Iterator[Memo]:
+        """Note what is asked of the disk, and remember what still holds of what the earlier run worked out."""
+        for number, fact in self._settled.items():
+            self._facts[number] = fact
+        record = disk.Record(self._facts, self._outdated)
+        memo = Memo(record, self._earlier(), self._outdated)
+        with disk.recording(record):
+            yield memo
+
+    def _earlier(self) -> dict[str, Entry]:
+        if not self._facts:
+            return {}
+        parts = self._folder.read(f"{self._name}.parts.json")
+        try:
+            if parts["of"] != self._head["parts"]:
+                return {}
+            return {key: (value, int(facts, 16)) for key, (value, facts) in parts["entries"].items()}
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return {}
+
+    def keep(self, linted: Linted, memo: Memo) -> bool:
+        """Keep what a run found, unless another may find something else in the same files; False where that cannot be written."""
+        record = memo.record
+        if not record.is_steady or not linted.outcome.is_certain:
+            return True
+        with disk.recording(record):
+            for folder in sys.path:
+                disk.installed(folder)
+        facts = list(map(_row, record.facts))
+        entries = {key: [value, f"{numbers:x}"] for key, (value, numbers) in memo.entries.items()}
+        parts = disk.digest(os.urandom(16))
+        head = {"parts": parts, "facts": facts, **_written(linted)}
+        return self._folder.write(
+            {f"{self._name}.parts.json": {"of": parts, "entries": entries}, f"{self._name}.json": head}
+        )
+
+
+def _version() -> list[Any]:
+    """What tells one kerascheck from another, as it is installed or being written."""
+    own = os.path.dirname(os.path.abspath(kerascheck.__file__))
+    others = [os.path.join(folder, name, "__init__.py") for folder in sys.path for name in _NEEDED]
+    return [
+        kerascheck.__version__,
+        sys.version,
+        disk.code(own),
+        disk.code(os.path.join(os.path.dirname(own), "rules")),
+        *map(disk.modified, others),
+    ]
+
+
+def _fact(row: Any) -> disk.Fact:
+    question, path, answer, status = row
+    if type(question) is not str or type(path) is not str or not isinstance(answer, (str, bool, type(None))):
+        raise Damaged
+    return disk.Fact(question, path, answer, None if status is None else disk.Stat(*status))
+
+
+def _row(fact: disk.Fact | None) -> Any:
+    return None if fact is None else [fact.question, fact.path, fact.answer, fact.stat]
+
+
+def _written(linted: Linted) -> dict[str, Any]:
+    settings = list(dict.fromkeys(file.settings for file in (*linted.found.files, *linted.files)))
+    found, outcome = linted.found, linted.outcome
+
+    def rows(files: Sequence[File]) -> list[Any]:
+        return [[file.path, settings.index(file.settings)] for file in files]
+
+    return {
+        "settings": write(settings),
+        "found": [rows(found.files), found.tests_left_out, write(found.unreadable), found.irregular],
+        "files": None if linted.files is found.files else rows(linted.files),
+        "findings": write(outcome.findings),
+        "errors": write(outcome.errors),
+        "sources": [[path, source.path] for path, source in outcome.sources.items()],
+    }
+
+
+def _linted(head: dict[str, Any], facts: Sequence[disk.Fact | None]) -> Linted:
+    settings = read(list[Settings], head["settings"])
+
+    def files(rows: Any) -> list[File]:
+        return [File(path, settings[number]) for path, number in read(list[tuple[str, int]], rows)]
+
+    rows, tests_left_out, unreadable, irregular = head["found"]
+    found = Discovered(
+        files(rows), read(int, tests_left_out), read(list[tuple[str, str]], unreadable), read(list[str], irregular)
+    )
+    digests = {fact.path: fact.answer for fact in facts if fact is not None and fact.question == "digest"}
+    sources = {
+        path: _source(name, digests[os.path.abspath(name)])
+        for path, name in read(list[tuple[str, str]], head["sources"])
+    }
+    part = found.files if head["files"] is None else files(head["files"])
+    outcome = Outcome(
+        findings=read(list[Finding], head["findings"]),
+        errors=read(list[FileError], head["errors"]),
+        sources=sources,
+        files=len(part),
+    )
+    known = {file.path for file in part}
+    if not all(finding.location.path in known and finding.location.path in sources for finding in outcome.findings):
+        raise Damaged
+    return Linted(found, part, outcome)
+
+
+def _source(path: str, digest: disk.Answer) -> Source:
+    data = disk.content(path)
+    if disk.digest(data) != digest:
+        raise Damaged
+    return decode(path, data)

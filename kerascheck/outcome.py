@@ -1,0 +1,30 @@
+"""What linting some files gave."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kerascheck.finding import FileError, Finding
+
+if TYPE_CHECKING:
+    from kerascheck.source import Source
+
+
+@dataclass
+class Outcome:
+    """What linting some files gave."""
+
+    findings: list[Finding] = field(default_factory=list)
+    """Sorted by place and code; duplicates merged."""
+    errors: list[FileError] = field(default_factory=list)
+    sources: dict[str, Source] = field(default_factory=dict)
+    """The source of every path that has a finding or an error with a place in it."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """Time spent in each rule, by code; includes the analysis that it was the first to ask for."""
+    checked_from: dict[str, set[str]] = field(default_factory=dict)
+    """Paths with findings to the other files whose check found them."""
+    files: int = 0
+    """How many files were asked for."""
+    is_certain: bool = True
+    """Whether another run finds the same, as long as what was read is the same: not where a check failed or took too long."""

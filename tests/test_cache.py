@@ -1,0 +1,332 @@
+"""What is kept of a run: the next one finds the same as it would without, whatever has changed in between."""
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command import kerascheck
+
+from kerascheck import cli, engine
+from kerascheck.cache.folder import Folder
+
+ROOT = Path(__file__).resolve().parent.parent
+_run_of = cli._run_of  # before conftest.py takes it away
+HELPER = """\
+import tensorflow as tf
+
+
+def load(number):
+    return tf.data.Dataset.range(number).map(lambda x: tf.sqrt(x) * 2).batch(2)
+"""
+TRAIN = """\
+import tensorflow as tf
+from data import load
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile("adam", "mse")
+model.fit(load(10))
+"""
+ALONE = """\
+import tensorflow as tf
+
+ds = tf.data.Dataset.range(10).map(lambda x: tf.sqrt(x) * 2)  # noqa: KC101
+ds = ds.map(lambda x: tf.sqrt(x) * 2).batch(2)
+model = tf.keras.Sequential()
+model.fit(ds)
+"""
+BROKEN = "import keras\nx = (\n"
+FORMATS = ("text", "concise", "json", "json-lines", "sarif", "github", "gitlab", "junit")
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A project whose settings lie above it, in which runs have a cache."""
+    monkeypatch.delenv("KERASCHECK_CACHE_DIR")
+    monkeypatch.setattr(cli, "_run_of", _run_of)
+    folder = tmp_path / "project"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    write(**{"data.py": HELPER, "train.py": TRAIN, "alone.py": ALONE, "broken.py": BROKEN, "pyproject.toml": ""})
+    return folder
+
+
+def write(**files):
+    for name, text in files.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text)
+
+
+@pytest.fixture
+def checked(monkeypatch):
+    """The paths of the files that are checked, not recalled."""
+    paths = []
+    check = engine.Analysis.check
+
+    def counted(self, file):
+        paths.append(file.path)
+        return check(self, file)
+
+    monkeypatch.setattr(engine.Analysis, "check", counted)
+    monkeypatch.setattr("kerascheck.pool.can_fork", lambda: False)
+    return paths
+
+
+def result(*arguments):
+    """What a run prints, but for the command that it advises, which is made of its own."""
+    ran = kerascheck(*arguments)
+    return ran.code, re.sub("(?m)^Next: .*", "", ran.out), ran.err
+
+
+def linted(*arguments):
+    """What a run prints, which is what it would print without a cache."""
+    warm = result(*arguments, ".")
+    assert warm == result("--no-cache", *arguments, ".")
+    return warm[1]
+
+
+def test_a_run_that_changes_nothing_checks_nothing(project, checked):
+    first = result(".")
+    assert set(checked) >= {"data.py", "train.py", "alone.py"}
+    checked.clear()
+    assert result(".") == first and checked == []
+    assert (project / ".kerascheck" / "cache" / ".gitignore").read_text() == "*\n"
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_is_the_same(project, checked, form):
+    cold = result("--no-cache", "--output-format", form, "--min-severity", "info", ".")
+    result("--min-severity", "info", ".")
+    checked.clear()
+    warm = result("--output-format", form, "--min-severity", "info", ".")
+    assert checked == []
+    assert warm == cold
+
+
+EDITS = {
+    "a helper": lambda: write(**{"data.py": HELPER.replace(".batch(2)", ".batch(2).prefetch(2)")}),
+    "a helper, in a comment": lambda: write(**{"data.py": HELPER + "# done\n"}),
+    "a caller": lambda: write(**{"train.py": TRAIN.replace("load(10)", "load(10).prefetch(2)")}),
+    "a caller, which does not train": lambda: write(**{"train.py": "import data\n"}),
+    "a suppression": lambda: write(**{"alone.py": ALONE.replace("  # noqa: KC101", "")}),
+    "an unused suppression": lambda: write(**{"alone.py": ALONE.replace("KC101", "KC203")}),
+    "a new requirement": lambda: write(**{"requirements.txt": "tensorflow==2.3\n"}),
+    "a new requirement above": lambda: write(**{"../requirements.txt": "tensorflow==1.15\n"}),
+    "a new folder of requirements": lambda: write(**{"requirements/base.txt": "tensorflow==1.15\n"}),
+    "a setting": lambda: write(**{"pyproject.toml": '[tool.kerascheck]\nignore = ["KC1"]\n'}),
+    "a setting for one file": lambda: write(
+        **{"pyproject.toml": '[tool.kerascheck.per-file-ignores]\n"data.py" = ["ALL"]\n'}
+    ),
+    "a new caller": lambda: write(**{"other.py": TRAIN}),
+    "a new caller in a folder": lambda: write(**{"scripts/other.py": "import sys\nsys.path.append('..')\n" + TRAIN}),
+    "a module that shadows": lambda: write(**{"data/__init__.py": HELPER.replace("batch(2)", "batch(2).prefetch(3)")}),
+    "a file that imports nothing": lambda: write(**{"new.py": "x = 1\n"}),
+    "no helper": lambda: os.unlink("data.py"),
+    "no caller": lambda: os.unlink("train.py"),
+    "a file repaired": lambda: write(**{"broken.py": "import keras\n"}),
+    "a file that git ignores": lambda: write(**{".git/HEAD": "", ".gitignore": "alone.py\n"}),
+    "another name": lambda: os.rename("alone.py", "renamed.py"),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
+def test_after_an_edit_a_run_finds_what_one_without_finds(project, in_this_process, edit):
+    before = linted("--output-format", "concise")
+    assert "KC" in before
+    edit()
+    linted("--output-format", "concise")
+    linted("--output-format", "json")
+
+
+def test_edits_one_after_the_other(project, in_this_process):
+    """What follows from an answer that was renewed is not mixed up with what followed from the one before."""
+    linted("--output-format", "concise")
+    for round in range(3):
+        for edit in list(EDITS.values())[:4]:
+            edit()
+            linted("--output-format", "concise")
+        write(**{"data.py": HELPER, "train.py": TRAIN, f"more{round}.py": ALONE})
+        linted("--output-format", "concise")
+
+
+def test_a_requirement_that_is_edited(project, in_this_process):
+    write(**{"requirements.txt": "tensorflow==2.15\n"})
+    linted("--output-format", "json")
+    write(**{"requirements.txt": "tensorflow==1.15\n"})
+    linted("--output-format", "json")
+
+
+def test_an_edit_that_leaves_size_and_time(project, in_this_process):
+    linted("--output-format", "concise")
+    status = os.stat("alone.py")
+    write(**{"alone.py": ALONE.replace("range(10)", "range(90)").replace("  # noqa: KC101", "  # nope: KC101")})
+    os.utime("alone.py", ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert os.stat("alone.py").st_size == status.st_size
+    linted("--output-format", "concise")
+
+
+def test_times_alone_change_nothing(project, checked):
+    first = result(".")
+    for name in ("data.py", "train.py", "alone.py"):
+        os.utime(name, ns=(0, 0))
+    checked.clear()
+    assert result(".") == first and checked == []
+
+
+@pytest.mark.parametrize(
+    "other", [["--select", "KC101"], ["--pedantic"], ["--target-tensorflow", "2.3"], ["--isolated"], ["--shard", "1/2"]]
+)
+def test_other_options_are_another_run(project, in_this_process, other):
+    linted("--output-format", "concise")
+    linted("--output-format", "concise", *other)
+
+
+def test_fixes_are_made_from_what_is_there(project, checked):
+    result(".")
+    write(**{"alone.py": ALONE.replace("range(10)", "range(11)")})
+    result("--fix", ".")
+    assert "range(11)" in Path("alone.py").read_text()
+    checked.clear()
+    result("--diff", ".")
+    assert checked
+
+
+def files(folder):
+    return sorted(path for path in (folder / ".kerascheck" / "cache").iterdir() if path.suffix == ".json")
+
+
+HOSTILE = {
+    "empty": b"",
+    "cut": None,
+    "no digest": b"{}",
+    "random": os.urandom(3000),
+    "deep": b"[" * 100_000,
+}
+
+
+def signed(content):
+    text = json.dumps(content).encode()
+    return hashlib.blake2b(text, digest_size=16).hexdigest().encode() + b"\n" + text
+
+
+@pytest.mark.parametrize("damage", HOSTILE.values(), ids=HOSTILE)
+def test_a_damaged_file_is_made_anew(project, checked, damage):
+    first = result(".")
+    for path in files(project):
+        path.write_bytes(path.read_bytes()[:-100] if damage is None else damage)
+    checked.clear()
+    assert result(".") == first and checked
+    checked.clear()
+    assert result(".") == first and not checked
+
+
+@pytest.mark.parametrize("part", ["facts", "settings", "found", "findings", "errors", "sources", "files"])
+@pytest.mark.parametrize("other", [None, {}, [[]], [["digest", 3, 4, 5]], [["os.system", "x", "y", None]]])
+def test_a_forged_file_raises_nothing(project, in_this_process, part, other):
+    first = result(".")
+    (head,) = (path for path in files(project) if ".parts" not in path.name)
+    content = json.loads(head.read_bytes().partition(b"\n")[2])
+    if content[part] == other:
+        return
+    content[part] = other
+    head.write_bytes(signed(content))
+    code, _, err = result(".")
+    assert "Traceback" not in err and "fault" not in err
+    # A file that is whole is believed, as far as it can be.
+    assert code in (first[0], 0, 1)
+
+
+def test_what_a_file_names_elsewhere_is_not_shown(project, in_this_process, tmp_path):
+    (tmp_path / "secret.py").write_text("secret = 1\n")
+    result(".")
+    (head,) = (path for path in files(project) if ".parts" not in path.name)
+    text = head.read_bytes().partition(b"\n")[2].decode().replace("alone.py", "../secret.py")
+    head.write_bytes(signed(json.loads(text)))
+    assert "secret" not in result(".")[1]
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written(project, in_this_process):
+    project.chmod(0o500)
+    try:
+        assert result(".") == result("--no-cache", ".")
+    finally:
+        project.chmod(0o700)
+
+
+def test_a_file_where_the_folder_should_be(project, in_this_process):
+    (project / ".kerascheck").write_text("")
+    linted("--output-format", "concise")
+    ran = kerascheck("--cache-dir", ".kerascheck/cache", ".")
+    assert ran.err.count("nothing can be written there") == 1 and ran.code == 2
+
+
+def test_where_everybody_may_write_nothing_is_kept(project, in_this_process):
+    project.chmod(0o777)
+    result(".")
+    assert not (project / ".kerascheck").exists()
+
+
+def test_a_folder_of_ones_own(project, checked, tmp_path, monkeypatch):
+    first = result("--cache-dir", tmp_path / "here", ".")
+    assert not (project / ".kerascheck").exists()
+    monkeypatch.setenv("KERASCHECK_CACHE_DIR", str(tmp_path / "here"))
+    checked.clear()
+    assert result(".") == first and not checked
+    assert result("--no-cache", ".")[0] == first[0] and checked
+
+
+def test_clean(project, checked):
+    result(".")
+    (project / ".kerascheck" / "evidence.json").write_text("{}")
+    (project / ".kerascheck" / "cache" / "mine.txt").write_text("mine")
+    ran = kerascheck("clean")
+    assert ran.code == 0 and "Removed" in ran.out
+    assert [path.name for path in (project / ".kerascheck" / "cache").iterdir()] == ["mine.txt"]
+    (project / ".kerascheck" / "cache" / "mine.txt").unlink()
+    kerascheck("clean")
+    assert [path.name for path in (project / ".kerascheck").iterdir()] == ["evidence.json"]
+    checked.clear()
+    result(".")
+    assert checked
+
+
+def test_what_is_used_least_goes_first(tmp_path, monkeypatch):
+    monkeypatch.setattr("kerascheck.cache.folder._MOST_FILES", 4)
+    folder = Folder(str(tmp_path / "cache"))
+    names = [f"{number:032x}.json" for number in range(6)]
+    for age, name in enumerate(names):
+        assert folder.write({name: [name]})
+        os.utime(tmp_path / "cache" / name, (1e9 + age, 1e9 + age))
+    kept = {name for name in names if folder.read(name) == [name]}
+    assert names[-1] in kept and names[0] not in kept and len(kept) <= 4
+
+
+def _command(*arguments):
+    return [sys.executable, "-m", "kerascheck", *arguments, "."]
+
+
+def test_a_run_that_changes_nothing_does_not_import_the_parser(project):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    program = "import sys; from kerascheck import cli\ntry: cli.main(['.'])\nfinally: print('libcst' in sys.modules, file=sys.stderr)"
+    ran = [
+        subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+        for _ in range(2)
+    ]
+    assert [each.stderr.splitlines()[-1] for each in ran] == ["True", "False"]
+    assert ran[0].stdout == ran[1].stdout and "KC" in ran[0].stdout
+
+
+def test_processes_at_the_same_time(project):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+    def start():
+        return subprocess.Popen(_command(), env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    ran = [process.communicate() for process in [start() for _ in range(3)]]
+    ran.append(start().communicate())
+    assert len(set(ran)) == 1 and "KC" in ran[0][0]
