@@ -2,12 +2,40 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
+from collections.abc import Iterator
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 import click
 
 from kerascheck.cli import folders_option
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+
+class _ToEditor(io.BufferedWriter):
+    """The way to the editor; its end is the end of the server, of which pygls would tell it without end."""
+
+    def write(self, data: Buffer) -> int:
+        with _ends_with_the_editor():
+            return super().write(data)
+
+    def flush(self) -> None:
+        with _ends_with_the_editor():
+            super().flush()
+
+
+@contextlib.contextmanager
+def _ends_with_the_editor() -> Iterator[None]:
+    try:
+        yield
+    except OSError:
+        # Its checker ends when its pipe does.
+        os._exit(1)
 
 
 @click.command()
@@ -22,8 +50,8 @@ def server() -> int:
     from kerascheck import registry
     from kerascheck.server.language_server import Server
 
+    output = _ToEditor(io.FileIO(os.dup(1), "wb"))
     # What anything else writes is not for the editor.
-    with os.fdopen(os.dup(1), "wb") as output:
-        os.dup2(2, 1)
-        Server(registry.used_folders()).start_io(stdout=output)
+    os.dup2(2, 1)
+    Server(registry.used_folders()).start_io(stdout=output)
     return 0

@@ -154,6 +154,14 @@ class Server(LanguageServer):
                 self._publish(state, state.result)
                 return state.result
 
+    async def settled(self, uri: str) -> Result | None:
+        """The same, but who types on is waited for: editors ask about actions with every key."""
+        while (now := document(self.workspace, uri)) and (state := self._open.get(now.uri)):
+            if state.task is None or state.task.done():
+                break
+            await asyncio.wait({state.task})
+        return await self.current(uri)
+
     def _question(self, now: Document) -> Lint:
         others = (document(self.workspace, uri) for uri in self._open if uri != now.uri)
         return Lint(now.buffer, tuple(other.buffer for other in others if other is not None), self._epoch)
@@ -183,13 +191,13 @@ class Server(LanguageServer):
 
     async def actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
         """What the editor can do about the findings in a range."""
-        uri = params.text_document.uri
-        result = await self.current(uri)
+        uri, only = params.text_document.uri, params.context.only
+        wants_fixes = _is_asked_for(types.CodeActionKind.QuickFix, only)
+        result = await (self.settled(uri) if wants_fixes else self.current(uri))
         if result is None:
             return []
-        only = params.context.only
         found: list[types.CodeAction] = []
-        if _is_asked_for(types.CodeActionKind.QuickFix, only):
+        if wants_fixes:
             found += replies.quick_fixes(result, uri, params.range, versioned=self._versioned)
         if any(map(is_safe, result.linted.findings)):
             kind = next((kind for kind in (FIX_ALL, NOTEBOOK_FIX_ALL) if _is_asked_for(kind, only)), None)
@@ -209,7 +217,7 @@ class Server(LanguageServer):
 
     async def hover(self, params: types.HoverParams) -> types.Hover | None:
         """The page of the rule of the finding at a position."""
-        result = await self.current(params.text_document.uri)
+        result = await self.settled(params.text_document.uri)
         return None if result is None else replies.hover(result, params.text_document.uri, params.position)
 
     async def watch(self) -> None:
