@@ -5,13 +5,13 @@ It has no threads of its own, so that it can fork the process in which :mod:`ker
 
 from __future__ import annotations
 
-import multiprocessing
 import os
+import pickle
 import signal
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
-from multiprocessing.context import SpawnProcess
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kerascheck.finding import Edit, Evidence, FileError, Finding, Location
@@ -113,13 +113,15 @@ def failed(buffer: Buffer, problem: str, code: str | None = None) -> Linted:
 _Answer = TypeVar("_Answer", Linted, Repaired)
 
 
+_PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from kerascheck.server.checker import serve; serve()"
+
+
 class Checker:
     """The process, seen from the server; it is asked one thing after the other."""
 
     def __init__(self, start: Start):
         self._start = start
-        self._process: SpawnProcess | None = None
-        self._pipe: Connection | None = None
+        self._process: subprocess.Popen[bytes] | None = None
 
     def lint(self, question: Lint) -> Linted:
         """The findings of a buffer; where it ends the process, one error says so."""
@@ -134,48 +136,56 @@ class Checker:
         """The edits that repair a buffer; none where it ends the process."""
         return self._ask(FixAll(question), Repaired) or Repaired(Source(question.buffer.path, ""), ())
 
-    def warm_up(self) -> None:
-        """Start the process, which imports what checking needs."""
+    def warm_up(self) -> subprocess.Popen[bytes]:
+        """Start the process, which imports what checking needs, unless it runs."""
         if self._process is None:
-            context = multiprocessing.get_context("spawn")
-            self._pipe, theirs = context.Pipe()
-            self._process = context.Process(target=_serve, args=(theirs, self._start), daemon=True)
-            self._process.start()
-            theirs.close()
+            # Isolated: the server may run in the user's folder, whose types.py is not to be imported.
+            command = [sys.executable, "-I", "-c", _PROGRAM, *filter(None, sys.path)]
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            _send(self._process, self._start)
+        return self._process
 
     def close(self) -> None:
         """End the process."""
-        if self._process is not None and self._pipe is not None:
-            self._process.terminate()
-            self._process.join()
-            self._pipe.close()
-        self._process = self._pipe = None
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
 
     def _ask(self, question: Lint | FixAll, expected: type[_Answer]) -> _Answer | None:
-        self.warm_up()
-        assert self._pipe is not None, "it is there from when the process has started"
         try:
-            self._pipe.send(question)
-            answer = self._pipe.recv()
-        except (EOFError, OSError):
+            process = self.warm_up()
+            _send(process, question)
+            assert process.stdout is not None, "it was asked for"
+            answer = pickle.load(process.stdout)
+        except (EOFError, OSError, ValueError, pickle.UnpicklingError):
             self.close()
             return None
         assert isinstance(answer, expected), "every question has one type of answer"
         return answer
 
 
-def _serve(pipe: Connection, start: Start) -> None:
-    """Answer the questions that come through ``pipe`` until it closes."""
+def _send(process: subprocess.Popen[bytes], message: object) -> None:
+    assert process.stdin is not None, "it was asked for"
+    pickle.dump(message, process.stdin)
+    process.stdin.flush()
+
+
+def serve() -> None:
+    """Answer the questions that come through standard input until it closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # The server's output is for the editor alone.
+    answers = os.fdopen(os.dup(1), "wb")
+    # Whatever else is written is no answer.
     os.dup2(2, 1)
-    desk = _Desk(start)
-    while True:
-        try:
-            question = pipe.recv()
-        except EOFError:
-            return
-        pipe.send(desk.fix_all(question.linted) if isinstance(question, FixAll) else desk.lint(question))
+    try:
+        desk = _Desk(pickle.load(sys.stdin.buffer))
+        while True:
+            question = pickle.load(sys.stdin.buffer)
+            answer = desk.fix_all(question.linted) if isinstance(question, FixAll) else desk.lint(question)
+            pickle.dump(answer, answers)
+            answers.flush()
+    except (EOFError, BrokenPipeError):
+        return
 
 
 class _Desk:

@@ -1,6 +1,7 @@
 """An editor without a screen: what a client of the protocol sends, and what it sees."""
 
 import asyncio
+import json
 import sys
 
 import pytest_lsp
@@ -14,6 +15,22 @@ ds = tf.data.Dataset.range(10)
 ds = ds.map(lambda x: x + tf.random.uniform([], maxval=9, dtype=tf.int64))
 model = tf.keras.Sequential()
 model.fit(ds.batch(2))
+"""
+BATCHED = """\
+import tensorflow as tf
+
+columns, clicks = tf.zeros([1000, 4]), tf.zeros([1000])
+
+
+def scale(row, label):
+    return row / 255.0, label
+
+
+dataset = tf.data.Dataset.from_tensor_slices((columns, clicks))
+dataset = dataset.map(scale).batch(256)
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile("adam", "mse")
+model.fit(dataset, epochs=3)
 """
 _KINDS = {"code": types.NotebookCellKind.Code, "markdown": types.NotebookCellKind.Markup}
 _LANGUAGES = {"code": "python", "markdown": "markdown"}
@@ -186,3 +203,43 @@ def _offset(text, position):
         units += 2 if ord(character) > 0xFFFF else 1
         column += 1
     return before + column
+
+
+class Plain:
+    """The protocol by hand: for servers that pygls does not understand, and for ends that are none of its.
+
+    Args:
+        process: a server with pipes for standard input and output.
+    """
+
+    def __init__(self, process):
+        self._process, self._asked = process, 0
+
+    def notify(self, method, params):
+        self._send({"method": method, "params": params})
+
+    def ask(self, method, params):
+        """The answer to a request."""
+        self._asked += 1
+        self._send({"id": self._asked, "method": method, "params": params})
+        return next(each for each in self._said() if each.get("id") == self._asked and "method" not in each)
+
+    def open(self, uri, text):
+        document = {"uri": uri, "languageId": "python", "version": 1, "text": text}
+        self.notify("textDocument/didOpen", {"textDocument": document})
+
+    def diagnostics(self):
+        """The next ones that are published."""
+        return next(each["params"] for each in self._said() if each.get("method") == "textDocument/publishDiagnostics")
+
+    def _send(self, message):
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        self._process.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        self._process.stdin.flush()
+
+    def _said(self):
+        while header := self._process.stdout.readline():
+            length = int(header.split(b":")[1])
+            while self._process.stdout.readline().strip():
+                pass
+            yield json.loads(self._process.stdout.read(length))

@@ -1,6 +1,5 @@
 """The command, and what becomes of its processes."""
 
-import json
 import os
 import signal
 import subprocess
@@ -10,9 +9,11 @@ from pathlib import Path
 
 import pytest
 from command import kerascheck
-from server.session import COMMAND, SLOW
+from server.session import COMMAND, SLOW, Plain
 
 from kerascheck.server.checker import Buffer, Checker, Lint, Start
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_without_pygls_one_line_says_what_to_install(monkeypatch):
@@ -49,13 +50,26 @@ def question(tmp_path, text):
 def test_a_checker_that_is_ended_costs_one_answer(checker, tmp_path):
     assert [each.code for each in checker.lint(question(tmp_path, SLOW)).findings] == ["KC101", "KC306"]
     os.kill(checker._process.pid, signal.SIGKILL)
-    checker._process.join()
+    checker._process.wait()
     told = checker.lint(question(tmp_path, SLOW))
     assert [each.code for each in told.errors] == ["KC998"] and told.findings == []
     assert [each.code for each in checker.lint(question(tmp_path, SLOW)).findings] == ["KC101", "KC306"]
     os.kill(checker._process.pid, signal.SIGKILL)
-    checker._process.join()
+    checker._process.wait()
     assert checker.fix_all(question(tmp_path, SLOW)).edits == ()
+
+
+def test_nothing_of_the_folder_is_imported(tmp_path):
+    (tmp_path / "train.py").write_text(SLOW)
+    for name in ("types", "multiprocessing", "pickle", "keras", "tensorflow", "libcst", "pygls", "json"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'imported')!r}, 'a').write({name!r})\n")
+    start = f"import sys; sys.path[0] = {str(ROOT)!r}; from kerascheck.cli import main; main(['server'])"
+    with subprocess.Popen(
+        [sys.executable, "-c", start], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path
+    ) as server:
+        _begun(server, tmp_path)
+        server.stdin.close()
+    assert not (tmp_path / "imported").exists()
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="asks Linux for processes")
@@ -70,17 +84,11 @@ def test_an_editor_that_dies_takes_all_processes_with_it(tmp_path, stream):
         cwd=tmp_path,
         start_new_session=True,
     )
-    _send(server, 1, "initialize", {"processId": None, "rootUri": tmp_path.as_uri(), "capabilities": {}})
-    _send(server, None, "initialized", {})
-    document = {"uri": (tmp_path / "train.py").as_uri(), "languageId": "python", "version": 1, "text": SLOW}
-    _send(server, None, "textDocument/didOpen", {"textDocument": document})
-    seen = b""
-    while b"publishDiagnostics" not in seen:
-        seen += server.stdout.read1()
+    plain = _begun(server, tmp_path)
     assert len(_group(server.pid)) >= 2
     getattr(server, stream).close()
     if stream == "stdout":
-        _send(server, 2, "shutdown", None)
+        plain.notify("textDocument/didClose", {"textDocument": {"uri": (tmp_path / "train.py").as_uri()}})
     # Its end is the end of all that hold its streams open.
     assert server.stderr.read() == b""
     assert server.wait(30) is not None
@@ -91,11 +99,14 @@ def test_an_editor_that_dies_takes_all_processes_with_it(tmp_path, stream):
     assert not _group(server.pid)
 
 
-def _send(server, number, method, params):
-    message = {"jsonrpc": "2.0", "method": method, "params": params} | ({"id": number} if number else {})
-    body = json.dumps(message).encode()
-    server.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
-    server.stdin.flush()
+def _begun(server, folder):
+    """A server that has told of a script, by hand."""
+    plain = Plain(server)
+    plain.ask("initialize", {"processId": None, "rootUri": folder.as_uri(), "capabilities": {}})
+    plain.notify("initialized", {})
+    plain.open((folder / "train.py").as_uri(), SLOW)
+    assert [each["code"] for each in plain.diagnostics()["diagnostics"]] == ["KC101", "KC306"]
+    return plain
 
 
 def _group(leader):

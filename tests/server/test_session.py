@@ -9,7 +9,7 @@ import pytest_lsp
 from command import kerascheck
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig, LanguageClient
-from server.session import COMMAND, SLOW, Editor, an_editor, applied
+from server.session import BATCHED, COMMAND, SLOW, Editor, an_editor, applied
 
 from kerascheck import engine
 from kerascheck.config import Configuration, Settings
@@ -18,22 +18,6 @@ from kerascheck.source.discovery import File
 from kerascheck.verify import compare, memory
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
-BATCHED = """\
-import tensorflow as tf
-
-columns, clicks = tf.zeros([1000, 4]), tf.zeros([1000])
-
-
-def scale(row, label):
-    return row / 255.0, label
-
-
-dataset = tf.data.Dataset.from_tensor_slices((columns, clicks))
-dataset = dataset.map(scale).batch(256)
-model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-model.compile("adam", "mse")
-model.fit(dataset, epochs=3)
-"""
 _SEVERITIES = {"error": 1, "warning": 2, "info": 4}
 
 pytestmark = pytest.mark.asyncio

@@ -1,0 +1,84 @@
+"""Programs that people use: Neovim without a screen, and python-lsp-server, which runs flake8 for JupyterLab and others."""
+
+import os
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import pytest
+from server.session import BATCHED, COMMAND, SLOW, Plain
+
+pytestmark = pytest.mark.slow
+
+# As the README has it, but for the command.
+_CONFIGURATION = f"""\
+vim.lsp.config('kerascheck', {{
+  cmd = {{ {", ".join(map(repr, COMMAND))} }},
+  filetypes = {{ 'python' }},
+  root_markers = {{ 'pyproject.toml', '.git' }},
+}})
+vim.lsp.enable('kerascheck')
+"""
+_SESSION = """\
+local function wait(what, ready)
+  assert(vim.wait(60000, ready, 20), 'waited in vain for ' .. what)
+end
+local function found(code)
+  return vim.tbl_filter(function(each) return each.code == code end, vim.diagnostic.get(0))[1]
+end
+vim.cmd.edit('train.py')
+wait('diagnostics', function() return found('KC103') end)
+local place = found('KC103')
+print(('%d:%d %s'):format(place.lnum + 1, place.col + 1, vim.diagnostic.severity[place.severity]))
+print(vim.diagnostic.severity[found('KC306').severity])
+vim.api.nvim_win_set_cursor(0, { place.lnum + 1, place.col })
+local client = vim.lsp.get_clients({ bufnr = 0 })[1]
+local position = vim.lsp.util.make_position_params(0, client.offset_encoding)
+local hover = client:request_sync('textDocument/hover', position, 60000, 0)
+print(hover.result.contents.value:match('# map[^\\n]*'))
+vim.api.nvim_buf_set_lines(0, 0, 0, false, { '# é 😀' })
+vim.lsp.buf.code_action({ apply = true, context = { only = { 'source.fixAll.kerascheck' }, diagnostics = {} } })
+wait('the fix', function() return vim.fn.search('batch(256).map(scale)', 'nw') > 0 end)
+wait('the end of the finding', function() return not found('KC103') end)
+vim.cmd.write()
+vim.cmd.quitall()
+"""
+
+
+@pytest.mark.skipif(shutil.which("nvim") is None, reason="needs Neovim 0.11")
+def test_neovim(tmp_path):
+    for name, text in (
+        ("train.py", BATCHED),
+        ("init.lua", _CONFIGURATION),
+        ("session.lua", _SESSION),
+        ("pyproject.toml", ""),
+    ):
+        (tmp_path / name).write_text(text)
+    command = ["nvim", "--headless", "--clean", "-u", "init.lua", "-l", "session.lua"]
+    # Its colours and history are no part of this.
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "PYTHONPATH": os.pathsep.join(sys.path)}
+    ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=200)
+    said = ran.stderr + ran.stdout
+    line = next(number for number, text in enumerate(BATCHED.splitlines(), 1) if ".map(" in text)
+    assert f"{line}:19 WARN" in said and "HINT" in said and "# map-before-batch (KC103)" in said, said
+    after = (tmp_path / "train.py").read_text()
+    assert after.startswith("# é 😀\n") and "dataset.batch(256).map(scale)" in after
+
+
+@pytest.mark.skipif(find_spec("pylsp") is None, reason="needs python-lsp-server")
+def test_python_lsp_server_shows_what_flake8_says(tmp_path):
+    plugins = {"flake8": {"enabled": True}, "pycodestyle": {"enabled": False}, "pyflakes": {"enabled": False}}
+    command = [sys.executable, "-m", "pylsp"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path) as server:
+        plain = Plain(server)
+        plain.ask("initialize", {"processId": None, "rootUri": tmp_path.as_uri(), "capabilities": {}})
+        plain.notify("initialized", {})
+        plain.notify("workspace/didChangeConfiguration", {"settings": {"pylsp": {"plugins": plugins}}})
+        (tmp_path / "train.py").write_text(SLOW)
+        plain.open((tmp_path / "train.py").as_uri(), SLOW)
+        (found,) = (each for each in plain.diagnostics()["diagnostics"] if each["code"] == "KC101")
+        assert (found["source"], found["range"]["start"]["line"]) == ("flake8", 3)
+        assert "one call at a time" in found["message"]
+        plain.ask("shutdown", None)
+        plain.notify("exit", None)
