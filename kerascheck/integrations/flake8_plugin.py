@@ -6,6 +6,7 @@ that costs time before a file mentions TensorFlow or Keras.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -23,6 +24,8 @@ _FLAGS = {
     "pedantic": "report what costs nothing too, such as what the runtime repairs",
     "isolated": "do not read [tool.kerascheck] of pyproject.toml",
 }
+_AMONG_VIRTUAL = re.compile(r"(?:^|(?<=[/\\]))\.virtual_documents[/\\]")
+"""Where jupyterlab-lsp keeps what it makes of notebooks, for python-lsp-server: a copy of the user's folders."""
 _SELECTORS = ("select", "ignore", "extend_select", "extend_ignore")
 
 
@@ -36,7 +39,7 @@ class Plugin:
     _configuration: ClassVar[Any] = None
 
     def __init__(self, tree: object, lines: list[str], filename: str):
-        self._lines, self._filename = lines, filename
+        self._lines, self._filename = lines, _AMONG_VIRTUAL.sub("", filename)
 
     @classmethod
     def add_options(cls, manager: Any) -> None:

@@ -68,6 +68,13 @@ def test_standard_input(project):
     assert [line.rpartition(" ")[0][:22] for line in lines(ran)][:1] == ["src/train.py:4:9: KC10"]
 
 
+def test_what_jupyterlab_makes_of_a_notebook_stands_where_the_notebook_does(project):
+    project(pyproject__toml='[tool.kerascheck]\nper-file-ignores = { "src/" = ["KC101"] }\n')
+    for name, expected in (("train.ipynb", True), ("src/train.ipynb", False)):
+        ran = flake8_alone("--stdin-display-name", f".virtual_documents/{name}", "-", stdin=SLOW)
+        assert any("KC101" in line for line in lines(ran)) is expected, name
+
+
 def test_noqa_is_honoured_unless_switched_off(project):
     project(train__py=SLOW.replace("int64))", "int64))  # noqa: KC101"))
     assert not any("KC101" in line for line in lines(flake8("train.py")))
