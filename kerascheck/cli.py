@@ -13,13 +13,14 @@ import click
 import kerascheck
 
 if TYPE_CHECKING:
+    from kerascheck.cache.memo import Memo
     from kerascheck.cache.runs import Linted, Run
     from kerascheck.config import Configuration, Overrides
     from kerascheck.finding import Evidence, Finding
     from kerascheck.outcome import Outcome
     from kerascheck.repair import Repair
     from kerascheck.report.report import Report
-    from kerascheck.source.discovery import File
+    from kerascheck.source.discovery import Discovered, File
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -269,23 +270,30 @@ def _linted(paths: Sequence[str], configuration: Configuration, run: Run | None,
     if run is None:
         return _lint(paths, configuration, options)
     with run.recording() as memo:
-        linted = _lint(paths, configuration, options)
+        linted = _lint(paths, configuration, options, memo)
     if not run.keep(linted, memo) and options["cache_dir"]:
         click.echo(f"warning: --cache-dir {options['cache_dir']}: nothing can be written there", err=True)
     return linted
 
 
-def _lint(paths: Sequence[str], configuration: Configuration, options: dict[str, Any]) -> Linted:
+def _lint(
+    paths: Sequence[str], configuration: Configuration, options: dict[str, Any], memo: Memo | None = None
+) -> Linted:
     from kerascheck import engine
-    from kerascheck.cache.runs import Linted
+    from kerascheck.cache.runs import Linted, discovered
     from kerascheck.source.discovery import discover
 
-    found = discover(paths, configuration, force_exclude=options["force_exclude"])
+    def discover_all() -> Discovered:
+        return discover(paths, configuration, force_exclude=options["force_exclude"])
+
+    found = discover_all() if memo is None else discovered(memo, configuration, discover_all)
     number, total = options["shard"] or (1, 1)
     # Files of a folder, which tend to import each other, stay together.
     files = found.files[(number - 1) * len(found.files) // total : number * len(found.files) // total]
     progress = _Progress(options)
-    outcome = engine.lint(found.files, configuration, part=files if total > 1 else None, progress=progress.show)
+    outcome = engine.lint(
+        found.files, configuration, part=files if total > 1 else None, memo=memo, progress=progress.show
+    )
     progress.clear()
     return Linted(found, files, outcome)
 

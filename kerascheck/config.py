@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kerascheck.finding import Severity
+from kerascheck.source import disk
 
 DEFAULT_EXCLUDE = (
     "__pycache__", "__pypackages__", "_build", "buck-out", "build", "dist", "*.egg-info",
@@ -286,6 +287,10 @@ class Configuration:
         """The settings of files directly in the absolute path ``folder``; raises :class:`ConfigError`."""
         if self._isolated:
             return self._default
+        with disk.asking(("settings", folder)):
+            return self._for_folder(folder)
+
+    def _for_folder(self, folder: str) -> Settings:
         known = self._by_folder.get(folder)
         if known is None:
             parent = os.path.dirname(folder)

@@ -12,14 +12,17 @@ import enum
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kerascheck import registry
+from kerascheck.cache.memo import Memo
+from kerascheck.cache.written import Damaged, write
+from kerascheck.cache.written import read as read_back
 from kerascheck.check import Analysis, Checked, check_files, fault_of, is_left_out, placed, with_large_stack
 from kerascheck.config import Configuration, Settings
-from kerascheck.finding import Applicability, Finding, Severity, SortKey
+from kerascheck.finding import Applicability, FileError, Finding, Severity, SortKey
 from kerascheck.outcome import Outcome
 from kerascheck.rule import CommentsRule, Rule, Silence
 from kerascheck.source import Source, Unreadable, decode, disk, read
@@ -30,7 +33,7 @@ from kerascheck.source.notebook import header_for
 from kerascheck.source.python import Verdict, verdict
 from kerascheck.source.reading import read_bytes
 from kerascheck.source.requirements import is_about_tensorflow, kind_of
-from kerascheck.source.suppression import Comments, Suppressions, speaks_to_us
+from kerascheck.source.suppression import Comments, Directive, Suppressions, speaks_to_us
 
 if TYPE_CHECKING:
     from kerascheck import pool
@@ -193,6 +196,7 @@ def lint(
     jobs: int | None = None,
     noqa: bool = True,
     part: Sequence[File] | None = None,
+    memo: Memo | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Outcome:
     """Lint files of one run.
@@ -203,6 +207,7 @@ def lint(
         jobs: processes to use at most; the number of usable processors where None.
         noqa: whether ``noqa`` comments silence findings.
         part: those of ``files`` to report on, as linting all of them would; all where None.
+        memo: what an earlier run worked out, and where this one adds to it.
         progress: called with the number of files done and of those that have to be parsed.
 
     Raises:
@@ -211,17 +216,20 @@ def lint(
     for settings in {file.settings for file in files}:
         registry.validate(settings)
     jobs = jobs or _processors()
-    candidates = _choose(files, jobs)
+    candidates = _choose(files, jobs, memo)
     on_disk = [file for file, _ in candidates if kind_of(file.path) is None and file.content is None]
-    graphs = _graphs(on_disk, configuration)
-    candidates += _choose_callers(_importers(on_disk, graphs))
+    graphs = _graphs(on_disk, configuration, memo)
+    candidates += _choose_callers(_importers(on_disk, graphs), memo)
     if part is not None:
         candidates = _concerning(part, candidates, graphs)
-    checked: list[Checked] = []
-    total = len(candidates)
+    checked, candidates = _recalled(candidates, noqa, memo)
+    total = len(checked) + len(candidates)
+    keys = {file.path: _key(file, noqa) for file, _ in candidates} if memo is not None else {}
 
     def gather(result: Checked) -> None:
         checked.append(result)
+        if memo is not None and result.follows_from is not None:
+            memo.keep(keys[result.path], _written(result), result.follows_from)
         if progress is not None:
             progress(min(len(checked), total), total)
 
@@ -253,6 +261,40 @@ def lint(
     elsewhere = {file.path for file in files} - {file.path for file in part}
     outcome.errors = [error for error in outcome.errors if error.location.path not in elsewhere]
     return outcome
+
+
+_Kept = tuple[list[Finding], list[FileError], tuple[Directive, ...], list[tuple[Directive, str]], list[str]]
+"""What is kept of a check: findings, errors, directives, what they silenced, and the paths of sources."""
+
+
+def _key(file: File, noqa: bool) -> str:
+    return f"check {file.path} {noqa} {disk.digest(repr(file.settings).encode('utf-8', 'surrogateescape'))}"
+
+
+def _written(checked: Checked) -> Any:
+    silenced = sorted(checked.silenced, key=lambda each: (each[0].path, each[0].start, each[1]))
+    return write((checked.findings, checked.errors, checked.directives, silenced, tuple(checked.sources)))
+
+
+def _recalled(
+    candidates: Sequence[tuple[File, int]], noqa: bool, memo: Memo | None
+) -> tuple[list[Checked], list[tuple[File, int]]]:
+    """What an earlier run found in files that would be checked alike, and the other files."""
+    if memo is None:
+        return [], list(candidates)
+    found, others = [], []
+    for file, size in candidates:
+        known = memo.recall(_key(file, noqa)) if file.content is None else None
+        try:
+            if known is None:
+                raise Damaged
+            findings, errors, directives, silenced, paths = read_back(_Kept, known)
+            sources = {path: read(path) for path in paths}
+        except (Damaged, Unreadable):
+            others.append((file, size))
+            continue
+        found.append(Checked(file.path, findings, errors, sources, {}, directives, set(silenced), ()))
+    return found, others
 
 
 def _load(selected: Iterable[Settings]) -> None:
@@ -357,10 +399,11 @@ def fix(source: Source, file: File, outcome: Outcome, *, unsafe: bool, unsaved: 
     return with_large_stack(lambda: apply_fixes(source, find, unsafe, is_python=kind_of(source.path) is None))
 
 
-def _graphs(candidates: Iterable[File], configuration: Configuration) -> dict[str, ImportGraph]:
+def _graphs(candidates: Iterable[File], configuration: Configuration, memo: Memo | None) -> dict[str, ImportGraph]:
     """The import graphs of the projects of ``candidates``, by root."""
     roots = dict.fromkeys(project_root(file.path) for file in candidates)
-    return {root: ImportGraph(root, configuration) for root in roots}
+    remember = None if memo is None else lambda name, work_out: memo.once(name, list[str], work_out)
+    return {root: ImportGraph(root, configuration, remember) for root in roots}
 
 
 def _importers(candidates: Iterable[File], graphs: Mapping[str, ImportGraph]) -> list[File]:
@@ -401,40 +444,59 @@ class _Kind(enum.Enum):
     PARSE = enum.auto()
 
 
-def _choose(files: Sequence[File], jobs: int = 1) -> list[tuple[File, int]]:
+_Sized = tuple[_Kind, int]
+"""What has to be done with a file, and its size."""
+
+
+def _choose(files: Sequence[File], jobs: int = 1, memo: Memo | None = None) -> list[tuple[File, int]]:
     """Files to parse, with their sizes."""
-    paths = [file.path for file in files if file.content is None]
+    kinds = {file.path: kind for file in files if file.content is None and (kind := _recalled_kind(file.path, memo))}
+    paths = [file.path for file in files if file.content is None and file.path not in kinds]
     if jobs > 1 and len(paths) > _SPREAD_FROM:
         from kerascheck import pool
 
-        found = iter(_taken_over(pool.spread(_classify_recorded, paths, jobs)))
+        for path, (kind, facts) in zip(paths, pool.spread(_classify_recorded, paths, jobs)):
+            kinds[path] = kind
+            if memo is not None:
+                numbers = [memo.record.add(fact) for fact in facts if fact is not None]
+                memo.keep(f"kind {path}", write(kind), numbers)
     else:
-        found = map(_classify, paths)
-    kinds = [next(found) if file.content is None else _classify_content(file.path, file.content) for file in files]
-    return [(file, size) for file, (kind, size) in zip(files, kinds) if kind is _Kind.PARSE]
+        kinds.update((path, _remembered_kind(path, memo)) for path in paths)
+    sized = [(file, *_kind_of(file, kinds)) for file in files]
+    return [(file, size) for file, kind, size in sized if kind is _Kind.PARSE]
 
 
-def _taken_over(results: Iterable[tuple[tuple[_Kind, int], list[disk.Fact | None]]]) -> Iterator[tuple[_Kind, int]]:
-    record = disk.recorded()
-    for result, facts in results:
-        for fact in facts:
-            if record is not None and fact is not None:
-                record.add(fact)
-        yield result
+def _kind_of(file: File, kinds: Mapping[str, _Sized]) -> _Sized:
+    return kinds[file.path] if file.content is None else _classify_content(file.path, file.content)
 
 
-def _classify_recorded(path: str) -> tuple[tuple[_Kind, int], list[disk.Fact | None]]:
+def _classify_recorded(path: str) -> tuple[_Sized, list[disk.Fact | None]]:
     """:func:`_classify` in another process, with what it follows from."""
     record = disk.Record()
     with disk.recording(record):
         return _classify(path), record.facts
 
 
-def _choose_callers(files: Iterable[File]) -> list[tuple[File, int]]:
+def _choose_callers(files: Iterable[File], memo: Memo | None = None) -> list[tuple[File, int]]:
     """Of files that import what is checked, those that are to be parsed too, with their sizes: a loop that plays a game
     with an agent need not name Keras, nor need a script that fits a model of one module to the data of another."""
-    classified = [(file, *_classify(file.path, calls=True)) for file in files]
+    classified = [(file, *_remembered_kind(file.path, memo, calls=True)) for file in files]
     return [(file, size) for file, kind, size in classified if kind is _Kind.PARSE]
+
+
+def _recalled_kind(path: str, memo: Memo | None) -> _Sized | None:
+    known = None if memo is None else memo.recall(f"kind {path}")
+    try:
+        return None if known is None else read_back(_Sized, known)
+    except Damaged:
+        return None
+
+
+def _remembered_kind(path: str, memo: Memo | None, calls: bool = False) -> _Sized:
+    """:func:`_classify`, as far as it is to be done again."""
+    if memo is None:
+        return _classify(path, calls)
+    return memo.once(f"{'caller' if calls else 'kind'} {path}", _Sized, lambda: _classify(path, calls))
 
 
 def _classify(path: str, calls: bool = False) -> tuple[_Kind, int]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import Any, TypeVar
 
+from kerascheck.cache.written import Damaged, read, write
 from kerascheck.source import disk
 
+_Kind = TypeVar("_Kind")
 Entry = tuple[Any, int]
 """An answer as JSON, and the facts that it follows from: bit n is that of number n."""
 
@@ -41,14 +44,17 @@ class Memo:
         """Keep an answer, as JSON, that follows from the facts with these numbers."""
         self.entries[key] = value, bits(facts)
 
-    def once(self, key: str, work_out: Callable[[], Any]) -> Any:
-        """What was kept under a key, or what ``work_out`` gives as JSON, with all that it asks."""
+    def once(self, key: str, kind: Any, work_out: Callable[[], _Kind]) -> _Kind:
+        """What was kept under a key, or what ``work_out`` gives, a value of type ``kind``, with all that it asks."""
         known = self.recall(key)
-        if known is None:
-            with self.record.asking(("memo", key)):
-                known = work_out()
-            self.keep(key, known, self.record.asked_by(("memo", key)))
-        return known
+        if known is not None:
+            with contextlib.suppress(Damaged):
+                kept: _Kind = read(kind, known)
+                return kept
+        with self.record.asking(("memo", key)):
+            found = work_out()
+        self.keep(key, write(found), self.record.asked_by(("memo", key)))
+        return found
 
 
 def bits(numbers: Collection[int]) -> int:

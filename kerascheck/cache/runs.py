@@ -11,7 +11,7 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ import kerascheck
 from kerascheck.cache.folder import Folder
 from kerascheck.cache.memo import Entry, Memo
 from kerascheck.cache.written import Damaged, read, write
-from kerascheck.config import Settings
+from kerascheck.config import Configuration, Settings
 from kerascheck.finding import FileError, Finding
 from kerascheck.outcome import Outcome
 from kerascheck.source import Source, disk, requirements
@@ -117,6 +117,27 @@ class Run:
         return self._folder.write(
             {f"{self._name}.parts.json": {"of": parts, "entries": entries}, f"{self._name}.json": head}
         )
+
+
+def discovered(memo: Memo, configuration: Configuration, discover: Callable[[], Discovered]) -> Discovered:
+    """What ``discover`` finds; raises what it raises."""
+    known = memo.recall("found")
+    try:
+        if known is not None:
+            paths, tests_left_out, unreadable, irregular = read(_Found, known)
+            files = [File(path, configuration.for_file(path)) for path in paths]
+            return Discovered(files, tests_left_out, unreadable, irregular)
+    except Damaged:
+        pass
+    with memo.record.asking("found"):
+        found = discover()
+    if all(file.content is None for file in found.files):
+        kept = ([file.path for file in found.files], found.tests_left_out, found.unreadable, found.irregular)
+        memo.keep("found", write(kept), memo.record.asked_by("found"))
+    return found
+
+
+_Found = tuple[list[str], int, list[tuple[str, str]], list[str]]
 
 
 def _version() -> list[Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from kerascheck.config import Configuration
 from kerascheck.source import disk
@@ -29,6 +29,7 @@ _IMPORT = re.compile(
     rb"^[ \t]*\"?(?:from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]*(\([^)]*\)|[^\r\n#;]*)|import[ \t]+([^\r\n#;]*))",
     re.MULTILINE,
 )
+Remember = Callable[[str, Callable[[], list[str]]], list[str]]
 _LINE_END = re.compile(r"(?:\\n)?\",?$", re.M)
 _AS = re.compile(r"\bas\s+\w+")
 _ADDED_PATH = re.compile(r"\bsys\.path\.(?:append|insert)\(([^#\n]*)")
@@ -76,22 +77,27 @@ def project_root(path: str) -> str:
 
 
 class ImportGraph:
-    """Who imports whom among the files that discovery finds below ``root``."""
+    """Who imports whom among the files that discovery finds below ``root``.
 
-    def __init__(self, root: str, configuration: Configuration):
+    Args:
+        remember: gives what an earlier run worked out under a name, or else what the function gives.
+    """
+
+    def __init__(self, root: str, configuration: Configuration, remember: Remember | None = None):
         self._root = root
+        remember = remember or (lambda name, work_out: work_out())
+        found = remember(f"graph {root}", lambda: [file.path for file in discover([root], configuration).files])
         self._files = {
-            os.path.abspath(file.path): file
-            for file in discover([root], configuration).files
-            if kind_of(file.path) is None
+            os.path.abspath(path): File(path, configuration.for_file(path)) for path in found if kind_of(path) is None
         }
         self._modules: dict[str, str] = {}
         for path in self._files:
             stem = path.rpartition(".")[0]
             self._modules[os.path.dirname(stem) if os.path.basename(stem) == "__init__" else stem] = path
         self._importers: dict[str, set[str]] = {}
+        among = disk.digest_of(self._files)
         for path in self._files:
-            for target in self._imports(path):
+            for target in remember(f"imports {path} {among}", lambda: sorted(set(self._imports(path)))):
                 self._importers.setdefault(target, set()).add(path)
 
     def _imports(self, path: str) -> Iterator[str]:
