@@ -90,8 +90,6 @@ class Linted:
     findings: list[Finding] = field(default_factory=list)
     errors: list[FileError] = field(default_factory=list)
     evidence: Mapping[Finding, Evidence] = field(default_factory=dict)
-    suppressing: Mapping[Finding, Edit] = field(default_factory=dict)
-    """The edits that silence findings."""
 
 
 @dataclass
@@ -288,15 +286,12 @@ def _sources(unsaved: Sequence[Buffer]) -> list[Source]:
 
 def _linted(source: Source, file: File, outcome: Outcome) -> Linted:
     from kerascheck.recall import recall
-    from kerascheck.source.suppress import suppression
 
-    edits = ((finding, suppression(source, finding)) for finding in outcome.findings)
     return Linted(
         source,
         outcome.findings,
         [error for error in outcome.errors if error.location.path == source.path],
         recall(outcome, {file.path: file.settings.target_tensorflow}),
-        {finding: edit for finding, edit in edits if edit is not None},
     )
 
 

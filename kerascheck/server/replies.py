@@ -16,6 +16,7 @@ from kerascheck.server.checker import Linted
 from kerascheck.server.documents import Document
 from kerascheck.server.fixes import is_safe
 from kerascheck.source import Source
+from kerascheck.source.suppress import suppression
 
 FIX_ALL = "source.fixAll.kerascheck"
 NOTEBOOK_FIX_ALL = "notebook.source.fixAll.kerascheck"
@@ -174,7 +175,7 @@ def quick_fixes(result: Result, uri: str, wanted: types.Range, *, versioned: boo
             fix.is_preferred = is_safe(finding)
             yield fix
     for finding, diagnostic in found:
-        if comment := linted.suppressing.get(finding):
+        if comment := suppression(linted.source, finding):
             title = f"kerascheck ({finding.code}): Suppress {finding.name} here"
             yield action(finding, diagnostic, title, [comment])
 
