@@ -1,5 +1,6 @@
 """What the documents say against what is there."""
 
+import json
 import os
 import re
 import subprocess
@@ -29,6 +30,19 @@ def test_the_documented_settings_are_all_and_can_be_used(tmp_path):
     table = config.parse_toml(block)["tool"]["kerascheck"]
     assert set(table) == set(config._KEYS)
     assert config.from_table(table, str(tmp_path / "pyproject.toml")).keras == "3"
+
+
+def test_the_set_ups_of_editors_start_the_server():
+    (vs_code,) = (json.loads(block) for block in blocks(README, "json"))
+    (helix,) = (config.parse_toml(block) for block in blocks(README, "toml"))
+    server = helix["language-server"]["kerascheck"]
+    started = [
+        [vs_code["glspc.server.command"], *vs_code["glspc.server.commandArguments"]],
+        [server["command"], *server["args"]],
+    ]
+    assert started == [["kerascheck", "server"]] * 2
+    assert kerascheck("server", "--help").code == 0
+    assert "kerascheck" in helix["language"][0]["language-servers"]
 
 
 def test_every_setting_has_a_key():

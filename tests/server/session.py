@@ -68,11 +68,17 @@ class Editor:
         self._versions = {}
         self._notebooks = {}
 
-    async def start(self, encodings=("utf-16",), options=None):
-        resolves = types.ClientCodeActionResolveOptions(["edit"])
+    async def start(self, encodings=("utf-16",), options=None, folders=(), simple=False):
+        """Begin the session.
+
+        Args:
+            folders: of the workspace, instead of the one.
+            simple: the editor knows neither versions of edits nor actions without edits.
+        """
+        resolves = None if simple else types.ClientCodeActionResolveOptions(["edit"])
         capabilities = types.ClientCapabilities(
             workspace=types.WorkspaceClientCapabilities(
-                workspace_edit=types.WorkspaceEditClientCapabilities(document_changes=True),
+                workspace_edit=types.WorkspaceEditClientCapabilities(document_changes=not simple),
                 did_change_watched_files=types.DidChangeWatchedFilesClientCapabilities(dynamic_registration=True),
             ),
             text_document=types.TextDocumentClientCapabilities(
@@ -83,7 +89,9 @@ class Editor:
         self.answer = await self.client.initialize_session(
             types.InitializeParams(
                 capabilities,
-                workspace_folders=[types.WorkspaceFolder(self.folder.as_uri(), "project")],
+                workspace_folders=[
+                    types.WorkspaceFolder(folder.as_uri(), folder.name) for folder in folders or [self.folder]
+                ],
                 initialization_options=options,
             )
         )

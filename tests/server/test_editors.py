@@ -1,25 +1,19 @@
 """Programs that people use: Neovim without a screen, and python-lsp-server, which runs flake8 for JupyterLab and others."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from server.session import BATCHED, COMMAND, SLOW, Plain
 
 pytestmark = pytest.mark.slow
 
-# As the README has it, but for the command.
-_CONFIGURATION = f"""\
-vim.lsp.config('kerascheck', {{
-  cmd = {{ {", ".join(map(repr, COMMAND))} }},
-  filetypes = {{ 'python' }},
-  root_markers = {{ 'pyproject.toml', '.git' }},
-}})
-vim.lsp.enable('kerascheck')
-"""
+README = Path(__file__).resolve().parents[2] / "README.md"
 _SESSION = """\
 local function wait(what, ready)
   assert(vim.wait(60000, ready, 20), 'waited in vain for ' .. what)
@@ -48,9 +42,12 @@ vim.cmd.quitall()
 
 @pytest.mark.skipif(shutil.which("nvim") is None, reason="needs Neovim 0.11")
 def test_neovim(tmp_path):
+    (configuration,) = re.findall(r"^```lua\n(.*?)^```", README.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    here = configuration.replace("'kerascheck', 'server'", ", ".join(map(repr, COMMAND)))
+    assert here != configuration
     for name, text in (
         ("train.py", BATCHED),
-        ("init.lua", _CONFIGURATION),
+        ("init.lua", here),
         ("session.lua", _SESSION),
         ("pyproject.toml", ""),
     ):

@@ -165,6 +165,27 @@ async def test_fix_all_on_save_takes_what_is_typed_last(editor, tmp_path):
     assert added and added == [line[1:] for line in wanted.splitlines() if line.startswith("+") and line[:3] != "+++"]
 
 
+async def test_an_editor_that_knows_little_gets_whole_actions(editor):
+    await editor.start(simple=True)
+    uri = editor.open("train.py", BATCHED)
+    fix, comment, everything = await editor.actions(uri, (10, 20))
+    for action in (fix, comment, everything):
+        assert list(action.edit.changes) == [uri] and action.edit.document_changes is None
+    assert everything.kind == "source.fixAll.kerascheck"
+
+
+async def test_every_folder_of_the_workspace_has_its_own_exclusions(editor, tmp_path):
+    folders = [tmp_path / "one", tmp_path / "build" / "two"]
+    for folder in folders:
+        folder.mkdir(parents=True)
+    await editor.start(folders=folders)
+    # What lies above a folder of the workspace does not exclude it.
+    for name in ("one/train.py", "build/two/train.py"):
+        assert codes(await editor.shown(editor.open(name, SLOW))) == ["KC101", "KC306"], name
+    for name in ("one/build/train.py", "build/two/build/train.py"):
+        assert await editor.shown(editor.open(name, SLOW)) == [], name
+
+
 async def test_hover_has_the_page_and_what_was_measured(editor, tmp_path):
     (tmp_path / "pyproject.toml").touch()
     path = tmp_path / "train.py"
