@@ -135,24 +135,33 @@ class Server(LanguageServer):
 
     async def current(self, uri: str) -> Result | None:
         """The findings of a document as it is now; None where it is none to lint."""
-        while True:
-            async with self._checking:
-                now = document(self.workspace, uri)
-                if now is None or self._checker is None:
-                    return None
-                state = self._open.setdefault(now.uri, _Open())
-                known = state.result
-                if known is not None and (known.document.stamp, known.epoch) == (now.stamp, self._epoch):
-                    return known
-                question = self._question(now)
-                linted = await self._in_thread(partial(self._checker.lint, question))
-            after = document(self.workspace, uri)
-            if after is None:
+        while document(self.workspace, uri) is not None and self._checker is not None:
+            # Who no longer waits leaves the checker at work: the next question is asked when it is done.
+            result = await asyncio.shield(asyncio.create_task(self._check(uri, self._checker)))
+            if result is not None and self._is_current(result):
+                return result
+        return None
+
+    async def _check(self, uri: str, checker: Checker) -> Result | None:
+        """Have the newest state of a document checked, unless that is done, and tell of it, unless it is outdated by then."""
+        async with self._checking:
+            now = document(self.workspace, uri)
+            if now is None:
                 return None
-            if (after.stamp, self._epoch) == (now.stamp, question.epoch):
-                state.result = Result(now, linted, question.epoch)
-                self._publish(state, state.result)
-                return state.result
+            known = self._open[now.uri].result if now.uri in self._open else None
+            if known is not None and self._is_current(known):
+                return known
+            question = self._question(now)
+            result = Result(now, await self._in_thread(partial(checker.lint, question)), question.epoch)
+            if self._is_current(result):
+                state = self._open.setdefault(now.uri, _Open())
+                state.result = result
+                self._publish(state, result)
+            return result
+
+    def _is_current(self, result: Result) -> bool:
+        now = document(self.workspace, result.document.uri)
+        return now is not None and (now.stamp, self._epoch) == (result.document.stamp, result.epoch)
 
     async def settled(self, uri: str) -> Result | None:
         """The same, but who types on is waited for: editors ask about actions with every key."""

@@ -289,11 +289,14 @@ async def test_the_configuration_is_read_again(editor):
 
 
 async def test_requirements_are_read_again(editor):
-    script = "import tensorflow as tf\n\nmodel = tf.keras.Sequential()\nmodel.fit([1.0], [1.0], workers=2)\n"
+    script = BATCHED.replace("epochs=3", "epochs=3, workers=2")
     (editor.folder / "requirements.txt").write_text("tensorflow==2.10.0\n")
     await editor.start()
     uri = editor.open("train.py", script)
     assert "KC414" not in codes(await editor.shown(uri))
+    # What applies fixes reads them too.
+    (action,) = await editor.actions(uri, (0, 0), only=["source.fixAll"])
+    assert (await editor.resolve(action)).edit
     (editor.folder / "requirements.txt").write_text("tensorflow==2.21.0\n")
     editor.changed_on_disk("requirements.txt")
     await editor.until(lambda: "KC414" in codes(editor.client.diagnostics[uri]))
