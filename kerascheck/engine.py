@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import enum
+import functools
 import os
 import re
 import warnings
@@ -283,13 +284,14 @@ def _recalled(
     if memo is None:
         return [], list(candidates)
     found, others = [], []
+    read_once = functools.cache(read)
     for file, size in candidates:
         known = memo.recall(_key(file, noqa)) if file.content is None else None
         try:
             if known is None:
                 raise Damaged
             findings, errors, directives, silenced, paths = read_back(_Kept, known)
-            sources = {path: read(path) for path in paths}
+            sources = {path: read_once(path) for path in paths}
         except (Damaged, Unreadable):
             others.append((file, size))
             continue
@@ -401,7 +403,8 @@ def fix(source: Source, file: File, outcome: Outcome, *, unsafe: bool, unsaved: 
 
 def _graphs(candidates: Iterable[File], configuration: Configuration, memo: Memo | None) -> dict[str, ImportGraph]:
     """The import graphs of the projects of ``candidates``, by root."""
-    roots = dict.fromkeys(project_root(file.path) for file in candidates)
+    folders = {os.path.dirname(file.path): file.path for file in candidates}
+    roots = dict.fromkeys(map(project_root, folders.values()))
     remember = None if memo is None else lambda name, work_out: memo.once(name, list[str], work_out)
     return {root: ImportGraph(root, configuration, remember) for root in roots}
 
@@ -410,8 +413,9 @@ def _importers(candidates: Iterable[File], graphs: Mapping[str, ImportGraph]) ->
     """Files beyond ``candidates`` that import one of them: they are checked for what they say about these."""
     known = {os.path.abspath(file.path) for file in candidates}
     roots: dict[str, list[str]] = {}
+    root_of = functools.cache(lambda folder: project_root(os.path.join(folder, "any.py")))
     for file in candidates:
-        roots.setdefault(project_root(file.path), []).append(file.path)
+        roots.setdefault(root_of(os.path.dirname(file.path)), []).append(file.path)
     found: dict[str, File] = {}
     for root, paths in roots.items():
         for importer in graphs[root].importers(paths):

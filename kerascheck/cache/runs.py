@@ -22,14 +22,14 @@ from kerascheck.cache.written import Damaged, read, write
 from kerascheck.config import Configuration, Settings
 from kerascheck.finding import FileError, Finding
 from kerascheck.outcome import Outcome
-from kerascheck.source import Source, disk, requirements
+from kerascheck.source import Source, disk, gist, requirements
 from kerascheck.source.discovery import Discovered, File
 from kerascheck.source.reading import decode
 from kerascheck.source.text import Unreadable
 
 _NEEDED = ("libcst", "packaging", "pathspec")
 """Packages that decide about findings, beside kerascheck."""
-_QUESTIONS = (requirements.stating, requirements.parts)
+_QUESTIONS = (requirements.stating, requirements.parts, gist.imports, gist.mentioned, gist.held)
 """Of modules that need not be loaded otherwise."""
 
 

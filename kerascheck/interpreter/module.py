@@ -16,7 +16,7 @@ from kerascheck.interpreter.run import Interpreter
 from kerascheck.interpreter.target import Target
 from kerascheck.knowledge.namespaces import TENSORFLOW
 from kerascheck.knowledge.runtime import ONLY_TENSORFLOW_1, Runtime
-from kerascheck.source import Source, disk
+from kerascheck.source import Source, disk, gist
 from kerascheck.source.code import compact, without_comments, without_strings
 from kerascheck.source.importers import added_folders
 from kerascheck.syntax.edits import imports_as_written, names_as_written
@@ -46,10 +46,6 @@ _WORTH_FOLLOWING = re.compile(
     r"tf\.data\b|Dataset|GradientTape|apply_gradients|memory_growth|set_(?:global_|dtype_)?policy|\.fit\(|\.batch\(|py_function|"
     r"numpy_function|tf\.image|tf\.random|parse_single|layers\.Random[A-Z]|@tf\.function|tf\.config|environ\[|Sequential\(|Model\(inputs|"
     r"Model\(\[|load_model|layers\.Input\(|Input\(shape|\bSequence\b|PyDataset|ImageDataGenerator|imread|load_img|Image\.open|\byield\b|keras\.(?:models\.)?Model\)|\(Model\)"
-)
-_IMPORT_LINE = re.compile(
-    r"^[ \t]*(?:from[ \t]+(?P<base>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<plain>[^\n#;(]+))",
-    re.M,
 )
 GRAPH_SWITCH = re.compile(r"\bdisable_(?:eager_execution|v2_behavior)\(")
 _GRAPH_CODE = re.compile(
@@ -183,7 +179,7 @@ class Module:
     @cached_property
     def search_path(self) -> list[Path]:
         """The folders that its code adds to ``sys.path``."""
-        with disk.on_behalf_of(self.path):
+        with disk.apart(disk.of_file(self.path)):
             return [Path(folder).resolve() for folder in added_folders(self.code, self.folder)]
 
     @cached_property
@@ -223,19 +219,7 @@ class Module:
     @cached_property
     def import_names(self) -> list[tuple[str, int]]:
         """What the import lines of the code may name: dotted names with their number of leading dots."""
-        found: dict[tuple[str, int], None] = {}
-        for match in _IMPORT_LINE.finditer(self.bare_code):
-            base, names, plain = match["base"], match["names"], match["plain"]
-            if plain:
-                found.update(dict.fromkeys((part.split()[0], 0) for part in plain.split(",") if part.split()))
-            elif base is not None:
-                dotted = base.lstrip(".")
-                level = len(base) - len(dotted)
-                found[dotted, level] = None
-                for name in names.strip("( )").split(","):
-                    if name.split():
-                        found[f"{dotted}.{name.split()[0]}" if dotted else name.split()[0], level] = None
-        return list(found)
+        return gist.import_names(self.bare_code)
 
     @cached_property
     def is_graph_code(self) -> bool:
@@ -301,7 +285,7 @@ class Module:
 
     def _used_modules(self) -> Iterator[Module]:
         """The modules of the tree that it imports and whose names stand in it again, as its code says."""
-        for match in _IMPORT_LINE.finditer(self.bare_code):
+        for match in gist.IMPORT_LINE.finditer(self.bare_code):
             base = match["base"]
             for part in (match["names"] or match["plain"]).strip("( )").split(","):
                 name, bound = part.split()[:1], part.split()[-1:]

@@ -11,8 +11,7 @@ from kerascheck.config import Settings
 from kerascheck.interpreter.module import OF_TENSORFLOW_2, Module
 from kerascheck.interpreter.signs import SignsOfModule
 from kerascheck.interpreter.target import Target, target_of
-from kerascheck.source import Source, disk
-from kerascheck.source.reading import read_bytes
+from kerascheck.source import Source, disk, gist
 from kerascheck.source.requirements import Pin, Stated, command_versions, pinned_versions, script_versions
 
 M = TypeVar("M", bound=Module)
@@ -24,7 +23,6 @@ _LIBRARIES = frozenset(
     "tensorflow_datasets tensorflow_addons tensorflow_probability tensorflow_hub absl flask dataclasses enum csv string".split()
 )
 _MAX_IMPORTED = 80
-_LARGEST_SCRIPT = 300_000
 _SHARE_BESIDE = 0.1
 """What looking for words in the modules beside one takes, of what analysing them would."""
 # The last TensorFlow Addons, 0.23, and keras_contrib fail to import beside Keras 3; bert4keras asks for this one in its setup.py.
@@ -85,19 +83,27 @@ class Project(Generic[M]):
         """
         if not dotted and not level or (not level and dotted.partition(".")[0] in _LIBRARIES):
             return None
+        return self._find(importer, dotted, level, _node(importer), disk.of_file)
+
+    def _find(
+        self, importer: M, dotted: str, level: int, asking: Hashable, uses: Callable[[Path], Hashable]
+    ) -> M | None:
+        """The same; what it finds is noted for ``asking``, which is to depend on what ``uses`` gives for its path."""
+        if not dotted and not level or (not level and dotted.partition(".")[0] in _LIBRARIES):
+            return None
         key = (importer.folder, dotted, level)
         if key not in self._found:
-            with disk.asking(("find", key)):
+            with disk.apart(("find", key)):
                 self._found[key] = self._search(importer.path, dotted, level)
-        disk.link(_node(importer), ("find", key))
+        disk.link(asking, ("find", key))
         path = self._found[key]
         if path is None and not level:
-            with disk.asking(_node(importer)):
+            with disk.apart(asking):
                 added = (_module_file(folder, dotted.split(".")) for folder in importer.search_path)
                 path = next((found for found in added if found is not None and found != importer.path), None)
         module = self._module_at(path) if path is not None else None
         if path is not None:
-            disk.link(_node(importer), disk.of_file(path))
+            disk.link(asking, uses(path))
         if path is not None and module is not None and path not in self._used:
             self._used.add(path)
             self._use(module.text)
@@ -106,8 +112,19 @@ class Project(Generic[M]):
     def imported(self, module: M) -> list[M]:
         """The modules of the tree that ``module`` imports, directly or not (at most 80), as their texts say: none is parsed."""
         if "imported" not in module.memory:
-            module.memory["imported"] = self._imported(module)
+            module.memory["imported"] = self._reached(module)
+            # Whoever gets them may look at all of them.
+            disk.link(_node(module), _imports_of(module.path))
+            for each in module.memory["imported"]:
+                disk.link(_node(module), _node(each))
         found: list[M] = module.memory["imported"]
+        return found
+
+    def _reached(self, module: M) -> list[M]:
+        """The same for who asks only which they are: that depends on what each of them imports, not on the rest of it."""
+        if "reached" not in module.memory:
+            module.memory["reached"] = self._imported(module)
+        found: list[M] = module.memory["reached"]
         return found
 
     def _imported(self, module: M) -> list[M]:
@@ -116,8 +133,13 @@ class Project(Generic[M]):
         pending = [module]
         while pending and len(seen) < _MAX_IMPORTED:
             importer = pending.pop(0)
+            asking = _imports_of(importer.path)
+            if disk.recorded() is not None and "told" not in importer.memory:
+                importer.memory["told"] = True
+                with disk.apart(asking):
+                    gist.note_imports(str(importer.path), importer.code, importer.import_names)
             for dotted, level in importer.import_names:
-                inner = self.find(importer, dotted, level)
+                inner = self._find(importer, dotted, level, asking, _imports_of)
                 if inner is not None and inner not in seen:
                     seen.add(inner)
                     found.append(inner)
@@ -161,16 +183,27 @@ class Project(Generic[M]):
         """The modules in the folder of one, or in the folder above, that import it, directly or not, and whose code, without strings, holds a pattern."""
         with disk.asking(_node(module)):
             beside = [each for folder in _folders_beside(module) for each in self._modules_with(pattern, folder)]
-        return [other for other in beside if other is not module and module in self.imported(other)]
+        found = []
+        for other in beside:
+            if other is not module:
+                disk.link(_node(module), _imports_of(other.path))
+                if module in self._reached(other):
+                    disk.link(_node(module), _node(other))
+                    found.append(other)
+        return found
 
     def _modules_with(self, pattern: re.Pattern[str], folder: Path) -> list[M]:
         key = folder, pattern
         if key not in self._holding:
-            modules = list(filter(None, map(self._module_at, self._files_with(pattern, folder))))
-            for module in modules:
-                disk.link(key, _node(module))
-            self._use("".join(module.text for module in modules), _SHARE_BESIDE)
-            self._holding[key] = [module for module in modules if pattern.search(module.bare_code)]
+            found = [(path, self._module_at(path)) for path in self._files_with(pattern, folder)]
+            self._use("".join(module.text for _, module in found if module is not None), _SHARE_BESIDE)
+            self._holding[key] = []
+            for path, module in found:
+                holds = module is not None and pattern.search(module.bare_code) is not None
+                with disk.apart(key):
+                    gist.note_code(str(path), pattern, holds)
+                if module is not None and holds:
+                    self._holding[key].append(module)
         disk.use(key)
         return self._holding[key]
 
@@ -178,10 +211,9 @@ class Project(Generic[M]):
         """The scripts in a folder (at most 80) in which a pattern stands, strings and comments included."""
         key = folder, pattern
         if key not in self._files:
-            raw = re.compile(pattern.pattern.encode(), pattern.flags & re.M)
             with disk.asking(key):
                 paths = [folder / name for name in disk.scripts_in(str(folder))[:_MAX_IMPORTED]]
-                self._files[key] = [path for path in paths if _holds(path, raw)]
+                self._files[key] = [path for path in paths if gist.mentions(str(path), pattern)]
         disk.use(key)
         return self._files[key]
 
@@ -235,7 +267,7 @@ class Project(Generic[M]):
     def _module_at(self, path: Path) -> M | None:
         if path not in self._modules:
             try:
-                with disk.on_behalf_of(path):
+                with disk.apart(disk.of_file(path)):
                     self._modules[path] = self._make(self._read(path), self)
             except (OSError, ValueError):
                 # What cannot be read is unknown; it is reported where it is linted itself.
@@ -251,19 +283,15 @@ def _node(module: Module) -> Hashable:
     return node
 
 
+def _imports_of(path: Path) -> Hashable:
+    """Who asks what the file at ``path`` imports."""
+    return "imports", disk.of_file(path)
+
+
 def _folders_beside(module: Module) -> list[Path]:
     """The folder of a module, and the one above, unless that one is the root of the project."""
     own = module.path.parent
     return [own] if disk.exists(str(own / ".git")) else [own, own.parent]
-
-
-def _holds(path: Path, pattern: re.Pattern[bytes]) -> bool:
-    """Whether the file at ``path`` holds a pattern; what is longer than any script is not looked at."""
-    try:
-        data = read_bytes(path)
-        return len(data) <= _LARGEST_SCRIPT and pattern.search(data) is not None
-    except OSError:
-        return False
 
 
 def _module_file(folder: Path, parts: list[str]) -> Path | None:

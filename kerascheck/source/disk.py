@@ -95,6 +95,12 @@ class Record:
     def asking(self, node: Hashable) -> Iterator[None]:
         """Questions are those of ``node``, which the node that asks so far uses."""
         self.link(self._asking[-1], node)
+        with self.apart(node):
+            yield
+
+    @contextlib.contextmanager
+    def apart(self, node: Hashable) -> Iterator[None]:
+        """Questions are those of ``node``, but do not matter to the node that asks so far."""
         self._asking.append(node)
         try:
             yield
@@ -116,6 +122,7 @@ class Record:
 
 _record: Record | None = None
 _remembering: list[Any] = []
+_of_text: set[str] = set()
 _questions: dict[str, Callable[[str], Answer]] = {}
 
 
@@ -147,6 +154,23 @@ def question(function: Callable[[str], Answer]) -> Callable[[str], Answer]:
         answer = function(path)
         if _record is not None:
             _record.add(Fact(name, path, answer))
+        return answer
+
+    return asked
+
+
+def question_of_text(function: Callable[[str], Answer]) -> Callable[[str], Answer]:
+    """The same for what follows from the content of a file alone, whose path is the last line of what is asked; the content
+    itself is not noted for who asks."""
+    name = function.__name__
+    _questions[name] = function
+    _of_text.add(name)
+
+    @functools.wraps(function)
+    def asked(path: str) -> Answer:
+        with apart(of_file(path.rpartition("\n")[2])):
+            answer = function(path)
+        note(name, path, answer)
         return answer
 
     return asked
@@ -189,6 +213,11 @@ def forget() -> None:
 def asking(node: Hashable) -> contextlib.AbstractContextManager[None]:
     """See :meth:`Record.asking`."""
     return contextlib.nullcontext() if _record is None else _record.asking(node)
+
+
+def apart(node: Hashable) -> contextlib.AbstractContextManager[None]:
+    """See :meth:`Record.apart`."""
+    return contextlib.nullcontext() if _record is None else _record.apart(node)
 
 
 def on_behalf_of(path: str | os.PathLike[str]) -> contextlib.AbstractContextManager[None]:
@@ -385,10 +414,16 @@ class Recheck:
         """The numbers of the facts that are others now."""
         found = set()
         absent: dict[str, list[int]] = {}
+        of_texts: list[int] = []
+        contents: dict[str, int] = {}
         for number, fact in enumerate(facts):
             if fact is None:
                 continue
-            if fact.answer is False and fact.question in _ABSENT_OR_NOT:
+            if fact.question == "digest":
+                contents[fact.path] = number
+            if fact.question in _of_text:
+                of_texts.append(number)
+            elif fact.answer is False and fact.question in _ABSENT_OR_NOT:
                 absent.setdefault(fact.path.rpartition(os.sep)[0], []).append(number)
             elif not (self._is_unchanged(number, fact) if fact.question == "digest" else _holds(fact)):
                 found.add(number)
@@ -401,6 +436,12 @@ class Recheck:
                 may_be = names is None or fact.path[len(folder) + 1 :].casefold() in names
                 if may_be and not _holds(fact):
                     found.add(number)
+        for number in of_texts:
+            fact = facts[number]
+            assert fact is not None
+            content = contents.get(fact.path.rpartition("\n")[2])
+            if (content is None or content in found) and not _holds(fact):
+                found.add(number)
         return found
 
     def _is_unchanged(self, number: int, fact: Fact) -> bool:
