@@ -254,7 +254,7 @@ def _run_of(paths: Sequence[str], overrides: Overrides, options: dict[str, Any])
 
     folder = folder_for(paths, options["cache_dir"] or None)
     deciding = [repr(overrides), *(options[name] for name in ("isolated", "force_exclude", "shard"))]
-    return None if folder is None else Run(Folder(folder), [list(paths), *deciding])
+    return None if folder is None else Run(Folder(folder), paths, deciding)
 
 
 def _has_named_rules() -> bool:
@@ -270,23 +270,27 @@ def _linted(paths: Sequence[str], configuration: Configuration, run: Run | None,
     if run is None:
         return _lint(paths, configuration, options)
     with run.recording() as memo:
-        linted = _lint(paths, configuration, options, memo)
+        linted = _lint(paths, configuration, options, run, memo)
     if not run.keep(linted, memo) and options["cache_dir"]:
         click.echo(f"warning: --cache-dir {options['cache_dir']}: nothing can be written there", err=True)
     return linted
 
 
 def _lint(
-    paths: Sequence[str], configuration: Configuration, options: dict[str, Any], memo: Memo | None = None
+    paths: Sequence[str],
+    configuration: Configuration,
+    options: dict[str, Any],
+    run: Run | None = None,
+    memo: Memo | None = None,
 ) -> Linted:
     from kerascheck import engine
-    from kerascheck.cache.runs import Linted, discovered
+    from kerascheck.cache.runs import Linted
     from kerascheck.source.discovery import discover
 
     def discover_all() -> Discovered:
         return discover(paths, configuration, force_exclude=options["force_exclude"])
 
-    found = discover_all() if memo is None else discovered(memo, configuration, discover_all)
+    found = discover_all() if run is None or memo is None else run.discovered(memo, configuration, discover_all)
     number, total = options["shard"] or (1, 1)
     # Files of a folder, which tend to import each other, stay together.
     files = found.files[(number - 1) * len(found.files) // total : number * len(found.files) // total]
@@ -534,7 +538,7 @@ def _for_people(
     outcome: Outcome, evidence: Mapping[Finding, Evidence], summary: str, options: dict[str, Any]
 ) -> tuple[list[str], list[str]]:
     """The lines of the default report about findings, and those about the whole run."""
-    from kerascheck import measured, registry
+    from kerascheck import measured
     from kerascheck.report import overview, text
 
     findings = outcome.findings
@@ -543,13 +547,18 @@ def _for_people(
     brief = not (options["verbose"] or options["min_severity"] == "info" or named)
     hints = [finding for finding in findings if brief and overview.is_hint(finding, evidence)]
     in_full = [finding for finding in findings if finding not in set(hints)]
-    summaries = {room.code: room.summary for room in registry.rooms()}
+    about = outcome.rules
+    if about is None:
+        from kerascheck import registry
+
+        about = {room.code: (room.summary, room.speed) for room in registry.rooms()}
+    summaries = {code: summary for code, (summary, _) in about.items()}
     rules = overview.by_urgency(in_full, measured.gains())
     width = text.terminal_columns()
     lines = [
         *text.render(in_full, outcome.errors, outcome.sources, click.style, evidence, width),
         *overview.hints(
-            hints, summaries, click.style, width, last={room.code for room in registry.rooms() if not room.speed}
+            hints, summaries, click.style, width, last={code for code, (_, speed) in about.items() if not speed}
         ),
     ]
     closing = [*overview.start(rules, summaries, click.style, width), *text.wrapped(summary, width)]

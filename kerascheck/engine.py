@@ -576,7 +576,8 @@ def _processors() -> int:
 
 def _merge(files: Sequence[File], results: Iterable[Checked]) -> Outcome:
     """Bring together what the checks gave: each finding once, in a requested file, as that file's settings want it."""
-    results = list(results)
+    # Of two findings that weigh the same that of the first path is kept, whichever process was faster.
+    results = sorted(results, key=lambda checked: checked.path)
     about_comments = _judge_comments(files, results)
     outcome = Outcome(files=len(files))
     requested = {file.path: file for file in files}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -26,5 +27,7 @@ class Outcome:
     """Paths with findings to the other files whose check found them."""
     files: int = 0
     """How many files were asked for."""
+    rules: Mapping[str, tuple[str, bool]] | None = None
+    """By code the summary of each rule that found something, and whether it is about speed; None where the registry tells."""
     is_certain: bool = True
     """Whether another run finds the same, as long as what was read is the same: not where a check failed or took too long."""

@@ -39,6 +39,13 @@ ds = ds.map(lambda x: tf.sqrt(x) * 2).batch(2)
 model = tf.keras.Sequential()
 model.fit(ds)
 """
+NOTED_OTHERWISE = {
+    # A pipe, of which no run is kept.
+    'kerascheck/source/discovery.py: with open(path, "rb") as stream:',
+    # What these find is noted by who asks.
+    "kerascheck/source/requirements.py: return sorted(name for name in os.listdir(folder) if _tells(os.path.join(folder, name), name))",
+    "kerascheck/source/requirements.py: return sorted(entry.name for entry in os.scandir(folder) if entry.is_dir() and not _ASIDE.fullmatch(entry.name))",
+}
 BROKEN = "import keras\nx = (\n"
 FORMATS = ("text", "concise", "json", "json-lines", "sarif", "github", "gitlab", "junit")
 
@@ -142,6 +149,62 @@ def test_after_an_edit_a_run_finds_what_one_without_finds(project, in_this_proce
     linted("--output-format", "json")
 
 
+def test_what_an_edit_does_not_concern_is_recalled(project, checked):
+    """What lies beside a file matters by what it imports and mentions, not by the rest of it."""
+    write(**{"pkg/__init__.py": "", "pkg/deep.py": HELPER, "pkg/user.py": TRAIN.replace("data", "pkg.deep")})
+    linted("--output-format", "concise")
+    for name, text, again in (
+        ("alone.py", ALONE + "x = 1\n", {"alone.py"}),
+        ("train.py", TRAIN + "x = 1\n", {"train.py"}),
+        ("data.py", HELPER + "x = 1\n", {"data.py", "train.py"}),
+        ("pkg/deep.py", HELPER + "x = 1\n", {"pkg/deep.py", "pkg/user.py"}),
+    ):
+        write(**{name: text})
+        checked.clear()
+        warm = result("--output-format", "concise", ".")
+        assert {name} <= set(checked) <= again
+        assert warm == result("--no-cache", "--output-format", "concise", ".")
+
+
+BESIDE = {
+    "it comes to import it": "import alone\n",
+    "it comes to import it by way of another": "import pkg.deep\n",
+    "it switches to eager execution": "import alone\nimport tensorflow as tf\ntf.config.run_functions_eagerly(True)\n",
+    "it shows one GPU": "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\nimport alone\n",
+    "it opens a session": "import alone\nimport tensorflow as tf\nsess = tf.Session()\n",
+    "it cannot be read": "# coding: none\n",
+    "its imports become a text": '"""\nimport alone\n"""\n',
+    "it looks elsewhere": "import sys\nsys.path.append('pkg')\nimport deep\n",
+}
+
+
+@pytest.mark.parametrize("before", [BESIDE["it comes to import it"], BESIDE["it cannot be read"], "x = 1\n"])
+@pytest.mark.parametrize("after", BESIDE.values(), ids=BESIDE)
+def test_a_script_beside_one_is_edited(project, in_this_process, before, after):
+    write(**{"pkg/__init__.py": "", "pkg/deep.py": "import alone\n", "main.py": before})
+    linted("--output-format", "json", "--pedantic")
+    write(**{"main.py": after})
+    linted("--output-format", "json", "--pedantic")
+    write(**{"pkg/deep.py": "x = 1\n"})
+    linted("--output-format", "json", "--pedantic")
+
+
+@pytest.mark.parametrize("key", ["found", "graph", "imports", "kind", "check"])
+@pytest.mark.parametrize("other", ["x", {}, [[1, 2]], ["../../secret", 3], [["x", []], []]])
+def test_forged_parts_raise_nothing(project, in_this_process, key, other):
+    result(".")
+    (path,) = (path for path in files(project) if ".parts" in path.name)
+    content = json.loads(path.read_bytes().partition(b"\n")[2])
+    forged = [name for name in content["entries"] if name.split()[0] == key]
+    assert forged
+    for name in forged:
+        content["entries"][name][0] = other
+    path.write_bytes(signed(content))
+    write(**{"new.py": "x = 1\n"})
+    code, _, err = result(".")
+    assert code in (0, 1, 2) and "Traceback" not in err and "fault" not in err
+
+
 def test_edits_one_after_the_other(project, in_this_process):
     """What follows from an answer that was renewed is not mixed up with what followed from the one before."""
     linted("--output-format", "concise")
@@ -224,7 +287,7 @@ def test_a_damaged_file_is_made_anew(project, checked, damage):
     assert result(".") == first and not checked
 
 
-@pytest.mark.parametrize("part", ["facts", "settings", "found", "findings", "errors", "sources", "files"])
+@pytest.mark.parametrize("part", ["facts", "settings", "found", "findings", "errors", "sources", "files", "rules"])
 @pytest.mark.parametrize("other", [None, {}, [[]], [["digest", 3, 4, 5]], [["os.system", "x", "y", None]]])
 def test_a_forged_file_raises_nothing(project, in_this_process, part, other):
     first = result(".")
@@ -304,6 +367,54 @@ def test_what_is_used_least_goes_first(tmp_path, monkeypatch):
         os.utime(tmp_path / "cache" / name, (1e9 + age, 1e9 + age))
     kept = {name for name in names if folder.read(name) == [name]}
     assert names[-1] in kept and names[0] not in kept and len(kept) <= 4
+
+
+def test_a_package_that_is_installed_may_bring_rules(project, checked, tmp_path, monkeypatch):
+    packages = tmp_path / "packages"
+    (packages / "one-1.0.dist-info").mkdir(parents=True)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(packages)])
+    result(".")
+    checked.clear()
+    result(".")
+    assert not checked
+    (packages / "other-1.0.dist-info").mkdir()
+    result(".")
+    assert "alone.py" in checked
+
+
+def test_a_change_during_the_run_is_not_kept(project, in_this_process, monkeypatch):
+    check = engine.Analysis.check
+
+    def edited(self, file):
+        found = check(self, file)
+        if file.path == "alone.py":
+            write(**{"data.py": HELPER.replace(".batch(2)", ".batch(2).prefetch(2)")})
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(engine.Analysis, "check", edited)
+        result(".")
+    linted("--output-format", "json")
+
+
+def test_what_decides_about_findings_asks_the_disk_where_it_is_noted():
+    """:mod:`kerascheck.source.disk` alone: an answer that it does not know of would outlive its time."""
+    direct = re.compile(
+        r"os\.path\.(?:exists|isfile|isdir|islink)\(|(?<!disk)\.(?:is_file|is_dir|exists|iterdir|glob|read_text|read_bytes)\(|"
+        r"os\.(?:listdir|scandir|stat)\(|(?<![\w.])open\("
+    )
+    folders = ("source", "syntax", "interpreter", "meaning", "knowledge", "api", "repairs")
+    modules = [path for folder in folders for path in sorted((ROOT / "kerascheck" / folder).rglob("*.py"))]
+    modules += [ROOT / "kerascheck" / name for name in ("check.py", "config.py")]
+    modules += sorted((ROOT / "rules").glob("*/*/rule.py"))
+    found = {
+        f"{path.relative_to(ROOT).as_posix()}: {line.strip()}"
+        for path in modules
+        if path.name != "disk.py"
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if direct.search(line) and not line.strip().startswith("#")
+    }
+    assert found == NOTED_OTHERWISE
 
 
 def _command(*arguments):

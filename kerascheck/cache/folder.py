@@ -8,7 +8,6 @@ import json
 import os
 import re
 import stat
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 from kerascheck.cache.written import Damaged
 
 _MARKS = (".kerascheck", "pyproject.toml", ".git")
-_OURS = re.compile(r"(?:[0-9a-f]{32}(?:\.parts)?\.json|tmp\w*\.part|\.gitignore)")
+_OURS = re.compile(r"[0-9a-f]{32}(?:\.parts)?\.json|tmp[0-9a-f]{16}\.part|\.gitignore")
 _LARGEST = 256 << 20
 """Bytes of the largest file that is read: what is larger was not written here."""
 _MOST_BYTES, _MOST_FILES = 200 << 20, 64
@@ -108,9 +107,9 @@ class Folder:
                 file.write("*\n")
 
     def _replace(self, name: str, text: bytes) -> None:
-        handle, path = tempfile.mkstemp(".part", "tmp", self.path)
+        path = os.path.join(self.path, f"tmp{os.urandom(8).hex()}.part")
         try:
-            with open(handle, "wb") as file:
+            with open(path, "xb") as file:
                 file.write(_digest(text) + b"\n" + text)
             os.replace(path, os.path.join(self.path, name))
         except BaseException:
@@ -143,9 +142,8 @@ class Folder:
             os.unlink(entry.path)
         with contextlib.suppress(OSError):
             os.rmdir(self.path)
-            os.rmdir(os.path.dirname(self.path)) if os.path.basename(
-                os.path.dirname(self.path)
-            ) == ".kerascheck" else None
+            if os.path.basename(os.path.dirname(self.path)) == ".kerascheck":
+                os.rmdir(os.path.dirname(self.path))
         return size
 
 

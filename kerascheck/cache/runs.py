@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import kerascheck
@@ -47,12 +48,13 @@ class Run:
 
     Args:
         folder: where the cache is.
-        arguments: all that decides about the findings beside what is on disk, as JSON.
+        paths: the files and folders to check.
+        arguments: all else that decides about the findings beside what is on disk, as JSON.
     """
 
-    def __init__(self, folder: Folder, arguments: Any):
-        self._folder = folder
-        here = [os.getcwd(), os.path.expanduser("~"), arguments, _version()]
+    def __init__(self, folder: Folder, paths: Sequence[str], arguments: Any):
+        self._folder, self._paths = folder, paths
+        here = [os.getcwd(), os.path.expanduser("~"), *paths, arguments, _version()]
         self._name = disk.digest(json.dumps(here).encode())
         self._head: dict[str, Any] = {}
         self._facts: list[disk.Fact | None] = []
@@ -92,7 +94,7 @@ class Run:
             yield memo
 
     def _earlier(self) -> dict[str, Entry]:
-        if not self._facts:
+        if not self._facts or any(getattr(self._facts[each], "question", "") in _OF_RULES for each in self._outdated):
             return {}
         parts = self._folder.read(f"{self._name}.parts.json")
         try:
@@ -102,14 +104,32 @@ class Run:
         except (KeyError, TypeError, ValueError, AttributeError):
             return {}
 
+    def discovered(self, memo: Memo, configuration: Configuration, discover: Callable[[], Discovered]) -> Discovered:
+        """What ``discover`` finds; raises what it raises."""
+        known = memo.recall("found")
+        with contextlib.suppress(Damaged):
+            if known is not None:
+                paths, tests_left_out, unreadable, irregular = read(_Found, known)
+                files = [File(path, configuration.for_file(path)) for path in paths if self._is_asked_for(path)]
+                return Discovered(files, tests_left_out, unreadable, irregular)
+        with memo.record.asking("found"):
+            found = discover()
+        if all(file.content is None for file in found.files):
+            kept = ([file.path for file in found.files], found.tests_left_out, found.unreadable, found.irregular)
+            memo.keep("found", write(kept), memo.record.asked_by("found"))
+        return found
+
+    def _is_asked_for(self, path: str) -> bool:
+        tops = map(os.path.abspath, self._paths)
+        return any(os.path.join(os.path.abspath(path), "").startswith(os.path.join(top, "")) for top in tops)
+
     def keep(self, linted: Linted, memo: Memo) -> bool:
         """Keep what a run found, unless another may find something else in the same files; False where that cannot be written."""
         record = memo.record
         if not record.is_steady or not linted.outcome.is_certain:
             return True
         with disk.recording(record):
-            for folder in sys.path:
-                disk.installed(folder)
+            _ask_for_rules()
         facts = list(map(_row, record.facts))
         entries = {key: [value, f"{numbers:x}"] for key, (value, numbers) in memo.entries.items()}
         parts = disk.digest(os.urandom(16))
@@ -119,34 +139,42 @@ class Run:
         )
 
 
-def discovered(memo: Memo, configuration: Configuration, discover: Callable[[], Discovered]) -> Discovered:
-    """What ``discover`` finds; raises what it raises."""
-    known = memo.recall("found")
-    try:
-        if known is not None:
-            paths, tests_left_out, unreadable, irregular = read(_Found, known)
-            files = [File(path, configuration.for_file(path)) for path in paths]
-            return Discovered(files, tests_left_out, unreadable, irregular)
-    except Damaged:
-        pass
-    with memo.record.asking("found"):
-        found = discover()
-    if all(file.content is None for file in found.files):
-        kept = ([file.path for file in found.files], found.tests_left_out, found.unreadable, found.irregular)
-        memo.keep("found", write(kept), memo.record.asked_by("found"))
-    return found
-
-
 _Found = tuple[list[str], int, list[tuple[str, str]], list[str]]
+
+
+def _ask_for_rules() -> None:
+    """Note which packages are installed, and the code of those that ship rules."""
+    from kerascheck import registry
+
+    for folder in _installations():
+        disk.installed(folder)
+    for package in {_package(room.folder) for room in registry.rooms() if room.by is not None}:
+        disk.code(package)
+
+
+_OF_RULES = (disk.installed.__name__, disk.code.__name__)
+
+
+def _installations() -> list[str]:
+    # The first is the folder of the program, or the working one.
+    return [folder for folder in sys.path[1:] if os.path.isdir(folder)]
+
+
+def _package(folder: Path) -> str:
+    """The package of the top level that a folder belongs to."""
+    inner = [each for each in (folder, *folder.parents) if (each / "__init__.py").is_file()]
+    return str(inner[-1] if inner else folder)
 
 
 def _version() -> list[Any]:
     """What tells one kerascheck from another, as it is installed or being written."""
     own = os.path.dirname(os.path.abspath(kerascheck.__file__))
-    others = [os.path.join(folder, name, "__init__.py") for folder in sys.path for name in _NEEDED]
+    folders = _installations()
+    others = [os.path.join(folder, name, "__init__.py") for folder in folders for name in _NEEDED]
     return [
         kerascheck.__version__,
         sys.version,
+        folders,
         disk.code(own),
         disk.code(os.path.join(os.path.dirname(own), "rules")),
         *map(disk.modified, others),
@@ -177,8 +205,16 @@ def _written(linted: Linted) -> dict[str, Any]:
         "files": None if linted.files is found.files else rows(linted.files),
         "findings": write(outcome.findings),
         "errors": write(outcome.errors),
+        "rules": write(_rules(outcome)),
         "sources": [[path, source.path] for path, source in outcome.sources.items()],
     }
+
+
+def _rules(outcome: Outcome) -> dict[str, tuple[str, bool]]:
+    from kerascheck import registry
+
+    codes = {finding.code for finding in outcome.findings}
+    return {room.code: (room.summary, room.speed) for room in registry.rooms() if room.code in codes}
 
 
 def _linted(head: dict[str, Any], facts: Sequence[disk.Fact | None]) -> Linted:
@@ -201,9 +237,12 @@ def _linted(head: dict[str, Any], facts: Sequence[disk.Fact | None]) -> Linted:
         findings=read(list[Finding], head["findings"]),
         errors=read(list[FileError], head["errors"]),
         sources=sources,
+        rules=read(dict[str, tuple[str, bool]], head["rules"]),
         files=len(part),
     )
     known = {file.path for file in part}
+    if not all(finding.code in (outcome.rules or ()) for finding in outcome.findings):
+        raise Damaged
     if not all(finding.location.path in known and finding.location.path in sources for finding in outcome.findings):
         raise Damaged
     return Linted(found, part, outcome)

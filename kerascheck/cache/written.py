@@ -50,7 +50,7 @@ def _reader(kind: Any) -> _Reader:
         return lambda data: origin(map(each, _plain(list, data)))
     if origin is tuple:
         return functools.partial(_row, tuple, [_reader(each) for each in arguments])
-    if origin is not None and issubclass(origin, Mapping):
+    if isinstance(origin, type) and issubclass(origin, Mapping):
         value = _reader(arguments[1])
         return lambda data: {key: value(each) for key, each in _plain(dict, data).items()}
     if isinstance(kind, type) and issubclass(kind, enum.Enum):

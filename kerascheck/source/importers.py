@@ -88,7 +88,9 @@ class ImportGraph:
         remember = remember or (lambda name, work_out: work_out())
         found = remember(f"graph {root}", lambda: [file.path for file in discover([root], configuration).files])
         self._files = {
-            os.path.abspath(path): File(path, configuration.for_file(path)) for path in found if kind_of(path) is None
+            absolute: File(path, configuration.for_file(path))
+            for path in found
+            if kind_of(path) is None and (absolute := os.path.abspath(path)).startswith(os.path.join(root, ""))
         }
         self._modules: dict[str, str] = {}
         for path in self._files:
