@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Hashable
 from pathlib import Path
@@ -23,6 +24,7 @@ _LIBRARIES = frozenset(
     "tensorflow_datasets tensorflow_addons tensorflow_probability tensorflow_hub absl flask dataclasses enum csv string".split()
 )
 _MAX_IMPORTED = 80
+_SEARCHED_FOLDERS = 7
 _SHARE_BESIDE = 0.1
 """What looking for words in the modules beside one takes, of what analysing them would."""
 # The last TensorFlow Addons, 0.23, and keras_contrib fail to import beside Keras 3; bert4keras asks for this one in its setup.py.
@@ -62,6 +64,7 @@ class Project(Generic[M]):
         self._files: dict[tuple[Path, re.Pattern[str]], list[Path]] = {}
         self._holding: dict[tuple[Path, re.Pattern[str]], list[M]] = {}
         self._found: dict[tuple[str, str, int], Path | None] = {}
+        self._names: dict[tuple[str, str], Path | None] = {}
 
     def load(self, source: Source) -> M:
         """The module of a source; raises :class:`SyntaxProblem` where it cannot be parsed."""
@@ -94,12 +97,16 @@ class Project(Generic[M]):
         key = (importer.folder, dotted, level)
         if key not in self._found:
             with disk.apart(("find", key)):
-                self._found[key] = self._search(importer.path, dotted, level)
+                self._found[key] = self._search(importer.folder, dotted, level)
         disk.link(asking, ("find", key))
         path = self._found[key]
+        if path == importer.path and not level:
+            # Nothing imports itself: another of that name may lie further up. For its neighbors that counts for nothing.
+            with disk.apart(asking):
+                path = self._search(importer.folder, dotted, level, but=path)
         if path is None and not level:
             with disk.apart(asking):
-                added = (_module_file(folder, dotted.split(".")) for folder in importer.search_path)
+                added = (self._named(str(folder), dotted) for folder in importer.search_path)
                 path = next((found for found in added if found is not None and found != importer.path), None)
         module = self._module_at(path) if path is not None else None
         if path is not None:
@@ -247,22 +254,30 @@ class Project(Generic[M]):
         """Whether what it imports needs ``tf.contrib`` while it is imported, which TensorFlow 1 alone has."""
         return not module.mentions(OF_TENSORFLOW_2) and any(other.needs_contrib for other in self.imported(module))
 
-    def _search(self, origin: Path, dotted: str, level: int) -> Path | None:
-        parts = dotted.split(".") if dotted else []
+    def _search(self, folder: str, dotted: str, level: int, but: Path | None = None) -> Path | None:
+        """The file that an import in a folder means: relative to that, or the nearest on the way up that is not ``but``."""
+        for _ in range(level - 1):
+            folder = os.path.dirname(folder)
         if level:
-            folder = origin.parent
-            for _ in range(level - 1):
-                folder = folder.parent
-            return _module_file(folder, parts)
-        folder = origin.parent
-        for _ in range(7):
-            found = _module_file(folder, parts)
-            if found is not None and found != origin:
+            return self._named(folder, dotted)
+        for _ in range(_SEARCHED_FOLDERS):
+            found = self._named(folder, dotted)
+            if found is not None and found != but:
                 return found
-            if disk.exists(str(folder / ".git")) or folder == folder.parent:
+            above = os.path.dirname(folder)
+            if above == folder or disk.exists(os.path.join(folder, ".git")):
                 return None
-            folder = folder.parent
+            folder = above
         return None
+
+    def _named(self, folder: str, dotted: str) -> Path | None:
+        """The file of a module below a folder, or the folder's own where there is no name."""
+        key = folder, dotted
+        if key not in self._names:
+            with disk.asking(("named", key)):
+                self._names[key] = _module_file(folder, dotted)
+        disk.use(("named", key))
+        return self._names[key]
 
     def _module_at(self, path: Path) -> M | None:
         if path not in self._modules:
@@ -294,10 +309,9 @@ def _folders_beside(module: Module) -> list[Path]:
     return [own] if disk.exists(str(own / ".git")) else [own, own.parent]
 
 
-def _module_file(folder: Path, parts: list[str]) -> Path | None:
-    path = folder.joinpath(*parts)
-    if parts and disk.is_file(str(path.with_name(path.name + ".py"))):
-        return path.with_name(path.name + ".py")
-    if disk.is_file(str(path / "__init__.py")):
-        return path / "__init__.py"
-    return None
+def _module_file(folder: str, dotted: str) -> Path | None:
+    path = os.path.join(folder, *dotted.split(".")) if dotted else folder
+    if dotted and disk.is_file(f"{path}.py"):
+        return Path(f"{path}.py")
+    package = os.path.join(path, "__init__.py")
+    return Path(package) if disk.is_file(package) else None
