@@ -291,12 +291,14 @@ def _lint(
         return discover(paths, configuration, force_exclude=options["force_exclude"])
 
     found = discover_all() if run is None or memo is None else run.discovered(memo, configuration, discover_all)
-    number, total = options["shard"] or (1, 1)
-    # Files of a folder, which tend to import each other, stay together.
-    files = found.files[(number - 1) * len(found.files) // total : number * len(found.files) // total]
+    files = found.files
+    if options["shard"]:
+        number, total = options["shard"]
+        # Files of a folder, which tend to import each other, stay together.
+        files = files[(number - 1) * len(files) // total : number * len(files) // total]
     progress = _Progress(options)
     outcome = engine.lint(
-        found.files, configuration, part=files if total > 1 else None, memo=memo, progress=progress.show
+        found.files, configuration, part=files if options["shard"] else None, memo=memo, progress=progress.show
     )
     progress.clear()
     return Linted(found, files, outcome)

@@ -397,6 +397,26 @@ def test_a_change_during_the_run_is_not_kept(project, in_this_process, monkeypat
     linted("--output-format", "json")
 
 
+def test_a_file_that_may_be_analysed_another_time_is_tried_again(project, checked, monkeypatch):
+    """It took too long, say; all others are recalled."""
+    check = engine.Analysis.check
+
+    def failing(self, file):
+        found = check(self, file)
+        if file.path == "alone.py":
+            found.follows_from = None
+        return found
+
+    monkeypatch.setattr(engine.Analysis, "check", failing)
+    first = result(".")
+    checked.clear()
+    assert result(".") == first and checked == ["alone.py"]
+    monkeypatch.setattr(engine.Analysis, "check", check)
+    result(".")
+    checked.clear()
+    assert result(".") == first and checked == []
+
+
 def test_what_decides_about_findings_asks_the_disk_where_it_is_noted():
     """:mod:`kerascheck.source.disk` alone: an answer that it does not know of would outlive its time."""
     direct = re.compile(

@@ -70,7 +70,7 @@ class Run:
             self._outdated = recheck.outdated(self._facts)
             self._settled = recheck.settled
             self._head = head
-            if self._outdated:
+            if self._outdated or not head["is_certain"]:
                 return None
             linted = _linted(head, self._facts)
         except (Damaged, KeyError, TypeError, ValueError, IndexError, OSError, Unreadable):
@@ -124,16 +124,17 @@ class Run:
         return any(os.path.join(os.path.abspath(path), "").startswith(os.path.join(top, "")) for top in tops)
 
     def keep(self, linted: Linted, memo: Memo) -> bool:
-        """Keep what a run found, unless another may find something else in the same files; False where that cannot be written."""
+        """Keep what a run found, without what another may find otherwise in the same files; False where that cannot be written."""
         record = memo.record
-        if not record.is_steady or not linted.outcome.is_certain:
+        if not record.is_steady:
             return True
         with disk.recording(record):
             _ask_for_rules()
         facts = list(map(_row, record.facts))
         entries = {key: [value, f"{numbers:x}"] for key, (value, numbers) in memo.entries.items()}
         parts = disk.digest(os.urandom(16))
-        head = {"parts": parts, "facts": facts, **_written(linted)}
+        is_certain = linted.outcome.is_certain
+        head = {"parts": parts, "facts": facts, "is_certain": is_certain, **(_written(linted) if is_certain else {})}
         return self._folder.write(
             {f"{self._name}.parts.json": {"of": parts, "entries": entries}, f"{self._name}.json": head}
         )
