@@ -1,79 +1,209 @@
-"""Times kerascheck against flake8 on one tree, in turns, and prints the ratios.
+"""Times kerascheck beside other linters on trees of your choice, and prints one table of ratios.
 
-    python benchmarks/speed.py PATH [--rounds 3]
+    python benchmarks/speed.py PATH [PATH ...] [--rounds 5]
+    python benchmarks/speed.py PATH --profile
 
-Each tool runs as users run it, in a process of its own, with its own default of parallel
-jobs; of the rounds the fastest counts. flake8 runs without the kerascheck plugin. Ratios
-of one run can be compared with each other; seconds of different machines cannot.
+Per tree, in turns within every round: kerascheck without a cache, with a cache of the run before, with one file changed
+since, on one file, and in a session (``kerascheck.engine.Session``, as editors and flake8 have it) in which a file is edited
+again and again; flake8, without kerascheck's plugin, and pylint, Fixit, TorchFix and ruff as far as they are installed. A ratio
+is the time of flake8 divided by that of the other: 2 is twice as fast. It is taken within each round; the table has the
+median of the rounds and their range. Ratios of one run can be compared with each other; seconds of different machines cannot.
+
+Nothing is written into the tree: it is copied first.
+
+``--profile`` shows instead where the time of one run in one process goes: phases, functions and rules.
 """
 
 from __future__ import annotations
 
 import argparse
+import cProfile
+import importlib.util
 import os
+import pstats
+import re
 import resource
+import shutil
+import statistics
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
-FLAKE8 = """
+_FLAKE8 = """
 import importlib.metadata as metadata, sys
 found = metadata.distributions
 metadata.distributions = lambda **given: (d for d in found(**given) if d.metadata["Name"] != "kerascheck")
 from flake8.main.cli import main
 sys.exit(main(sys.argv[1:]))
 """
+_LINT = ("-m", "kerascheck", "check", "--isolated", "-q", "--output-format", "concise", "--include-tests")
+_EDITS = 20
+"""How often a file is edited in a session."""
+_TYPICAL_LINES = 300
+"""The one file is the one that trains and is nearest to this."""
+_TRAINS = re.compile(rb"keras[^\0]*\.fit\(|GradientTape")
+_OTHERS = {
+    "pylint": ("pylint", ("-m", "pylint", "--disable=all", "--enable=E,W", "--recursive=y")),
+    "Fixit": ("fixit", ("-m", "fixit", "lint")),
+    "TorchFix": ("torchfix", ("-m", "torchfix", "--select=ALL")),
+    "ruff": ("ruff", ("-m", "ruff", "check", "--isolated", "--no-cache", "--select=E,F,W")),
+}
 
 
-def run(command: list[str]) -> tuple[float, float]:
-    """Wall and processor seconds of one command and its children."""
+class Time(NamedTuple):
+    """Seconds."""
+
+    wall: float
+    processor: float
+
+
+def timed(command: list[str], cwd: Path) -> Time:
+    """What a command and its children take; a linter that crashes ends the benchmark."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = time.perf_counter()
-    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run(command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     wall = time.perf_counter() - started
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode not in (0, 1, 2) or "Traceback" in done.stderr:
+    if "Traceback" in done.stderr:
         sys.exit(f"{command}: exit code {done.returncode}\n{done.stderr}")
-    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Time(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
+class Tree:
+    """A copy of a tree, and what is timed on it."""
+
+    def __init__(self, path: Path, folder: Path):
+        self.name = path.resolve().name
+        self.root = folder / self.name
+        shutil.copytree(path, self.root, ignore=shutil.ignore_patterns(".git", ".kerascheck"), symlinks=True)
+        (self.root / ".git").mkdir()
+        self.files = sorted(self.root.rglob("*.py"))
+        self.lines = sum(file.read_bytes().count(b"\n") for file in self.files)
+        self._cache = folder / f"{self.name}.cache"
+
+    @property
+    def one(self) -> Path:
+        """A typical script that trains, or the file nearest to its length where none does."""
+        training = [file for file in self.files if _TRAINS.search(file.read_bytes())] or self.files
+        return min(training, key=lambda file: abs(file.read_bytes().count(b"\n") - _TYPICAL_LINES))
+
+    def runs(self) -> dict[str, Callable[[], Time]]:
+        """What is timed, by its name in the table; flake8 comes first."""
+        lint = [sys.executable, *_LINT]
+        cached = [*lint, "--cache-dir", str(self._cache)]
+        one = str(self.one.relative_to(self.root))
+        runs: dict[str, Callable[[], Time]] = {
+            "flake8": lambda: self._run([sys.executable, "-c", _FLAKE8, "--isolated", "."]),
+            "cold": lambda: self._run([*lint, "--no-cache", "."]),
+            "warm": lambda: self._run([*cached, "."]),
+            "one file changed": lambda: self._changed([*cached, "."]),
+            "flake8, one file": lambda: self._run([sys.executable, "-c", _FLAKE8, "--isolated", one]),
+            "one file, cold": lambda: self._run([*lint, "--no-cache", one]),
+            "one file, warm": lambda: self._run([*cached, one]),
+        }
+        for name, (module, arguments) in _OTHERS.items():
+            if importlib.util.find_spec(module) is not None:
+                runs[name] = lambda arguments=arguments: self._run([sys.executable, *arguments, "."])
+        return runs
+
+    def _run(self, command: list[str]) -> Time:
+        return timed(command, self.root)
+
+    def _changed(self, command: list[str]) -> Time:
+        with self.one.open("a") as file:
+            file.write(f"\n# {time.time_ns()}\n")
+        return self._run(command)
+
+    def session(self) -> list[float]:
+        """Milliseconds from each edit of the one file to its findings."""
+        from kerascheck.config import Configuration
+        from kerascheck.engine import Session
+        from kerascheck.source import read
+
+        session = Session(Configuration(isolated=True))
+        source = read(str(self.one))
+        session.lint(source)
+        times = []
+        for number in range(_EDITS):
+            edited = source.with_text(f"{source.text}\nedited = {number}\n")
+            started = time.perf_counter()
+            session.lint(edited)
+            times.append(1000 * (time.perf_counter() - started))
+        return times
+
+
+def ratios(own: list[Time], reference: list[Time], measure: str) -> str:
+    """How many times faster than the reference, in each round: the median and the range."""
+    found = sorted(getattr(b, measure) / getattr(a, measure) for a, b in zip(own, reference))
+    return f"{statistics.median(found):7.2f} ({found[0]:.2f} to {found[-1]:.2f})"
+
+
+def compare(tree: Tree, rounds: int) -> None:
+    """Print the table of one tree."""
+    runs = tree.runs()
+    # The first runs fill the caches: of the disk, of Python, and kerascheck's.
+    for run in runs.values():
+        run()
+    times: dict[str, list[Time]] = {name: [] for name in runs}
+    for _ in range(rounds):
+        for name, run in runs.items():
+            times[name].append(run())
+    print(f"\n{tree.name}: {len(tree.files)} Python files, {tree.lines} lines; {rounds} rounds in turns")
+    print(f"  {'':18} {'wall s':>8} {'cpu s':>8}   {'times flake8, wall':>24} {'times flake8, cpu':>24}")
+    for name, own in times.items():
+        reference = times["flake8, one file" if name.startswith("one file, ") else "flake8"]
+        wall, processor = (statistics.median(getattr(each, measure) for each in own) for measure in Time._fields)
+        columns = [ratios(own, reference, measure) for measure in Time._fields]
+        print(f"  {name:18} {wall:8.3f} {processor:8.3f}   {columns[0]:>24} {columns[1]:>24}")
+    edits = sorted(tree.session())
+    print(
+        f"  session: {tree.one.name} edited {_EDITS} times, {tree.one.read_bytes().count(10)} lines: "
+        f"{statistics.median(edits):.0f} ms (median), {edits[int(0.95 * len(edits))]:.0f} ms (95 %)"
+    )
+
+
+def profile(tree: Tree) -> None:
+    """Print where the time of one run in one process goes."""
+    from kerascheck import engine, registry
+    from kerascheck.check import Analysis, with_large_stack
+    from kerascheck.config import Configuration
+    from kerascheck.source.discovery import discover
+
+    def check() -> list[dict[str, float]]:
+        files = discover([str(tree.root)], Configuration(isolated=True)).files
+        analysis = Analysis()
+        return [analysis.check(file).seconds for file, _ in engine._choose(files)]
+
+    recorded = cProfile.Profile(time.process_time)
+    seconds = with_large_stack(lambda: recorded.runcall(check))
+    statistics_of = pstats.Stats(recorded)
+    statistics_of.sort_stats("cumtime").print_stats(r"kerascheck|libcst", 40)
+    statistics_of.sort_stats("tottime").print_stats(30)
+    total: dict[str, float] = {}
+    for each in seconds:
+        for code, taken in each.items():
+            total[code] = total.get(code, 0.0) + taken
+    print("Rules, with the analysis that each was the first to ask for:")
+    names = {room.code: room.name for room in registry.rooms()}
+    for code, taken in sorted(total.items(), key=lambda each: -each[1])[:15]:
+        print(f"  {taken:7.2f} s  {code} {names.get(code, '')}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("path", type=Path)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("paths", type=Path, nargs="+", metavar="PATH")
+    parser.add_argument("--rounds", type=int, default=5, help="how often everything is timed")
+    parser.add_argument("--profile", action="store_true", help="show where the time goes")
     arguments = parser.parse_args()
-    path, python = str(arguments.path), sys.executable
-    pairs = {
-        f"lint {path}": (
-            [
-                python,
-                "-m",
-                "kerascheck",
-                "--isolated",
-                "--no-cache",
-                "-q",
-                "--output-format",
-                "concise",
-                "--include-tests",
-                path,
-            ],
-            [python, "-c", FLAKE8, "--isolated", path],
-        ),
-        "start: --version against 'import click'": (
-            [python, "-m", "kerascheck", "--version"],
-            [python, "-c", "import click"],
-        ),
-    }
-    files = [Path(folder, name) for folder, _, names in os.walk(path) for name in names if name.endswith(".py")]
-    lines = sum(file.read_bytes().count(b"\n") for file in files)
-    print(f"{len(files)} Python files, {lines} lines, best of {arguments.rounds} rounds")
-    for title, (ours, theirs) in pairs.items():
-        times = [(run(ours), run(theirs)) for _ in range(arguments.rounds)]
-        print(title)
-        for measure, index in (("wall", 0), ("processor", 1)):
-            mine, other = (min(pair[tool][index] for pair in times) for tool in (0, 1))
-            print(f"  {measure:9} {mine:8.3f} s against {other:8.3f} s: {other / mine:6.2f} times faster")
+    print(f"Python {sys.version.split()[0]}, {len(os.sched_getaffinity(0))} processors, load {os.getloadavg()[0]:.1f}")
+    for path in arguments.paths:
+        with tempfile.TemporaryDirectory() as folder:
+            tree = Tree(path, Path(folder))
+            profile(tree) if arguments.profile else compare(tree, arguments.rounds)
 
 
 if __name__ == "__main__":

@@ -156,6 +156,7 @@ class Tree:
         self.classes: list[cst.ClassDef] = []
         self.imports: list[cst.Import | cst.ImportFrom] = []
         self._ranges: dict[cst.CSTNode, tuple[int, int]] | None = None
+        self._codes: dict[cst.CSTNode, str] = {}
         self._walk()
 
     _FIELDS: dict[type, tuple[str, ...]] = {}
@@ -271,7 +272,11 @@ class Tree:
 
     def code_of(self, node: cst.CSTNode) -> str:
         """The code of ``node``, comments and docstrings blanked out, without finding out where in the text it stands, which takes far longer."""
-        return without_comments(self.root.code_for_node(node), expression=not isinstance(node, _STATEMENTS))
+        code = self._codes.get(node)
+        if code is None:
+            written = self.root.code_for_node(node)
+            code = self._codes[node] = without_comments(written, expression=not isinstance(node, _STATEMENTS))
+        return code
 
     def statement_range(self, node: cst.CSTNode) -> tuple[int, int]:
         """Start and end of the innermost statement; of a compound statement its header, decorators included."""

@@ -20,6 +20,7 @@ from kerascheck.interpreter.support import remembered
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
+    Class,
     Const,
     Dataset,
     Function,
@@ -784,12 +785,17 @@ def is_for_inference(module: Module, scope: Scope) -> bool:
     frame = tracing_frame(scope)
     owner = frame.function.owner if frame is not None and frame.function is not None else None
     # That of the base class, which an object calls for itself, makes no other.
-    made = [
-        call
-        for call in module.run.calls
-        if call.attribute == "__init__" and isinstance(call.result, Instance) and call.result.cls is owner
-    ]
-    return bool(made) and all(is_beside_training(call.module.tree, call.node) for call in made)
+    made = module.once(_instantiations).get(owner) if owner is not None else None
+    return made is not None and all(is_beside_training(call.module.tree, call.node) for call in made)
+
+
+def _instantiations(module: Module) -> dict[Class, list[Call]]:
+    """The classes of the tree with the calls that make objects of each."""
+    found: dict[Class, list[Call]] = {}
+    for call in module.run.calls:
+        if call.attribute == "__init__" and isinstance(call.result, Instance):
+            found.setdefault(call.result.cls, []).append(call)
+    return found
 
 
 def _is_only_called_eagerly(module: Module, scope: Scope) -> bool:
