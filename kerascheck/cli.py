@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kerascheck.cache.memo import Memo
     from kerascheck.cache.runs import Linted, Run
     from kerascheck.config import Configuration, Overrides
-    from kerascheck.finding import Evidence, Finding
+    from kerascheck.finding import Evidence, FileError, Finding
     from kerascheck.outcome import Outcome
     from kerascheck.repair import Repair
     from kerascheck.report.report import Report
@@ -144,6 +144,7 @@ def _rules_option(name: str, text: str) -> Callable[[_Command], _Command]:
 @click.option(
     "--diff", is_flag=True, help="Print what --fix would change as a patch; write nothing, exit with 1 for changes."
 )
+@click.option("--add-noqa", is_flag=True, help="Write '# kerascheck: ignore[...]' on the line of every finding.")
 @click.option(
     "--output-format", type=click.Choice(["text", "concise", *_FOR_PROGRAMS]), default="text", show_default=True,
     help="How findings are printed.",
@@ -200,6 +201,8 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     if options["diff"] and (options["output_format"] in _FOR_PROGRAMS or options["output_file"]):
         other = "--output-file" if options["output_file"] else f"--output-format {options['output_format']}"
         raise click.UsageError(f"--diff cannot be combined with {other}")
+    if options["add_noqa"] and (contradicting := _contradicting(paths, options)):
+        raise click.UsageError(f"--add-noqa cannot be combined with {contradicting}")
     if options["unsafe_fixes"] and not (options["fix"] or options["diff"] or options["quiet"]):
         click.echo("warning: --unsafe-fixes applies nothing by itself; add --fix or --diff", err=True)
     try:
@@ -231,6 +234,13 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         raise click.ClickException(f"{problem}: no such file or folder{meant}") from None
 
 
+def _contradicting(paths: Sequence[str], options: dict[str, Any]) -> str | None:
+    """What the user wrote that --add-noqa contradicts."""
+    if "-" in paths:
+        return "'-'"
+    return next((f"--{name.replace('_', '-')}" for name in ("fix", "diff", "output_file") if options[name]), None)
+
+
 def _for_this_machine(overrides: Overrides) -> Overrides:
     from dataclasses import replace
 
@@ -247,7 +257,7 @@ def _for_this_machine(overrides: Overrides) -> Overrides:
 def _run_of(paths: Sequence[str], overrides: Overrides, options: dict[str, Any]) -> Run | None:
     """This run as the cache knows it; None where it is to find everything itself."""
     # What is written into files follows from what is there now, times are measured, and code that --rules names may import any other.
-    if any(options[name] for name in ("no_cache", "fix", "diff", "statistics")) or _has_named_rules():
+    if any(options[name] for name in ("no_cache", "fix", "diff", "add_noqa", "statistics")) or _has_named_rules():
         return None
     from kerascheck.cache.folder import Folder, folder_for
     from kerascheck.cache.runs import Run
@@ -319,6 +329,8 @@ def _check_files(paths: Sequence[str], configuration: Configuration, run: Run | 
             click.echo(f"{path}: skipped: not a regular file", err=True)
     for path, reason in found.unreadable if (options["shard"] or (1, 1))[0] == 1 else ():
         outcome.errors.append(FileError(UNREADABLE, Location(path, None, 1, 1, 1, 1), reason))
+    if options["add_noqa"]:
+        return _add_noqa(files, outcome, options)
     if options["diff"]:
         return _diff(files, outcome, options)
     fixed = _fix(files, outcome, options) if options["fix"] else 0
@@ -405,7 +417,6 @@ def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
 
 def _fix(files: Sequence[File], outcome: Outcome, options: dict[str, Any]) -> int:
     """Write every script that fixes change; how many findings that repaired."""
-    from kerascheck.finding import UNREADABLE, FileError, Location
     from kerascheck.fix import write_atomically
     from kerascheck.repair import repairs
 
@@ -415,12 +426,46 @@ def _fix(files: Sequence[File], outcome: Outcome, options: dict[str, Any]) -> in
         try:
             write_atomically(path, repair.after)
         except OSError as problem:
-            place = Location(path, None, 1, 1, 1, 1)
-            outcome.errors.append(FileError(UNREADABLE, place, f"cannot be written: {problem.strerror or problem}"))
+            outcome.errors.append(_cannot_be_written(path, problem))
             continue
         _took(repair, outcome, options)
         applied += len(repair.fixed.applied)
     return applied
+
+
+def _add_noqa(files: Sequence[File], outcome: Outcome, options: dict[str, Any]) -> int:
+    """Silence every finding by a comment in its file; the exit code of the run, for what is left."""
+    from kerascheck.add_noqa import commented
+    from kerascheck.fix import write_atomically
+    from kerascheck.report import common, concise
+
+    silenced, changed, left = 0, 0, []
+    for made in commented(outcome):
+        if made.silenced:
+            path = made.source.path
+            try:
+                write_atomically(path, made.source.with_text(made.text).encode())
+            except OSError as problem:
+                outcome.errors.append(_cannot_be_written(path, problem))
+                continue
+            silenced, changed = silenced + len(made.silenced), changed + 1
+        left += [finding for finding, _ in made.left]
+        for line in common.not_silenced(made.left):
+            click.echo(line, err=True)
+    for line in concise.render([], outcome.errors, outcome.sources):
+        click.echo(line, err=True)
+    if not options["quiet"]:
+        click.echo(f"Silenced {common.count(silenced, 'finding')} in {common.count(changed, 'file')}.")
+    if outcome.errors:
+        return 2
+    return int(bool(_failing(left, files, {}, options)) and not options["exit_zero"])
+
+
+def _cannot_be_written(path: str, problem: OSError) -> FileError:
+    from kerascheck.finding import UNREADABLE, FileError, Location
+
+    place = Location(path, None, 1, 1, 1, 1)
+    return FileError(UNREADABLE, place, f"cannot be written: {problem.strerror or problem}")
 
 
 def _took(repair: Repair, outcome: Outcome, options: dict[str, Any]) -> None:

@@ -96,6 +96,17 @@ def would_fix(repaired: int, files: int, findings: Iterable[Finding], *, unsafe:
     return f"Would fix {done}" + (f"; {others}{' more' if repaired else ''} with --unsafe-fixes." if others else ".")
 
 
+def not_silenced(left: Iterable[tuple[Finding, str]]) -> Iterator[str]:
+    """Lines about findings that no comment could be written for, with the reasons: one for each file and reason."""
+    places: dict[tuple[str, str], list[Finding]] = {}
+    for finding, reason in left:
+        places.setdefault((finding.location.path, reason), []).append(finding)
+    for (path, reason), findings in places.items():
+        one = findings[0]
+        where, what = (place(one.location), one.code) if len(findings) == 1 else (path, f"{len(findings)} findings")
+        yield f"{where}: {what} not silenced: {reason}"
+
+
 def statistics(findings: Iterable[Finding], seconds: dict[str, float]) -> str:
     """Findings and time per rule, most frequent first."""
     findings = list(findings)

@@ -1,0 +1,148 @@
+"""``--add-noqa`` silences what is found, and changes nothing else."""
+
+import ast
+import json
+
+import pytest
+from command import kerascheck
+
+from kerascheck import add_noqa
+from kerascheck.finding import Edit
+
+RANDOM = "x + tf.random.uniform([], maxval=9, dtype=tf.int64)"
+HEAD = "import tensorflow as tf\n\nds = tf.data.Dataset.range(10)\n"
+MAP = f"ds = ds.map(lambda x: {RANDOM})"
+TAIL = "model = tf.keras.Sequential()\nmodel.fit(ds.batch(2).prefetch(2))\n"
+IGNORE = "# kerascheck: ignore[serial-map]"
+ONLY = ("--isolated", "--select", "serial-map")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, in_this_process):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        MAP,
+        f"{MAP}  # noqa: E501",
+        f"{MAP}  # kerascheck: ignore[print-in-step] why",
+        f"ds = ds \\\n    .map(lambda x: {RANDOM}) \\\n    .skip(1)",
+        f'ds = ds.map(lambda x: {RANDOM}, name="""\na""")',
+        f"ds = (\n    ds\n    .map(lambda x: {RANDOM})\n)",
+        f"{MAP}.map(lambda x: {RANDOM})",
+        f"{MAP}; {MAP}",
+    ],
+)
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf", b"# coding: latin-1\n# caf\xe9\n"])
+def test_a_second_run_finds_nothing_and_changes_nothing(folder, statement, newline, start):
+    script = folder / "train.py"
+    before = start + (HEAD + statement + "\n" + TAIL).replace("\n", newline).encode()
+    script.write_bytes(before)
+    assert kerascheck(*ONLY, script).code == 1
+    ran = kerascheck(*ONLY, "--add-noqa", script)
+    assert (ran.code, ran.err) == (0, "") and ran.out.startswith("Silenced ")
+    after = script.read_bytes()
+    assert (
+        kerascheck("--isolated", "--select", "serial-map,unused-suppression", script).out
+        == ("No problems found in 1 file.\n")
+        or b"print-in-step" in after
+    )
+    assert ast.dump(ast.parse(after)) == ast.dump(ast.parse(before))
+    assert after.replace(f"  {IGNORE}".encode(), b"").replace(b", serial-map", b"") == before
+    assert kerascheck(*ONLY, "--add-noqa", script).out == "Silenced 0 findings in 0 files.\n"
+    assert script.read_bytes() == after
+
+
+def test_what_the_options_do_not_select_stays(folder):
+    text = HEAD + MAP + "\n" + TAIL
+    (folder / "train.py").write_text(text)
+    assert kerascheck("--isolated", "--select", "KC5", "--add-noqa").code == 0
+    assert (folder / "train.py").read_text() == text
+
+
+def test_several_rules_share_one_comment(folder):
+    script = folder / "train.py"
+    script.write_text(f"{HEAD}model = tf.keras.Sequential()\nmodel.fit(ds.map(lambda x: {RANDOM}).batch(2))\n")
+    found = json.loads(kerascheck("--isolated", "--select", "ALL", script, "--output-format", "json").out)["findings"]
+    assert len(found) == 2 > len({each["line"] for each in found})
+    ran = kerascheck("--isolated", "--select", "ALL", "--add-noqa", script)
+    assert ran.out == f"Silenced {len(found)} findings in 1 file.\n"
+    assert script.read_text().count("ignore[") == len({each["line"] for each in found})
+    assert kerascheck("--isolated", "--select", "ALL", script).out == "No problems found in 1 file.\n"
+
+
+def test_requirements_get_lines_above(folder):
+    names = ("Dockerfile", "FROM python\nRUN pip install tensorflow-gpu==2.12.0\n")
+    lines = ("requirements.txt", "numpy\r\ntensorflow-gpu==2.12.0\r\ntensorflow-gpu==2.11.0")
+    for name, text in (names, lines):
+        (folder / name).write_bytes(text.encode())
+    ran = kerascheck("--isolated", "--add-noqa")
+    assert (ran.code, ran.err) == (0, "")
+    assert kerascheck("--isolated").out.startswith("No problems found")
+    for name, text in (names, lines):
+        kept = [line for line in (folder / name).read_bytes().splitlines(keepends=True) if b"# kerascheck" not in line]
+        assert b"".join(kept) == text.encode()
+
+
+def test_a_notebook_is_one_line_and_stays(folder):
+    cells = [{"cell_type": "code", "source": HEAD + MAP + "\n" + MAP + "\n" + TAIL}]
+    text = json.dumps({"cells": cells})
+    (folder / "train.ipynb").write_text(text)
+    ran = kerascheck(*ONLY, "--add-noqa")
+    assert (ran.code, ran.out) == (1, "Silenced 0 findings in 0 files.\n")
+    assert ran.err == "train.ipynb: 2 findings not silenced: comments are not written into notebooks\n"
+    assert (folder / "train.ipynb").read_text() == text
+
+
+def test_where_no_comment_can_stand_it_says_so(folder):
+    text = "FROM python\nRUN pip install \\\n    tensorflow-gpu==2.12.0\n"
+    (folder / "Dockerfile").write_text(text)
+    ran = kerascheck("--isolated", "--add-noqa")
+    assert ran.err == "Dockerfile:3:5: KC701 not silenced: no comment can stand on its lines\n"
+    assert (folder / "Dockerfile").read_text() == text
+
+
+def test_a_comment_that_would_change_the_program_is_not_written(folder, monkeypatch):
+    text = HEAD + MAP + "\n" + TAIL
+    (folder / "train.py").write_text(text)
+    monkeypatch.setattr(add_noqa, "suppression", lambda source, finding: Edit(0, 0, "import os\n"))
+    ran = kerascheck(*ONLY, "--add-noqa")
+    assert (ran.code, ran.err) == (1, "train.py:4:9: KC101 not silenced: no comment can stand on its lines\n")
+    assert (folder / "train.py").read_text() == text
+
+
+def test_a_comment_is_not_silenced_by_another(folder):
+    text = "import keras\n\nmodel = keras.Sequential()  # kerascheck: ignore[serial-map]\n"
+    (folder / "train.py").write_text(text)
+    ran = kerascheck("--isolated", "--add-noqa")
+    assert ran.err.endswith("not silenced: it is about a comment; correct that\n")
+    assert (folder / "train.py").read_text() == text
+
+
+def test_a_file_that_cannot_be_written_is_one_line_and_the_others_are_done(folder, monkeypatch):
+    from kerascheck import fix
+
+    for name in ("a.py", "b.py"):
+        (folder / name).write_text(HEAD + MAP + "\n" + TAIL)
+    write = fix.write_atomically
+
+    def refuse(path, data):
+        if path == "a.py":
+            raise PermissionError(13, "The file is read-only")
+        write(path, data)
+
+    monkeypatch.setattr(fix, "write_atomically", refuse)
+    ran = kerascheck(*ONLY, "--add-noqa")
+    assert (ran.code, ran.out) == (2, "Silenced 1 finding in 1 file.\n")
+    assert ran.err == "a.py:1:1: error: KC999 cannot be written: The file is read-only\n"
+    assert IGNORE in (folder / "b.py").read_text()
+
+
+@pytest.mark.parametrize("others", [("--fix",), ("--diff",), ("-o", "x.txt"), ("-",)])
+def test_what_it_cannot_be_combined_with(folder, others):
+    ran = kerascheck("--add-noqa", *others)
+    assert ran.code == 2 and ran.err.startswith("kerascheck: error: --add-noqa cannot be combined with ")
