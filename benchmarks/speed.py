@@ -103,7 +103,7 @@ class Tree:
             "one file changed": lambda: self._changed([*cached, "."]),
             "flake8, one file": lambda: self._run([sys.executable, "-c", _FLAKE8, "--isolated", one]),
             "one file, cold": lambda: self._run([*lint, "--no-cache", one]),
-            "one file, warm": lambda: self._run([*cached, one]),
+            "one file, warm": lambda: self._again([*cached, one]),
         }
         for name, (module, arguments) in _OTHERS.items():
             if importlib.util.find_spec(module) is not None:
@@ -112,6 +112,10 @@ class Tree:
 
     def _run(self, command: list[str]) -> Time:
         return timed(command, self.root)
+
+    def _again(self, command: list[str]) -> Time:
+        self._run(command)
+        return self._run(command)
 
     def _changed(self, command: list[str]) -> Time:
         with self.one.open("a") as file:
