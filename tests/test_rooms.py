@@ -103,6 +103,13 @@ def test_a_room_is_complete(room):
 
 
 @every_room
+def test_quiet_has_a_case(room):
+    for path in examples(room, "quiet"):
+        code = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip() and line[0] != "#"]
+        assert code, f"{path} has no case"
+
+
+@every_room
 def test_nothing_is_left_to_fill_in(room):
     left = left_to_fill_in(room.folder)
     assert not left, "fill this in:\n" + "\n".join(left)

@@ -697,7 +697,10 @@ def sorts_by_length(stage: Stage) -> bool:
 
 
 def nearest_before(stage: Stage, name: str, across: Collection[str]) -> Stage | None:
-    """The last operation of this name before a stage, with nothing but operations of the names ``across`` between; None where there is none."""
+    """The last operation of this name before a stage, with nothing but operations of the names ``across`` between; None where there is none.
+
+    With no names, ``()``, the operation directly before.
+    """
     for before in stage.upstream():
         if before is stage:
             continue
