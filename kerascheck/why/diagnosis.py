@@ -59,7 +59,7 @@ class Diagnosis:
     advice: Sequence[Advice]
     """What to do first, then next."""
     little: Sequence[Finding] = ()
-    """Findings about parts that take hardly any time in this run."""
+    """Findings about parts that take hardly any time in this run, or of which there is nothing to say."""
     elsewhere: Sequence[Finding] = ()
     """Findings about speed in code that this training does not run."""
     remarks: Sequence[str] = field(default=())
@@ -97,14 +97,21 @@ def diagnose(
             advice.append(_advise(step, part, causes.get(part), mine, lines))
     # What computes is said first where it takes most. Any other fact is worth a word only where there is nothing to do.
     fact = advice[:1] if advice and advice[0].part in _COMPUTING and advice[0].is_fact else []
+    unsaid = {one.part for one in advice}
     advice = [*fact, *(one for one in advice if not one.is_fact)] or advice[:1]
+    unsaid -= {one.part for one in advice}
     # The first batches of an epoch wait for the same stage, and the same advice helps them.
     waits_for = {one.cause.place for one in advice if one.part is Part.INPUT and one.cause is not None} - {None}
     advice = [
         one for one in advice if one.part is not Part.EPOCHS or one.cause is None or one.cause.place not in waits_for
     ]
     taken = {id(finding) for one in advice for finding in one.findings}
-    little = [f for f in here if id(f) not in taken and all(step.share(part) < limit for part in parts_of(f.code))]
+    little = [
+        finding
+        for finding in here
+        if id(finding) not in taken
+        and all(step.share(part) < limit or part in unsaid for part in parts_of(finding.code))
+    ]
     elsewhere = [finding for finding in about_speed if finding not in here]
     return Diagnosis(
         step,

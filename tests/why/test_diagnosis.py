@@ -64,12 +64,21 @@ def test_python_that_hardly_runs_is_not_blamed():
     assert answer.advice[0].cause.what == "MapAndBatch"
 
 
+def without_a_slow_stage():
+    nodes = [{**node, "seconds": node["seconds"] / 1000} for node in FACTS["runtime_nodes"]]
+    return stages({**FACTS, "runtime_nodes": nodes})
+
+
 def test_a_stage_that_takes_little_of_the_waiting_is_not_blamed():
-    fast = stages(
-        {**FACTS, "runtime_nodes": [{**node, "seconds": node["seconds"] / 1000} for node in FACTS["runtime_nodes"]]}
-    )
-    answer = diagnose(step({Part.INPUT: 0.6, Part.COMPUTE: 0.4}, stages=fast), [], NONE)
+    answer = diagnose(step({Part.INPUT: 0.6, Part.COMPUTE: 0.4}, stages=without_a_slow_stage()), [], NONE)
     assert "no single stage or line" in answer.advice[0].text
+
+
+def test_no_finding_is_lost_with_a_part_of_which_nothing_is_said():
+    parts = {Part.COMPUTE: 0.75, Part.INPUT: 0.25}
+    answer = diagnose(step(parts, stages=without_a_slow_stage()), [finding("KC101", 4)], NONE)
+    advised = [each for advice in answer.advice for each in advice.findings]
+    assert [each.code for each in (*answer.little, *advised)] == ["KC101"]
 
 
 def test_a_gpu_that_is_not_seen_comes_first():
