@@ -21,7 +21,7 @@ import re
 import tempfile
 import tokenize
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +30,7 @@ import libcst as cst
 from kerascheck.cli import main as kerascheck
 from kerascheck.config import Settings
 from kerascheck.interpreter.project import Project
+from kerascheck.interpreter.target import Target
 from kerascheck.meaning.module import Module
 from kerascheck.registry import rooms
 from kerascheck.source import read
@@ -493,68 +494,77 @@ def planted(folders: list[Path], files: int, seed: int) -> Iterator[tuple[str, s
         if not re.search(r"(?:^|[/_])tests?(?:[/_.]|$)", str(path.relative_to(folder)))
     )
     random.Random(seed).shuffle(paths)
-    known = {room.code for room in rooms()}
     used = 0
     for path in paths:
-        try:
-            text = path.read_text(encoding="utf-8")
-            compile(text, str(path), "exec")
-        except (UnicodeDecodeError, SyntaxError, ValueError):
-            continue
-        strings = _strings(text)
-        if _SILENCED.search(text) or not all(
-            any(match.start() not in strings for match in needed.finditer(text)) for needed in (_KERAS, _TRAINS)
-        ):
-            continue
-        try:
-            runtime = Project(Settings(), read, Module).load(read(path)).runtime
-        except SyntaxProblem:
-            # It is reported as a file that does not parse.
+        read_so = _training_text(path)
+        if read_so is None:
             continue
         used += 1
         if used > files:
             return
-        before: set[Place] | None = None
-        for planter in PLANTERS:
-            # What only Keras 3 does is no fault where the project asks for another, or for another backend.
-            if (
-                planter.code not in known
-                or runtime.keras < planter.keras
-                or (planter.keras > 2 and runtime.backend != "tensorflow")
-            ):
-                continue
-            if (planter.needs and not re.search(planter.needs, text, re.M)) or re.search(planter.unless, text):
-                continue
-            possible = [
-                match
-                for match in re.finditer(planter.pattern, text, re.M)
-                if match.start() not in strings
-                and (
-                    planter.anywhere or not _HELD_OUT.search(text[text.rfind("\n", 0, match.start()) + 1 : match.end()])
-                )
-            ]
-            for match in possible:
-                changed = text[: match.start()] + match.expand(planter.becomes) + text[match.end() :]
-                line = text.count("\n", 0, match.start()) + 1 + planter.line
-                try:
-                    if not planter.place(ast.parse(changed), line):
-                        continue
-                except SyntaxError:
+        yield from _planted_in(path, *read_so)
+
+
+def _training_text(path: Path) -> tuple[str, Target] | None:
+    """The text of a script that trains with Keras, silences nothing and parses, and what it runs on."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        compile(text, str(path), "exec")
+    except (UnicodeDecodeError, SyntaxError, ValueError):
+        return None
+    strings = _strings(text)
+    if _SILENCED.search(text) or not all(
+        any(match.start() not in strings for match in needed.finditer(text)) for needed in (_KERAS, _TRAINS)
+    ):
+        return None
+    try:
+        return text, Project(Settings(), read, Module).load(read(path)).runtime
+    except SyntaxProblem:
+        # It is reported as a file that does not parse.
+        return None
+
+
+def _planted_in(path: Path, text: str, runtime: Target) -> Iterator[tuple[str, str, bool, str]]:
+    strings = _strings(text)
+    known = {room.code for room in rooms()}
+    before: set[Place] | None = None
+    for planter in PLANTERS:
+        # What only Keras 3 does is no fault where the project asks for another, or for another backend.
+        if (
+            planter.code not in known
+            or runtime.keras < planter.keras
+            or (planter.keras > 2 and runtime.backend != "tensorflow")
+        ):
+            continue
+        if (planter.needs and not re.search(planter.needs, text, re.M)) or re.search(planter.unless, text):
+            continue
+        for match in _openings(planter, text, strings):
+            changed = text[: match.start()] + match.expand(planter.becomes) + text[match.end() :]
+            line = text.count("\n", 0, match.start()) + 1 + planter.line
+            try:
+                if not planter.place(ast.parse(changed), line):
                     continue
-                # In the folder of the file, where what it imports can be followed.
-                name = "kerascheck_planted.py"
-                if before is None:
-                    before = lint(path.parent, {name: text}, ",".join(sorted({p.code for p in PLANTERS} & known)))
-                if any(code == planter.code and abs(there - line) <= 3 for _, _, there, code in before):
-                    break
-                found = lint(path.parent, {name: changed}, planter.code)
-                yield (
-                    planter.code,
-                    planter.kind,
-                    any(abs(there - line) <= 3 for _, _, there, _ in found),
-                    f"{path}:{line}",
-                )
+            except SyntaxError:
+                continue
+            # In the folder of the file, where what it imports can be followed.
+            name = "kerascheck_planted.py"
+            if before is None:
+                before = lint(path.parent, {name: text}, ",".join(sorted({p.code for p in PLANTERS} & known)))
+            if any(code == planter.code and abs(there - line) <= 3 for _, _, there, code in before):
                 break
+            found = lint(path.parent, {name: changed}, planter.code)
+            yield planter.code, planter.kind, any(abs(there - line) <= 3 for _, _, there, _ in found), f"{path}:{line}"
+            break
+
+
+def _openings(planter: Planter, text: str, strings: Container[int]) -> list[re.Match[str]]:
+    """Where a planter can change a text."""
+    return [
+        match
+        for match in re.finditer(planter.pattern, text, re.M)
+        if match.start() not in strings
+        and (planter.anywhere or not _HELD_OUT.search(text[text.rfind("\n", 0, match.start()) + 1 : match.end()]))
+    ]
 
 
 def report(results: list[tuple[str, str, bool, str]], misses: bool) -> None:

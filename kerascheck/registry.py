@@ -155,26 +155,8 @@ def _shipped_room(path: Path, by: str) -> Room:
 
 
 def _room(path: Path) -> Room:
-    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-    rules = [
-        (node, kind)
-        for node in tree.body
-        if isinstance(node, ast.ClassDef)
-        for kind in KINDS
-        if any(_is_named(base, kind.__name__) for base in node.bases)
-    ]
-    if len(rules) != 1:
-        raise TypeError(f"{path} must define exactly one rule, not {len(rules)}")
-    ((rule, kind),) = rules
-    attributes: dict[str, ast.expr] = {}
-    for node in rule.body:
-        if isinstance(node, (ast.Assign, ast.AnnAssign)):
-            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-                names = zip(target.elts, node.value.elts)
-                attributes.update((name.id, value) for name, value in names if isinstance(name, ast.Name))
-            elif isinstance(target, ast.Name) and node.value is not None:
-                attributes[target.id] = node.value
+    rule, kind = _rule_in(path)
+    attributes = _attributes(rule)
 
     def literal(name: str, default: Any = None) -> Any:
         if name not in attributes and default is not None:
@@ -187,17 +169,6 @@ def _room(path: Path) -> Room:
                 f"{path}: '{name}' must be written as a literal, since it is read without running the file"
             ) from None
 
-    def applies() -> Applies:
-        value = attributes.get("applies")
-        if value is None:
-            return Rule.applies
-        try:
-            if not isinstance(value, ast.Call) or value.args or not _is_named(value.func, Applies.__name__):
-                raise ValueError("write it as Applies(name=..., ...)")
-            return Applies(**{each.arg or "**": ast.literal_eval(each.value) for each in value.keywords})
-        except (TypeError, ValueError) as problem:
-            raise TypeError(f"{path}: 'applies' is read without running the file: {problem}") from None
-
     return Room(
         path.parent,
         literal("code"),
@@ -208,11 +179,50 @@ def _room(path: Path) -> Room:
         literal("on_by_default", Rule.on_by_default),
         ast.get_docstring(rule) or "",
         kind,
-        applies(),
+        _applies(path, attributes.get("applies")),
         literal("fixed_by_default", Rule.fixed_by_default),
         literal("evidence_note", Rule.evidence_note),
         literal("speed", Rule.speed),
     )
+
+
+def _rule_in(path: Path) -> tuple[ast.ClassDef, type[Any]]:
+    """The one rule that a file defines, and its kind."""
+    rules = [
+        (node, kind)
+        for node in ast.parse(path.read_text(encoding="utf-8"), str(path)).body
+        if isinstance(node, ast.ClassDef)
+        for kind in KINDS
+        if any(_is_named(base, kind.__name__) for base in node.bases)
+    ]
+    if len(rules) != 1:
+        raise TypeError(f"{path} must define exactly one rule, not {len(rules)}")
+    return rules[0]
+
+
+def _attributes(rule: ast.ClassDef) -> dict[str, ast.expr]:
+    """What a class assigns to names, as written."""
+    attributes: dict[str, ast.expr] = {}
+    for node in rule.body:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                names = zip(target.elts, node.value.elts)
+                attributes.update((name.id, value) for name, value in names if isinstance(name, ast.Name))
+            elif isinstance(target, ast.Name) and node.value is not None:
+                attributes[target.id] = node.value
+    return attributes
+
+
+def _applies(path: Path, value: ast.expr | None) -> Applies:
+    if value is None:
+        return Rule.applies
+    try:
+        if not isinstance(value, ast.Call) or value.args or not _is_named(value.func, Applies.__name__):
+            raise ValueError("write it as Applies(name=..., ...)")
+        return Applies(**{each.arg or "**": ast.literal_eval(each.value) for each in value.keywords})
+    except (TypeError, ValueError) as problem:
+        raise TypeError(f"{path}: 'applies' is read without running the file: {problem}") from None
 
 
 def _is_named(base: ast.expr, name: str) -> bool:

@@ -883,25 +883,61 @@ def _expects_error(manager: cst.BaseExpression) -> bool:
 
 
 def _broken_off_at(loop: cst.For | cst.While) -> int | None:
-    """The turn at which a loop is left by ``if len(kept) == 100: break`` or ``if count > 100: break``, or passed over by ``continue``, for a list or a number that grows in each; None elsewhere."""
+    """The iteration at which ``if len(kept) == 100: break`` or ``if count > 100: break`` leaves a loop, or ``continue``
+    passes it over, for a list or a number that grows in each; None elsewhere."""
     body = loop.body
     statements = [
         each for line in body.body for each in (line.body if isinstance(line, cst.SimpleStatementLine) else [line])
     ]
-    methods = [
-        each.value.func
+    lists, numbers = _growing_lists(statements), _growing_numbers(loop, statements)
+    for each in statements:
+        if not isinstance(each, cst.If):
+            continue
+        test = each.test
+        if not isinstance(test, cst.Comparison):
+            continue
+        operator, limit = test.comparisons[0].operator, test.comparisons[0].comparator
+        if not isinstance(operator, (cst.Equal, cst.GreaterThan, cst.GreaterThanEqual)):
+            continue
+        measured = _argument_of_len(test.left)
+        counted = (
+            isinstance(test.left, cst.Name)
+            and test.left.value in numbers
+            or isinstance(measured, cst.Name)
+            and measured.value in lists
+        )
+        last: cst.CSTNode | None = each.body.body[-1] if each.body.body else None
+        last = last.body[-1] if isinstance(last, cst.SimpleStatementLine) else last
+        # What follows is passed over from then on, too.
+        leaves = isinstance(last, cst.Break) or isinstance(last, cst.Continue) and not isinstance(operator, cst.Equal)
+        if counted and leaves and isinstance(limit, cst.Integer) and not _is_set_anew(test.left, body):
+            return limit.evaluated_value + 1
+    return None
+
+
+def _growing_lists(statements: Sequence[cst.CSTNode]) -> set[str]:
+    """The names to which statements of a loop append."""
+    return {
+        each.value.func.value.value
         for each in statements
         if isinstance(each, cst.Expr)
         and isinstance(each.value, cst.Call)
         and isinstance(each.value.func, cst.Attribute)
-    ]
-    lists = {
-        method.value.value for method in methods if method.attr.value == "append" and isinstance(method.value, cst.Name)
+        and each.value.func.attr.value == "append"
+        and isinstance(each.value.func.value, cst.Name)
     }
+
+
+def _growing_numbers(loop: cst.For | cst.While, statements: Sequence[cst.CSTNode]) -> set[str]:
+    """The names that count the iterations of a loop: ``count += 1``, or by ``enumerate``."""
     numbers = {
-        each.target.value for each in statements
-        if isinstance(each, cst.AugAssign) and isinstance(each.operator, cst.AddAssign) and isinstance(each.target, cst.Name) and isinstance(each.value, cst.Integer)
-    }  # fmt: skip
+        each.target.value
+        for each in statements
+        if isinstance(each, cst.AugAssign)
+        and isinstance(each.operator, cst.AddAssign)
+        and isinstance(each.target, cst.Name)
+        and isinstance(each.value, cst.Integer)
+    }
     if (
         isinstance(loop, cst.For)
         and isinstance(loop.iter, cst.Call)
@@ -911,34 +947,17 @@ def _broken_off_at(loop: cst.For | cst.While) -> int | None:
         first = loop.target.elements[0].value
         if dotted_name(loop.iter.func) == "enumerate" and isinstance(first, cst.Name):
             numbers.add(first.value)
-    for each in statements:
-        if not isinstance(each, cst.If):
-            continue
-        test = each.test
-        if not isinstance(test, cst.Comparison) or not isinstance(
-            test.comparisons[0].operator, (cst.Equal, cst.GreaterThan, cst.GreaterThanEqual)
-        ):
-            continue
-        limit = test.comparisons[0].comparator
-        counted = isinstance(test.left, cst.Name) and test.left.value in numbers
-        if (
-            isinstance(test.left, cst.Call)
-            and isinstance(test.left.func, cst.Name)
-            and test.left.func.value == "len"
-            and len(test.left.args) == 1
-        ):
-            given = test.left.args[0].value
-            counted = isinstance(given, cst.Name) and given.value in lists
-        last: cst.CSTNode | None = each.body.body[-1] if each.body.body else None
-        last = last.body[-1] if isinstance(last, cst.SimpleStatementLine) else last
-        # What follows is passed over from then on, too.
-        leaves = (
-            isinstance(last, cst.Break)
-            or isinstance(last, cst.Continue)
-            and not isinstance(test.comparisons[0].operator, cst.Equal)
-        )
-        if counted and leaves and isinstance(limit, cst.Integer) and not _is_set_anew(test.left, body):
-            return limit.evaluated_value + 1
+    return numbers
+
+
+def _argument_of_len(expression: cst.BaseExpression) -> cst.BaseExpression | None:
+    if (
+        isinstance(expression, cst.Call)
+        and isinstance(expression.func, cst.Name)
+        and expression.func.value == "len"
+        and len(expression.args) == 1
+    ):
+        return expression.args[0].value
     return None
 
 

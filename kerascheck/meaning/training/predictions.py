@@ -62,86 +62,103 @@ class RepeatedPrediction:
 def repeated_predictions(module: Module) -> Iterator[RepeatedPrediction]:
     """The predicts of Keras models for one item or one batch in each iteration of a loop that makes more than a few."""
     for call in module.run.calls:
-        if call.attribute != "predict" or not module.once(Program).is_model_call(call):
-            continue
-        # Another library's predict takes more than data and the size of a batch.
-        if len(call.arguments.positional) > 1 and type(constant(call.arguments.positional[1])) is not int:
-            continue
-        given = call.written("x")
-        if given is None or any(datasets_in(call.given("x"))):
+        given = _predicted(module, call)
+        if given is None:
             continue
         loop = (
-            loop_that_changes(given.value, call.scope)
+            loop_that_changes(given, call.scope)
             or environment_loop(module, call.scope)
-            or _turning_loop(module, call, given.value)
+            or _turning_loop(module, call, given)
         )
-        again = _few_rows_again(call, given.value) if loop is None else None
+        again = _few_rows_again(call, given) if loop is None else None
         loop = loop or again
-        if (
-            loop is None
-            or in_session(call.scope)
-            or most_iterations(call.scope) <= _A_FEW
-            or _is_of_all(given.value, loop)
-            or _is_over_named(loop, given.value)
-        ):
+        if loop is None or _is_small_or_for_people(module, call, given, loop):
             continue
-        # A loop that plots or asks is for people, and waits for them, and so is one over what they upload.
-        if _is_over_uploads(loop) or any(
-            _is_for_people(other, loop) for other in module.once(Pipelines).calls_in(loop)
-        ):
-            continue
-        seldom = counting_branch(call.scope, loop)
-        if (
-            seldom is not None
-            and not _fills_batch(seldom)
-            or _is_asked_for(call, loop)
-            or any(_trains_long(other, loop) for other in module.once(Pipelines).calls_in(loop))
-        ):
-            continue
-        # Around a loop over single items, one over models changes nothing, nor does one inside of a loop over batches.
-        models = (
-            loop_that_changes(call.node.func.value, call.scope, exactly=True)
-            if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute)
-            else None
-        )
-        batches = loop_that_changes(given.value, call.scope, beside=models) if models is loop else None
-        if batches is not None and any(
-            other.attribute == "train_on_batch" for other in module.once(Pipelines).calls_in(batches)
-        ):
-            models, loop = None, batches
-        if models is not None and (
-            models is loop or not loop.is_in(models) or not is_one_item(module.tree, given.value, loop)
-        ):
-            continue
-        first = module.once(Program).first_training
-        # What a module beside it does with a trained model is an application of that.
-        trains = any(outer.trains for outer in call.scope.loops(within="program"))
-        in_training = first is not None and first.module is call.module or trains
-        # With a batch size of its own each turn predicts a whole array, but for an application that waits for what comes next, and beside training on a batch.
-        waits = (
-            isinstance(loop.node, cst.While)
-            and not in_training
-            or any(other.attribute == "train_on_batch" for other in module.once(Pipelines).calls_in(loop))
-        )
-        sized = (
-            constant(call.given("batch_size"), 1) != 1 and not waits and not is_one_item(module.tree, given.value, loop)
-        )
-        if constant(call.given("steps") or Const(1)) != 1 or sized:
-            continue
-        measured = _is_measured(module, call, loop)
-        # Then it is called for its time, and not for what it gives.
-        if measured and is_left_unused(call):
-            continue
-        by_batch = seldom is not None or isinstance(loop.node, cst.For) and _is_over_batches(loop) and not trains
-        needs_last = isinstance(call.node, cst.Call) and feeds_back(loop, call.node)
-        # A session's run costs too little for batches, and for what cannot be predicted at once nothing else is there.
-        if module.runtime.multi_backend_keras and (
-            needs_last or by_batch or _BATCH.search(module.tree.code_of(given.value))
-        ):
-            continue
-        yield RepeatedPrediction(
-            call, loop, most_iterations(call.scope), again is not None, needs_last, in_training, by_batch, measured
-        )
+        item_loop = _loop_over_items(module, call, given, loop)
+        if item_loop is not None:
+            repeated = _repeated(module, call, given, item_loop, is_again=again is not None)
+            if repeated is not None:
+                yield repeated
+
+
+def _predicted(module: Module, call: Call) -> cst.BaseExpression | None:
+    """What a Keras model's ``predict`` is given, as written, unless that is a dataset."""
+    if call.attribute != "predict" or not module.once(Program).is_model_call(call):
+        return None
+    # Another library's predict takes more than data and the size of a batch.
+    if len(call.arguments.positional) > 1 and type(constant(call.arguments.positional[1])) is not int:
+        return None
+    given = call.written("x")
+    return None if given is None or any(datasets_in(call.given("x"))) else given.value
+
+
+def _is_small_or_for_people(module: Module, call: Call, given: cst.BaseExpression, loop: Scope) -> bool:
+    """Whether the iterations are few or already hold all, wait for people, or stand beside a long training."""
+    if (
+        in_session(call.scope)
+        or most_iterations(call.scope) <= _A_FEW
+        or _is_of_all(given, loop)
+        or _is_over_named(loop, given)
+    ):
+        return True
+    beside = module.once(Pipelines).calls_in(loop)
+    # A loop that plots or asks is for people, and waits for them, and so is one over what they upload.
+    if _is_over_uploads(loop) or any(_is_for_people(other, loop) for other in beside):
+        return True
+    seldom = counting_branch(call.scope, loop)
+    return (
+        seldom is not None
+        and not _fills_batch(seldom)
+        or _is_asked_for(call, loop)
+        or any(_trains_long(other, loop) for other in beside)
+    )
+
+
+def _loop_over_items(module: Module, call: Call, given: cst.BaseExpression, loop: Scope) -> Scope | None:
+    """The loop over items or batches: around one over items, a loop over models changes nothing, nor does one inside of a loop over batches."""
+    models = (
+        loop_that_changes(call.node.func.value, call.scope, exactly=True)
+        if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute)
+        else None
+    )
+    batches = loop_that_changes(given, call.scope, beside=models) if models is loop else None
+    if batches is not None and _trains_on_batches(module, batches):
+        return batches
+    if models is not None and (models is loop or not loop.is_in(models) or not is_one_item(module.tree, given, loop)):
+        return None
+    return loop
+
+
+def _trains_on_batches(module: Module, loop: Scope) -> bool:
+    return any(other.attribute == "train_on_batch" for other in module.once(Pipelines).calls_in(loop))
+
+
+def _repeated(
+    module: Module, call: Call, given: cst.BaseExpression, loop: Scope, *, is_again: bool
+) -> RepeatedPrediction | None:
+    first = module.once(Program).first_training
+    # What a module beside it does with a trained model is an application of that.
+    trains = any(outer.trains for outer in call.scope.loops(within="program"))
+    in_training = first is not None and first.module is call.module or trains
+    # With a batch size of its own each iteration predicts a whole array, but for an application that waits for what
+    # comes next, and beside training on a batch.
+    waits = isinstance(loop.node, cst.While) and not in_training or _trains_on_batches(module, loop)
+    sized = constant(call.given("batch_size"), 1) != 1 and not waits and not is_one_item(module.tree, given, loop)
+    if constant(call.given("steps") or Const(1)) != 1 or sized:
+        return None
+    measured = _is_measured(module, call, loop)
+    # Then it is called for its time, and not for what it gives.
+    if measured and is_left_unused(call):
+        return None
+    seldom = counting_branch(call.scope, loop)
+    by_batch = seldom is not None or isinstance(loop.node, cst.For) and _is_over_batches(loop) and not trains
+    needs_last = isinstance(call.node, cst.Call) and feeds_back(loop, call.node)
+    # A session's run costs too little for batches, and for what cannot be predicted at once nothing else is there.
+    if module.runtime.multi_backend_keras and (needs_last or by_batch or _BATCH.search(module.tree.code_of(given))):
+        return None
+    return RepeatedPrediction(
+        call, loop, most_iterations(call.scope), is_again, needs_last, in_training, by_batch, measured
+    )
 
 
 @dataclass(frozen=True, slots=True)

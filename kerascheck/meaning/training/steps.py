@@ -103,41 +103,14 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
     """Hand-written steps that a loop runs and nothing on the way compiles, each once.
 
     A step that is compiled somewhere, one behind a decorator that cannot be read, a
-    loop of a few turns and a step that drives a Python environment are left out.
+    loop of a few iterations and a step that drives a Python environment are left out.
     """
-    updates = [*module.once(Program).updates, *module.once(Program).assigned_updates]
+    updates = _updates(module)
     compiled = {call.node for call in updates if call.scope.traced_by()}
-    twins = [
-        node for node in module.run.compiled
-        if isinstance(node, cst.FunctionDef) and node in module.tree.parents and not any(isinstance(outer, cst.ClassDef) for outer in module.tree.ancestors(node))
-    ]  # fmt: skip
-    called = (
-        {entry.receiver.node for entry in module.run.entries if isinstance(entry.receiver, Function)}
-        if twins
-        else set()
-    )
-
-    def is_compared(function: Function) -> bool:
-        """Whether it is written down twice, with tf.function and without, and does not only take the place of the former."""
-        own = function.owner is None and function.module is module
-        return own and any(
-            twin.name.value == function.name
-            and (twin in called or module.tree.range_of(twin)[0] > module.tree.range_of(function.node)[0])
-            for twin in twins
-        )
-
+    twins = _Twins(module)
     seen = set()
     for call in updates:
-        if (
-            call.node in compiled
-            or most_iterations(call.scope) <= A_FEW_STEPS
-            or call.scope.innermost_loop(within="program") is None
-        ):
-            continue
-        if any(
-            function.opaque or function.node in module.run.compiled or is_compared(function)
-            for function in call.scope.functions()
-        ):
+        if call.node in compiled or not _is_looped(call) or twins.cover(call):
             continue
         tape = tape_of(module, call)
         if tape is None or any(_calls_saved_model(module, each) for each in {tape.frame, tape.call.scope.frame}):
@@ -145,75 +118,144 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         # Compiled, a lesson on one number and its gradient takes as long.
         if most_iterations(call.scope) <= SHORT_LOOP and not _runs_layers(module, tape, call):
             continue
-        frame = tape.frame
         inner = tape.scope.innermost_loop(within="function", comprehensions=False)
-        loop = inner or frame.innermost_loop(within="program", comprehensions=False)
-        if loop is None:
+        loop = inner or tape.frame.innermost_loop(within="program", comprehensions=False)
+        if loop is None or _has_to_stay_eager(module, call, tape, inner, loop):
             continue
-        # Where a program plays a game, a step can only be compiled if it is a function of its own, and nothing but TensorFlow, or has a loop that does not play.
-        if _drives_environment(module, list(call.scope.frames())) and (
-            any(map(steps_environment, module.once(Pipelines).calls_in(inner)))
-            if inner is not None
-            else _needs_python(module, frame, before=call.order)
-        ):
-            continue
-        region = inner if inner is not None else frame
-        # Beside a whole fit in the same turn one step takes no time.
-        if any(
-            other.scope.traced_by() is None and other.scope.is_in(loop)
-            for other in module.once(Program).model_calls("fit", "fit_generator")
-        ):
-            continue
-        # A model that is copied in each turn cannot be copied in a graph.
-        if any(other.name == CLONE_MODEL and other.scope.is_in(region) for other in module.run.calls):
-            continue
-        if any(
-            other.name in _SHOWING and not any(other.scope.conditions(within=loop))
-            for other in module.once(Pipelines).calls_in(loop)
-        ):
-            continue
-        around = inner.node if inner is not None else frame.function.node if frame.function is not None else None
-        if around is None or _asks_environment(region.module.tree, around) or _acts_on_values(module, tape.call):
-            continue
-        if inner is not None or frame.function is None or isinstance(frame.function.node, cst.Lambda):
-            written, node = tape.scope.module, tape.scope.module.tree.statement(tape.node)
-        else:
-            written, node = frame.function.module, frame.function.node
+        written, node = _written_as(tape, inner)
         if node not in seen:
             seen.add(node)
-            reads = _readings(module, tape, frame, call)
-            needs_python = (
-                any(not under for _, under in reads)
-                or _needs_python(module, frame)
-                or _draws(module, frame)
-                or any(steps_environment(other) and frame in other.scope.frames() for other in module.run.calls)
-            )
-            is_function = inner is None and frame.function is not None
-            makes = _makes_state(module, region)
-            meant = (
-                call.attribute == "assign_sub"
-                or _is_named_eager(frame)
-                or _sets_hyper(module, loop)
-                or _moves_inputs(module, tape, call)
-                or _is_run_by_others(module, tape, call)
-                or _is_shown_compiled(module, tape.call)
-            )
-            several = is_function and _optimizers(updates, call) > 1
-            yield EagerStep(
-                written,
-                node,
-                is_function,
-                call,
-                loop,
-                most_iterations(call.scope),
-                needs_python,
-                _calls_compiled(module, tape, call),
-                several,
-                meant,
-                makes,
-                _computed_outside(module, tape, call, reads),
-                reads[0][0] if reads else None,
-            )
+            yield _eager_step(module, call, tape, inner, loop, written, node)
+
+
+def _updates(module: Module) -> list[Call]:
+    """The calls that change what a model learns: by an optimizer, or by hand."""
+    program = module.once(Program)
+    return [*program.updates, *program.assigned_updates]
+
+
+class _Twins:
+    """Functions that a module holds twice: with tf.function, and without to compare."""
+
+    def __init__(self, module: Module) -> None:
+        tree = module.tree
+        self._module = module
+        self._compiled = [
+            node
+            for node in module.run.compiled
+            if isinstance(node, cst.FunctionDef)
+            and node in tree.parents
+            and not any(isinstance(outer, cst.ClassDef) for outer in tree.ancestors(node))
+        ]
+        self._called = (
+            {entry.receiver.node for entry in module.run.entries if isinstance(entry.receiver, Function)}
+            if self._compiled
+            else set()
+        )
+
+    def cover(self, call: Call) -> bool:
+        """Whether a function around ``call`` is compiled, cannot be read, or has a compiled twin."""
+        return any(
+            function.opaque or function.node in self._module.run.compiled or self._is_compared(function)
+            for function in call.scope.functions()
+        )
+
+    def _is_compared(self, function: Function) -> bool:
+        """Whether it is written down twice, and does not only take the place of the compiled one."""
+        if function.owner is not None or function.module is not self._module:
+            return False
+        tree = self._module.tree
+        return any(
+            twin.name.value == function.name
+            and (twin in self._called or tree.range_of(twin)[0] > tree.range_of(function.node)[0])
+            for twin in self._compiled
+        )
+
+
+def _is_looped(call: Call) -> bool:
+    """Whether a loop of more than a few iterations runs a call."""
+    return most_iterations(call.scope) > A_FEW_STEPS and call.scope.innermost_loop(within="program") is not None
+
+
+def _has_to_stay_eager(module: Module, call: Call, tape: Tape, inner: Scope | None, loop: Scope) -> bool:
+    """Whether a step cannot be compiled, or gains nothing by it.
+
+    Args:
+        inner: the loop around the tape in its own function.
+        loop: that one, or the loop that calls the function.
+    """
+    frame = tape.frame
+    pipelines = module.once(Pipelines)
+    region = inner if inner is not None else frame
+    # Where a program plays a game, a step can only be compiled if it is a function of its own, and nothing but
+    # TensorFlow, or has a loop that does not play.
+    if _drives_environment(module, list(call.scope.frames())) and (
+        any(map(steps_environment, pipelines.calls_in(inner)))
+        if inner is not None
+        else _needs_python(module, frame, before=call.order)
+    ):
+        return True
+    # Beside a whole fit in the same iteration one step takes no time.
+    if any(
+        other.scope.traced_by() is None and other.scope.is_in(loop)
+        for other in module.once(Program).model_calls("fit", "fit_generator")
+    ):
+        return True
+    # A model that is copied in each iteration cannot be copied in a graph.
+    if any(other.name == CLONE_MODEL and other.scope.is_in(region) for other in module.run.calls):
+        return True
+    if any(
+        other.name in _SHOWING and not any(other.scope.conditions(within=loop)) for other in pipelines.calls_in(loop)
+    ):
+        return True
+    around = inner.node if inner is not None else frame.function.node if frame.function is not None else None
+    return around is None or _asks_environment(region.module.tree, around) or _acts_on_values(module, tape.call)
+
+
+def _written_as(tape: Tape, inner: Scope | None) -> tuple[SeenModule, cst.CSTNode]:
+    """The statement of a step, or the function that is nothing else, and its module."""
+    function = tape.frame.function
+    if inner is not None or function is None or isinstance(function.node, cst.Lambda):
+        return tape.scope.module, tape.scope.module.tree.statement(tape.node)
+    return function.module, function.node
+
+
+def _eager_step(
+    module: Module, call: Call, tape: Tape, inner: Scope | None, loop: Scope, written: SeenModule, node: cst.CSTNode
+) -> EagerStep:
+    frame = tape.frame
+    reads = _readings(module, tape, frame, call)
+    is_function = inner is None and frame.function is not None
+    return EagerStep(
+        written,
+        node,
+        is_function,
+        call,
+        loop,
+        most_iterations(call.scope),
+        needs_python=any(not under for _, under in reads)
+        or _needs_python(module, frame)
+        or _draws(module, frame)
+        or any(steps_environment(other) and frame in other.scope.frames() for other in module.run.calls),
+        is_compiled_in_part=_calls_compiled(module, tape, call),
+        takes_optimizers=is_function and _optimizers(_updates(module), call) > 1,
+        may_be_meant=_is_meant(module, call, tape, loop),
+        makes=_makes_state(module, inner if inner is not None else frame),
+        computes_outside=_computed_outside(module, tape, call, reads),
+        reads=reads[0][0] if reads else None,
+    )
+
+
+def _is_meant(module: Module, call: Call, tape: Tape, loop: Scope) -> bool:
+    """Whether a step is eager for a reason that the code shows."""
+    return (
+        call.attribute == "assign_sub"
+        or _is_named_eager(tape.frame)
+        or _sets_hyper(module, loop)
+        or _moves_inputs(module, tape, call)
+        or _is_run_by_others(module, tape, call)
+        or _is_shown_compiled(module, tape.call)
+    )
 
 
 def _calls_saved_model(module: Module, frame: Scope) -> bool:

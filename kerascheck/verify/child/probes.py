@@ -289,11 +289,17 @@ def _patch_train_on_batch(owner, state):
 
 
 def _patch_callback_list(cls, state):
+    state.epoch_fresh = True
+    state.epoch_steps = 0
+    state.between_fits = False
+    _patch_batch_callbacks(cls, state)
+    _patch_epoch_callbacks(cls, state)
+
+
+def _patch_batch_callbacks(cls, state):
     recorder = state.recorder
     batch_begin, batch_end = cls.on_train_batch_begin, cls.on_train_batch_end
-    epoch_begin, epoch_end = cls.on_epoch_begin, cls.on_epoch_end
     test_batch_end = cls.on_test_batch_end
-
     measured = state.run["plan"]["parts"]
 
     def on_train_batch_begin(self, batch, logs=None):
@@ -317,26 +323,39 @@ def _patch_callback_list(cls, state):
             state.parts.add("callbacks", time.perf_counter() - called)
         else:
             batch_end(self, batch, logs)
-        if not recorder.depth:
-            return
-        state.last_logs = logs or {}
-        key = state.fit_key
-        loss = None
-        if recorder.wants_loss(key):
-            loss = _scalar(logs["loss"]) if isinstance(logs, dict) and "loss" in logs else None
-        starts_epoch = state.epoch_fresh and not state.between_fits
-        state.epoch_fresh = False
-        steps = max(1, batch - state.step_begin + 1)
-        state.epoch_steps += steps
-        recorder.tick(key, "fit", type(state.fit_model).__name__, steps, value=logs, loss=loss, epoch=starts_epoch)
-        state.between_fits = False
-        if state.cuts_fit:
-            state.fit_model.stop_training = True
+        if recorder.depth:
+            _note_fitted_batch(state, batch, logs)
 
     def on_test_batch_end(self, batch, logs=None):
         test_batch_end(self, batch, logs)
         if state.validation is not None:
             state.validation.batch_ended()
+
+    cls.on_train_batch_begin = on_train_batch_begin
+    cls.on_train_batch_end = on_train_batch_end
+    cls.on_test_batch_end = on_test_batch_end
+
+
+def _note_fitted_batch(state, batch, logs):
+    recorder = state.recorder
+    state.last_logs = logs or {}
+    key = state.fit_key
+    loss = None
+    if recorder.wants_loss(key):
+        loss = _scalar(logs["loss"]) if isinstance(logs, dict) and "loss" in logs else None
+    starts_epoch = state.epoch_fresh and not state.between_fits
+    state.epoch_fresh = False
+    steps = max(1, batch - state.step_begin + 1)
+    state.epoch_steps += steps
+    recorder.tick(key, "fit", type(state.fit_model).__name__, steps, value=logs, loss=loss, epoch=starts_epoch)
+    state.between_fits = False
+    if state.cuts_fit:
+        state.fit_model.stop_training = True
+
+
+def _patch_epoch_callbacks(cls, state):
+    recorder = state.recorder
+    epoch_begin, epoch_end = cls.on_epoch_begin, cls.on_epoch_end
 
     def on_epoch_begin(self, epoch, logs=None):
         state.epoch_fresh = True
@@ -361,12 +380,6 @@ def _patch_callback_list(cls, state):
         if recorder.depth:
             state.parts.epoch_called_back(time.perf_counter() - start, ends=True)
 
-    state.epoch_fresh = True
-    state.epoch_steps = 0
-    state.between_fits = False
-    cls.on_train_batch_begin = on_train_batch_begin
-    cls.on_train_batch_end = on_train_batch_end
-    cls.on_test_batch_end = on_test_batch_end
     cls.on_epoch_begin = on_epoch_begin
     cls.on_epoch_end = on_epoch_end
 

@@ -239,28 +239,7 @@ class Recorder:
         os._exit(0)
 
     def _tick(self, now, key, kind, name, steps, value, loss, epoch, framework):
-        series = self.series.get(key)
-        if series is None:
-            series = Series(kind, name)
-            series.framework = framework
-            series.order = sum(other.kind == kind for other in self.series.values())
-            self.series[key] = series
-            if kind not in WEAK_KINDS:
-                series.number = self._strong
-                self._strong += 1
-            series.places = user_places()
-            series.stack = user_stack()
-            series.first_iterator = self.iterators_so_far() - 1
-            for look in self.at_first_tick:
-                look(series)
-            self._channel.send(
-                event="training",
-                kind=kind,
-                number=series.number,
-                order=series.order,
-                stack=series.stack,
-                data_places=series.data_places,
-            )
+        series = self.series.get(key) or self._new_series(key, kind, name, framework)
         starts_epoch = self.epoch_began if epoch is None else epoch
         self.epoch_began = self.epoch_began and kind == PREDICTION
         if starts_epoch:
@@ -271,7 +250,6 @@ class Recorder:
             series.unread.append((series.steps, loss))
         if series.first is None:
             series.first = now
-        block = series.block
         if series.phase is not None:
             series.phase_ticks += 1
             if series.phase_ticks < _TICKS_BEFORE_PHASE:
@@ -279,18 +257,48 @@ class Recorder:
         if series.start_seconds is None and series.steps >= self._plan["warmup_steps"]:
             used = os.times()
             series.start_seconds = used.user + used.system
-        if block is None:
-            if series.last is not None:
-                series.durations.append((now - series.last, steps, starts_epoch))
-            series.last = now
-            if self._may_lead(series) and self._is_warm(series, now):
-                self.sync(value)
-                series.last = time.perf_counter()
-                if self._plan["diagnose"]:
-                    self._on_warm()
-                series.block = self._next_block(series)
-            return
+        if series.block is None:
+            self._tick_before_blocks(series, now, steps, value, starts_epoch)
+        else:
+            self._tick_in_block(series, now, steps, value, starts_epoch)
+
+    def _new_series(self, key, kind, name, framework):
+        series = Series(kind, name)
+        series.framework = framework
+        series.order = sum(other.kind == kind for other in self.series.values())
+        self.series[key] = series
+        if kind not in WEAK_KINDS:
+            series.number = self._strong
+            self._strong += 1
+        series.places = user_places()
+        series.stack = user_stack()
+        series.first_iterator = self.iterators_so_far() - 1
+        for look in self.at_first_tick:
+            look(series)
+        self._channel.send(
+            event="training",
+            kind=kind,
+            number=series.number,
+            order=series.order,
+            stack=series.stack,
+            data_places=series.data_places,
+        )
+        return series
+
+    def _tick_before_blocks(self, series, now, steps, value, starts_epoch):
+        if series.last is not None:
+            series.durations.append((now - series.last, steps, starts_epoch))
+        series.last = now
+        if self._may_lead(series) and self._is_warm(series, now):
+            self.sync(value)
+            series.last = time.perf_counter()
+            if self._plan["diagnose"]:
+                self._on_warm()
+            series.block = self._next_block(series)
+
+    def _tick_in_block(self, series, now, steps, value, starts_epoch):
         self.on_tick(steps)
+        block = series.block
         duration = now - series.last
         series.last = now
         block.steps += steps

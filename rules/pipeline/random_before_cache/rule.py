@@ -108,40 +108,42 @@ class RandomBeforeCache(Rule):
                     continue
                 behind = [stage for stage in random if stage.name not in names.datasets.FOLDERS]
                 if behind:
-                    first = behind[-1]
-                    # Held-out examples stay apart only as long as the order stays.
-                    if first.name == "shuffle" and any(
-                        after.name == "skip" for after in module.pipelines.downstream(cache)
-                    ):
-                        yield self.silence(op, "a later skip splits the examples, so their order must stay the same")
-                        continue
-                    what = "shuffle order" if first.name == "shuffle" else "random draws"
-                    wish = data.Wish(data.WishKind.CACHE_EARLIER, cache)
-                    # What a shuffle deals out to several datasets, or to the files of an interleave, must stay where it is.
-                    stays = first.name == "shuffle" and data.arrangement(module.pipelines, [wish]) is None
-                    remedy = (
-                        "shuffle again after it"
-                        if stays
-                        else f"move cache() before {first.name}()"
-                        if first.name != "shuffle" or cache.input is first
-                        else "move shuffle() after it"
-                    )
-                    yield self.finding(
-                        op,
-                        f"cache() freezes the {what} of the first epoch; {remedy}.",
-                        because="Operations before a cache run in the first epoch only.",
-                        doubt="The cache is off by default." if conditions.is_off_by_default(cache) else None,
-                        fix=fixes.rearranged(module, [wish], "Move the cache before the random operations"),
-                        wish=None if stays else wish,
-                        related=((first, f"the cache keeps the {what} of this {first.name}"),),
-                    )
+                    yield self._frozen_draws(module, op, cache, behind[-1])
                 elif op.feeds_training:
-                    source = random[0].name.rpartition(".")[2]
-                    yield self.finding(
-                        op,
-                        f"cache() freezes the order of the first epoch that {source} shuffles; shuffle again after cache().",
-                        because=f"{source} shuffles again in each epoch by default, and operations before a cache run in the first epoch only.",
-                        doubt="No code here requests that order, so it may not matter.",
-                        related=((random[0], "shuffled here"),),
-                    )
+                    yield self._frozen_folder(op, random[0])
                 break
+
+    def _frozen_draws(self, module, op, cache, first):
+        # Held-out examples stay apart only as long as the order stays.
+        if first.name == "shuffle" and any(after.name == "skip" for after in module.pipelines.downstream(cache)):
+            return self.silence(op, "a later skip splits the examples, so their order must stay the same")
+        what = "shuffle order" if first.name == "shuffle" else "random draws"
+        wish = data.Wish(data.WishKind.CACHE_EARLIER, cache)
+        # What a shuffle deals out to several datasets, or to the files of an interleave, must stay where it is.
+        stays = first.name == "shuffle" and data.arrangement(module.pipelines, [wish]) is None
+        remedy = (
+            "shuffle again after it"
+            if stays
+            else f"move cache() before {first.name}()"
+            if first.name != "shuffle" or cache.input is first
+            else "move shuffle() after it"
+        )
+        return self.finding(
+            op,
+            f"cache() freezes the {what} of the first epoch; {remedy}.",
+            because="Operations before a cache run in the first epoch only.",
+            doubt="The cache is off by default." if conditions.is_off_by_default(cache) else None,
+            fix=fixes.rearranged(module, [wish], "Move the cache before the random operations"),
+            wish=None if stays else wish,
+            related=((first, f"the cache keeps the {what} of this {first.name}"),),
+        )
+
+    def _frozen_folder(self, op, folder):
+        source = folder.name.rpartition(".")[2]
+        return self.finding(
+            op,
+            f"cache() freezes the order of the first epoch that {source} shuffles; shuffle again after cache().",
+            because=f"{source} shuffles again in each epoch by default, and operations before a cache run in the first epoch only.",
+            doubt="No code here requests that order, so it may not matter.",
+            related=((folder, "shuffled here"),),
+        )
