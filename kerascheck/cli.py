@@ -500,18 +500,21 @@ def _report(
     outcome: Outcome, files: Sequence[File], options: dict[str, Any], *, err: bool = False, fixed: int = 0
 ) -> int:
     """Print the outcome, after ``fixed`` findings were repaired; the exit code of the run."""
+    from kerascheck.pages import addresses
     from kerascheck.recall import recall
 
     findings, errors = outcome.findings, outcome.errors
     errors.sort(key=lambda error: error.sort_key)
     evidence = recall(outcome, {file.path: file.settings.target_tensorflow for file in files})
     failing = _failing(findings, files, evidence, options)
+    pages = addresses(findings, {file.path: file.settings.docs_url for file in files})
     if options["output_format"] in _FOR_PROGRAMS:
         from kerascheck.report.report import Report
 
-        _for_programs(Report(findings, errors, outcome.sources, outcome.files, evidence, failing), options, err, fixed)
+        report = Report(findings, errors, outcome.sources, outcome.files, evidence, failing, pages)
+        _for_programs(report, options, err, fixed)
     else:
-        _lines(outcome, evidence, options, err, fixed)
+        _lines(outcome, evidence, pages if _takes_links(options, err) else {}, options, err, fixed)
     if errors:
         return 2
     return int(bool(failing) and not options["exit_zero"])
@@ -555,9 +558,14 @@ def _write_report(path: str, text: str) -> None:
 
 
 def _lines(
-    outcome: Outcome, evidence: Mapping[Finding, Evidence], options: dict[str, Any], err: bool, fixed: int
+    outcome: Outcome,
+    evidence: Mapping[Finding, Evidence],
+    pages: Mapping[Finding, str],
+    options: dict[str, Any],
+    err: bool,
+    fixed: int,
 ) -> None:
-    """Print or write the report for people, or the concise one."""
+    """Print or write the report for people, or the concise one; codes are links to their ``pages``."""
     from kerascheck.report import common
 
     findings, errors = outcome.findings, outcome.errors
@@ -568,7 +576,7 @@ def _lines(
         lines: Iterable[str] = concise.render(findings, errors, outcome.sources, evidence)
         closing = [summary]
     else:
-        lines, closing = _for_people(outcome, evidence, summary, options)
+        lines, closing = _for_people(outcome, evidence, pages, summary, options)
     if options["output_file"] is None:
         for line in lines:
             click.echo(line, err=err, color=_color(options["color"]))
@@ -582,7 +590,11 @@ def _lines(
 
 
 def _for_people(
-    outcome: Outcome, evidence: Mapping[Finding, Evidence], summary: str, options: dict[str, Any]
+    outcome: Outcome,
+    evidence: Mapping[Finding, Evidence],
+    pages: Mapping[Finding, str],
+    summary: str,
+    options: dict[str, Any],
 ) -> tuple[list[str], list[str]]:
     """The lines of the default report about findings, and those about the whole run."""
     from kerascheck import measured
@@ -603,9 +615,14 @@ def _for_people(
     rules = overview.by_urgency(in_full, measured.gains())
     width = text.terminal_columns()
     lines = [
-        *text.render(in_full, outcome.errors, outcome.sources, click.style, evidence, width),
+        *text.render(in_full, outcome.errors, outcome.sources, click.style, evidence, width, pages),
         *overview.hints(
-            hints, summaries, click.style, width, last={code for code, (_, speed) in about.items() if not speed}
+            hints,
+            summaries,
+            click.style,
+            width,
+            last={code for code, (_, speed) in about.items() if not speed},
+            addresses=pages,
         ),
     ]
     closing = [*overview.start(rules, summaries, click.style, width), *text.wrapped(summary, width)]
@@ -622,6 +639,13 @@ def _color(choice: str) -> bool | None:
     if choice == "auto":
         return False if os.environ.get("NO_COLOR") else None
     return choice == "always"
+
+
+def _takes_links(options: dict[str, Any], err: bool) -> bool:
+    """Whether the report goes to a terminal, in color: files and pipes get no links."""
+    stream = sys.stderr if err else sys.stdout
+    is_terminal = options["output_file"] is None and stream.isatty() and os.environ.get("TERM") != "dumb"
+    return is_terminal and _color(options["color"]) is not False
 
 
 class _Progress:

@@ -19,6 +19,11 @@ DEFAULT_EXCLUDE = (
 )  # fmt: skip
 """Folders left out of discovery, beside hidden ones and virtual environments of any name."""
 
+DOCS_URL = ""
+"""The site with the pages of the rules, where no setting names one; empty as long as none is published."""
+DOCS_URL_VARIABLE = "KERASCHECK_DOCS_URL"
+"""The environment variable that names it instead of a configuration file."""
+
 BACKENDS = ("tensorflow", "jax", "torch", "numpy", "openvino")
 
 
@@ -82,6 +87,8 @@ class Settings:
     include_tests: bool = False
     """Whether discovery takes test files too."""
     respect_gitignore: bool = True
+    docs_url: str = DOCS_URL
+    """The address of the site with the pages of the rules; empty: findings have no addresses."""
     machine: Machine | None = None
     """None: any machine."""
     stated_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
@@ -101,7 +108,7 @@ class Overrides:
 
 
 def overrides_from(options: Mapping[str, Any], prefix: str = "--") -> Overrides:
-    """The overrides that options of a program state; options that are missing, None or empty state nothing.
+    """The overrides that options of a program state, and the environment; what is missing, None or empty states nothing.
 
     Args:
         options: names as in :class:`Settings` and :class:`Selection` to words, lists of words and flags.
@@ -123,6 +130,7 @@ def overrides_from(options: Mapping[str, Any], prefix: str = "--") -> Overrides:
         "include_tests",
         "exclude",
         "extend_exclude",
+        "docs_url",
     ):
         if options.get(name):
             key, value = name.replace("_", "-"), options[name]
@@ -132,6 +140,11 @@ def overrides_from(options: Mapping[str, Any], prefix: str = "--") -> Overrides:
                 raise ConfigError(f"{prefix}{key} {problem}") from None
     selection = Selection(words("select") or None, words("extend_select"), words("ignore") + words("extend_ignore"))
     stated_in = {key: f"{prefix}{key}" for key in _KEYS if options.get(key.replace("-", "_"))}
+    if "docs_url" not in values and (site := os.environ.get(DOCS_URL_VARIABLE)):
+        try:
+            values["docs_url"], stated_in["docs-url"] = _address(site, here), DOCS_URL_VARIABLE
+        except ConfigError as problem:
+            raise ConfigError(f"{DOCS_URL_VARIABLE} {problem}") from None
     return Overrides(selection, values, values.pop("extend_exclude", ()), stated_in)
 
 
@@ -213,6 +226,13 @@ def _tensorflow_version(value: Any, folder: str) -> str:
     return value
 
 
+def _address(value: Any, folder: str) -> str:
+    # It reaches terminals and other programs' pages: nothing in it may steer them.
+    if not isinstance(value, str) or not re.fullmatch(r"(https?://[!-~]+)?", value) or set(value) & set('"<>\\^`{|}'):
+        raise ConfigError('must be an address such as "https://example.org/kerascheck/", or empty')
+    return value
+
+
 _KEYS: dict[str, Callable[[Any, str], Any]] = {
     "select": _strings,
     "ignore": _strings,
@@ -229,6 +249,7 @@ _KEYS: dict[str, Callable[[Any, str], Any]] = {
     "backend": _choice(*BACKENDS),
     "include-tests": _flag,
     "respect-gitignore": _flag,
+    "docs-url": _address,
 }
 _SELECTION_KEYS = ("select", "extend-select", "ignore", "extend-ignore")
 _ADDING_KEYS = ("extend-select", "ignore", "extend-ignore", "extend-exclude")

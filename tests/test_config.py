@@ -41,6 +41,7 @@ def test_every_key(project, tmp_path):
         backend = "tensorflow"
         include-tests = true
         respect-gitignore = false
+        docs-url = "https://example.org/docs"
     """)
     here = str(tmp_path)
     assert settings() == Settings(
@@ -57,8 +58,30 @@ def test_every_key(project, tmp_path):
         backend="tensorflow",
         include_tests=True,
         respect_gitignore=False,
+        docs_url="https://example.org/docs",
     )
     assert pickle.loads(pickle.dumps(settings())) == settings()
+
+
+def test_the_environment_names_the_site_before_the_file_does(project, monkeypatch):
+    project('[tool.kerascheck]\ndocs-url = "https://example.org/docs"\n')
+    monkeypatch.setenv("KERASCHECK_DOCS_URL", "https://other.example/")
+    assert settings().docs_url == "https://other.example/"
+    assert settings().stated_in["docs-url"] == ("KERASCHECK_DOCS_URL",)
+    assert settings(docs_url="https://third.example").docs_url == "https://third.example"
+    monkeypatch.setenv("KERASCHECK_DOCS_URL", "docs")
+    with pytest.raises(ConfigError, match="KERASCHECK_DOCS_URL must be an address such as"):
+        settings()
+
+
+@pytest.mark.parametrize(
+    "address", ["javascript:x()", "https://a b/", "https://a/\\u001b]8;;", 'https://a/\\"', "ftp://a/", 3]
+)
+def test_an_address_that_could_steer_a_terminal_or_page_is_refused(project, address):
+    value = address if isinstance(address, int) else f'"{address}"'
+    project(f"[tool.kerascheck]\ndocs-url = {value}\n")
+    with pytest.raises(ConfigError, match="'docs-url' must be an address such as"):
+        settings()
 
 
 @pytest.mark.parametrize(

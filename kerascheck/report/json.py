@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from kerascheck.finding import Evidence, FileError, Finding, Location, Severity
+from kerascheck.finding import FileError, Finding, Location, Severity
 from kerascheck.report.common import is_fixable
 from kerascheck.report.report import Report
 
@@ -20,7 +19,7 @@ def render(report: Report) -> str:
     """The document; lines and columns are 1-based, ends exclusive; ``cell`` counts from 0, ``cell_number`` from 1, both null for scripts."""
     document = {
         "version": 1,
-        "findings": [_finding(each, report.sources, report.evidence.get(each)) for each in report.findings],
+        "findings": [_finding(each, report) for each in report.findings],
         "errors": [_error(each) for each in report.errors],
         "summary": _summary(report),
     }
@@ -30,7 +29,7 @@ def render(report: Report) -> str:
 def render_lines(report: Report) -> str:
     """One JSON object a line: the findings, the errors and the summary of the document, each with its ``kind``."""
     objects = [
-        *({"kind": "finding", **_finding(each, report.sources, report.evidence.get(each))} for each in report.findings),
+        *({"kind": "finding", **_finding(each, report)} for each in report.findings),
         *({"kind": "error", **_error(each)} for each in report.errors),
         {"kind": "summary", **_summary(report)},
     ]
@@ -65,12 +64,14 @@ def _end(location: Location) -> dict[str, Any]:
     return {"end_line": location.end_line, "end_column": location.end_column}
 
 
-def _finding(finding: Finding, sources: Mapping[str, Source], evidence: Evidence | None) -> dict[str, Any]:
+def _finding(finding: Finding, report: Report) -> dict[str, Any]:
+    evidence = report.evidence.get(finding)
     return {
         **_start(finding.location),
         **_end(finding.location),
         "code": finding.code,
         "name": finding.name,
+        "url": report.addresses.get(finding),
         "severity": str(finding.severity),
         "pedantic": finding.pedantic,
         "message": finding.message,
@@ -79,7 +80,7 @@ def _finding(finding: Finding, sources: Mapping[str, Source], evidence: Evidence
             {**_start(related.location), **_end(related.location), "message": related.message}
             for related in finding.related
         ],
-        "fix": _fix(finding, sources[finding.location.path]),
+        "fix": _fix(finding, report.sources[finding.location.path]),
         "evidence": None if evidence is None else asdict(evidence),
     }
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
+from types import MappingProxyType
 
 from kerascheck.finding import Evidence, Finding, Location, Severity
 from kerascheck.report.common import SAFE_OPTION, UNSAFE_OPTION, count, option
-from kerascheck.report.text import COLOURS, NO_BREAK, Style, wrapped
+from kerascheck.report.text import COLOURS, NO_BREAK, Style, linked, wrapped
 
 _PLACES = 3
 _STARTS = 3
@@ -22,7 +23,13 @@ def is_hint(finding: Finding, evidence: Mapping[Finding, Evidence]) -> bool:
 
 
 def hints(
-    findings: Sequence[Finding], summaries: Mapping[str, str], style: Style, width: int, *, last: Collection[str] = ()
+    findings: Sequence[Finding],
+    summaries: Mapping[str, str],
+    style: Style,
+    width: int,
+    *,
+    last: Collection[str] = (),
+    addresses: Mapping[Finding, str] = MappingProxyType({}),
 ) -> Iterator[str]:
     """One entry per rule, the most frequent first: how many, what it is, and the first places; nothing without findings.
 
@@ -31,6 +38,7 @@ def hints(
         style: colours a text, or returns it as it is.
         width: columns of the terminal.
         last: the codes of rules that come after the others, such as those that are not about speed.
+        addresses: those of the pages of rules, where the terminal is to have links.
     """
     rules = sorted(_by_rule(findings), key=lambda rule: (rule[0].code in last, -len(rule), rule[0].code))
     if not rules:
@@ -43,9 +51,8 @@ def hints(
     for rule in rules:
         code = rule[0].code
         head = f"  {len(rule):{digits}}  {code}  "
-        yield from _entry(
-            head, f"{summaries.get(code, rule[0].name)}: {_places(rule)}", width, code, style(code, bold=True)
-        )
+        styled = linked(style(code, bold=True), addresses.get(rule[0]))
+        yield from _entry(head, f"{summaries.get(code, rule[0].name)}: {_places(rule)}", width, code, styled)
     yield ""
 
 

@@ -30,6 +30,8 @@ class Report:
     """What has been measured of some of the findings."""
     failing: frozenset[Finding] = frozenset()
     """The findings for which the run fails."""
+    addresses: Mapping[Finding, str] = field(default_factory=dict)
+    """The addresses of the pages of rules, where they have one."""
 
     @property
     def items(self) -> list[Finding | FileError]:

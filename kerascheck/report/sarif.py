@@ -28,6 +28,8 @@ def render(report: Report) -> str:
     """The log of one run: findings as results, files that could not be analysed as notifications of the tool."""
     used = {finding.code for finding in report.findings}
     rooms = [room for room in registry.rooms() if room.code in used]
+    # A rule has one page for all results; where settings differ by folder, that of the first.
+    addresses = {each.code: report.addresses[each] for each in reversed(report.findings) if each in report.addresses}
     index = {room.code: position for position, room in enumerate(rooms)}
     prints = fingerprints(report.findings, report.sources)
     run = {
@@ -35,7 +37,7 @@ def render(report: Report) -> str:
             "driver": {
                 "name": "kerascheck",
                 "version": kerascheck.__version__,
-                "rules": [_rule(room) for room in rooms],
+                "rules": [_rule(room, addresses.get(room.code)) for room in rooms],
             }
         },
         "columnKind": "unicodeCodePoints",
@@ -59,12 +61,13 @@ def render(report: Report) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False)
 
 
-def _rule(room: Room) -> dict[str, Any]:
+def _rule(room: Room, address: str | None) -> dict[str, Any]:
     return {
         "id": room.code,
         "name": room.name,
         "shortDescription": {"text": room.summary},
         "fullDescription": {"text": room.summary},
+        **({"helpUri": address} if address else {}),
         "help": {"text": room.documentation, "markdown": room.documentation},
         "defaultConfiguration": {"level": _LEVELS[room.severity]},
         "properties": {"tags": ["performance" if room.speed else "correctness", "keras"]},

@@ -49,6 +49,7 @@ def render(
     style: Style,
     evidence: Mapping[Finding, Evidence] = MappingProxyType({}),
     width: int = WIDTH,
+    addresses: Mapping[Finding, str] = MappingProxyType({}),
 ) -> Iterator[str]:
     """One block of lines per finding, sorted by place; neighbours that say the same share one.
 
@@ -57,6 +58,7 @@ def render(
         style: colours a text, or returns it as it is.
         evidence: what has been measured of some of the findings.
         width: columns of the terminal.
+        addresses: those of the pages of rules, where the terminal is to have links.
     """
     width = columns(width)
     items: list[Finding | FileError] = [*findings, *errors]
@@ -68,7 +70,9 @@ def render(
                 for error in (first, *others)
             )
         else:
-            yield from _block(first, sources[first.location.path], style, evidence.get(first), width)
+            yield from _block(
+                first, sources[first.location.path], style, evidence.get(first), width, addresses.get(first)
+            )
             if others:
                 yield from _note(
                     "also",
@@ -93,11 +97,21 @@ def _says(item: Finding | FileError) -> tuple[object, ...]:
     )
 
 
-def _block(finding: Finding, source: Source, style: Style, evidence: Evidence | None, width: int) -> Iterator[str]:
+def linked(text: str, address: str | None) -> str:
+    """``text`` as a link of the terminal to ``address``; as it is where that is None.
+
+    The escape sequence is OSC 8; terminals that do not know it show the text alone.
+    """
+    return text if address is None else f"\033]8;;{address}\033\\{text}\033]8;;\033\\"
+
+
+def _block(
+    finding: Finding, source: Source, style: Style, evidence: Evidence | None, width: int, address: str | None
+) -> Iterator[str]:
     colour = COLOURS[finding.severity]
     where, severity = place(finding.location), str(finding.severity)
     words = f"  ({_first_words(finding.location, source)})".replace("  ()", "")
-    what = f"{style(severity, fg=colour, bold=True)}  {style(finding.code, bold=True)} {finding.name}"
+    what = f"{style(severity, fg=colour, bold=True)}  {linked(style(finding.code, bold=True), address)} {finding.name}"
     room = width - len(f"{where}  {severity}  {finding.code} {finding.name}")
     if not words or room >= len(words):
         yield f"{style(where, bold=True)}  {what}{words}"

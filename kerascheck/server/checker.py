@@ -33,6 +33,7 @@ _OPTIONS = (
     "include-tests",
     "exclude",
     "extend-exclude",
+    "docs-url",
 )
 """What the editor may state instead of a configuration file: the options of the command line by the same names."""
 _LISTS = frozenset(("select", "ignore", "extend-select", "extend-ignore", "exclude", "extend-exclude"))
@@ -90,6 +91,8 @@ class Linted:
     findings: list[Finding] = field(default_factory=list)
     errors: list[FileError] = field(default_factory=list)
     evidence: Mapping[Finding, Evidence] = field(default_factory=dict)
+    addresses: Mapping[Finding, str] = field(default_factory=dict)
+    """Those of the pages of rules, where they have one."""
 
 
 @dataclass
@@ -285,6 +288,7 @@ def _sources(unsaved: Sequence[Buffer]) -> list[Source]:
 
 
 def _linted(source: Source, file: File, outcome: Outcome) -> Linted:
+    from kerascheck.pages import addresses
     from kerascheck.recall import recall
 
     return Linted(
@@ -292,6 +296,7 @@ def _linted(source: Source, file: File, outcome: Outcome) -> Linted:
         outcome.findings,
         [error for error in outcome.errors if error.location.path == source.path],
         recall(outcome, {file.path: file.settings.target_tensorflow}),
+        addresses(outcome.findings, {file.path: file.settings.docs_url}),
     )
 
 

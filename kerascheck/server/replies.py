@@ -75,6 +75,7 @@ def _of_error(document: Document, error: FileError) -> types.Diagnostic:
 
 def _diagnostic(result: Result, finding: Finding) -> types.Diagnostic:
     measured = result.linted.evidence.get(finding)
+    address = result.linted.addresses.get(finding)
     lines = (finding.message, finding.because, None if measured is None else f"Measured: {measured}")
     return types.Diagnostic(
         result.document.range_of(finding.location),
@@ -82,6 +83,7 @@ def _diagnostic(result: Result, finding: Finding) -> types.Diagnostic:
         _SEVERITIES[finding.severity],
         finding.code,
         source="kerascheck",
+        code_description=None if address is None else types.CodeDescription(address),
         related_information=list(_related(result.document, finding)) or None,
         data=_data(result, finding),
     )

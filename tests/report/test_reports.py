@@ -203,7 +203,7 @@ def test_json_has_every_field_and_places_the_edits():
         "findings": [
             {
                 "path": "a.py", "cell": None, "cell_number": None, "line": 3, "column": 7, "end_line": 4, "end_column": 5,
-                "code": "KC101", "name": "serial-map", "severity": "warning", "pedantic": False,
+                "code": "KC101", "name": "serial-map", "url": None, "severity": "warning", "pedantic": False,
                 "message": "This map is serial; write more.", "because": "It draws random numbers.",
                 "related": [
                     {"path": "b.py", "cell": None, "cell_number": None, "line": 7, "column": 2, "end_line": 7, "end_column": 4,

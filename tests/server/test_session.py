@@ -361,3 +361,9 @@ async def test_an_option_that_cannot_be_used_is_named(editor):
     await editor.start(options={"min_severity": "warning"})
     (told,) = await editor.shown(editor.open("train.py", SLOW))
     assert told.message == "initializationOptions has no setting 'min_severity'; did you mean 'min-severity'?"
+
+
+async def test_a_code_leads_to_the_page_of_its_rule(editor):
+    await editor.start(options={"docs-url": "https://example.org/docs/", "extend-select": ["KC1"]})
+    told = only("KC101", await editor.shown(editor.open("train.py", SLOW)))
+    assert told.code_description.href == "https://example.org/docs/rules/serial-map/"
