@@ -6,24 +6,32 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from email.parser import HeaderParser
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 import kerascheck
+from kerascheck.config import parse_toml
+
+yaml = pytest.importorskip("yaml", reason="needs PyYAML: pip install kerascheck[test]")
 
 ROOT = Path(__file__).resolve().parent.parent
+FORMS = sorted(path for path in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml") if path.name != "config.yml")
 
-pytestmark = pytest.mark.skipif(find_spec("hatchling") is None, reason="needs hatchling: pip install kerascheck[test]")
+pytestmark = pytest.mark.skipif(
+    None in map(find_spec, ("build", "hatchling", "twine")),
+    reason="needs build and twine: pip install kerascheck[test]",
+)
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
+    """Both archives; the wheel is built from the source archive."""
     folder = tmp_path_factory.mktemp("dist")
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-d", str(folder)], cwd=ROOT, check=True, capture_output=True
-    )
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
     return folder
 
 
@@ -50,17 +58,79 @@ def test_no_top_level_package_but_ours(built):
             "kerascheck", f"kerascheck-{kerascheck.__version__}.dist-info"
         }  # fmt: skip
         metadata = archive.read(f"kerascheck-{kerascheck.__version__}.dist-info/METADATA").decode()
-    assert "License-File: LICENSE" in metadata
+        assert "kerascheck/py.typed" in archive.namelist()
+    headers = HeaderParser().parsestr(metadata)
+    assert headers["License-File"] == "LICENSE" and headers["Author"] == "The kerascheck authors"
+    assert "Typing :: Typed" in headers.get_all("Classifier")
 
 
-def test_the_source_archive_can_build_and_test_itself(built):
+def test_the_description_is_shown_by_an_index(built):
+    command = [sys.executable, "-m", "twine", "check", "--strict", *map(str, built.iterdir())]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.count("PASSED") == 2, done.stdout
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a git checkout")
+def test_the_source_archive_holds_what_git_does(built):
+    # New files that git does not ignore belong to it too, as before the first commit of a rule.
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
     (archive,) = built.glob("*.tar.gz")
     with tarfile.open(archive) as opened:
-        names = {name.partition("/")[2] for name in opened.getnames()}
-    assert {
-        "pyproject.toml",
-        "LICENSE",
-        "tests/test_rooms.py",
-        "rules/pipeline/serial_map/rule.py",
-        ".pre-commit-hooks.yaml",
-    } <= names
+        packed = {member.name.partition("/")[2] for member in opened if not member.isdir()}
+    assert packed - {"PKG-INFO"} == {name for name in listed if (ROOT / name).is_file()}
+
+
+@pytest.mark.slow
+def test_the_source_archive_installs_and_tests_itself(built, tmp_path):
+    (archive,) = built.glob("*.tar.gz")
+    with tarfile.open(archive) as opened:
+        opened.extractall(tmp_path)
+    (source,) = tmp_path.iterdir()
+    subprocess.run([sys.executable, "-I", "-m", "venv", str(tmp_path / "venv")], check=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    installed = subprocess.run([python, "-m", "pip", "install", "-q", str(archive), "pytest"], capture_output=True)
+    if installed.returncode:
+        pytest.skip("pip cannot reach a package registry")
+    # In an empty folder, where nothing but the installed package can answer.
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    version = subprocess.run([python.with_name("kerascheck"), "--version"], cwd=empty, capture_output=True, text=True)
+    assert version.stdout == f"kerascheck {kerascheck.__version__}\n"
+    tests = ["tests/test_registry.py", "tests/test_fixtures.py", "tests/source", "tests/report/test_reports.py"]
+    done = subprocess.run(
+        [python, "-m", "pytest", "-q", *tests],
+        cwd=source,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_version_stands_in_one_place():
+    command = ["git", "grep", "-lwF", kerascheck.__version__, "--", "*.cff", "*.toml", "*.py", "*.yml", "*.yaml"]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if found.returncode > 1:
+        pytest.skip("not a git checkout")
+    assert found.stdout.split() == ["kerascheck/__init__.py"]
+
+
+def test_the_citation_says_what_the_package_says():
+    project = parse_toml((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert {"cff-version", "message", "title", "authors"} <= set(citation) and "version" not in citation
+    assert (citation["license"], citation["authors"]) == (project["license"], project["authors"])
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.stem)
+def test_forms_for_issues_are_accepted(form):
+    """https://docs.github.com/communities/using-templates-to-encourage-useful-issues-and-pull-requests/syntax-for-issue-forms"""
+    content = yaml.safe_load(form.read_text(encoding="utf-8"))
+    assert set(content) == {"name", "description", "title", "body"}
+    assert all(set(field) <= {"type", "id", "attributes", "validations"} for field in content["body"])
+    assert {field["type"] for field in content["body"]} <= {"input", "textarea", "dropdown", "checkboxes", "markdown"}
+    assert all(field["attributes"]["label"] for field in content["body"] if field["type"] != "markdown")
+    names = [field["id"] for field in content["body"]]
+    assert len(names) == len(set(names)) and any(
+        field.get("validations", {}).get("required") for field in content["body"]
+    )
