@@ -107,6 +107,14 @@ class RandomBeforeCache(Rule):
                     )
                     continue
                 behind = [stage for stage in random if stage.name not in names.datasets.FOLDERS]
+                # Held-out examples stay apart only as long as the order stays.
+                if (
+                    behind
+                    and behind[-1].name == "shuffle"
+                    and any(after.name == "skip" for after in module.pipelines.downstream(cache))
+                ):
+                    yield self.silence(op, "a later skip splits the examples, so their order must stay the same")
+                    continue
                 if behind:
                     yield self._frozen_draws(module, op, cache, behind[-1])
                 elif op.feeds_training:
@@ -114,9 +122,6 @@ class RandomBeforeCache(Rule):
                 break
 
     def _frozen_draws(self, module, op, cache, first):
-        # Held-out examples stay apart only as long as the order stays.
-        if first.name == "shuffle" and any(after.name == "skip" for after in module.pipelines.downstream(cache)):
-            return self.silence(op, "a later skip splits the examples, so their order must stay the same")
         what = "shuffle order" if first.name == "shuffle" else "random draws"
         wish = data.Wish(data.WishKind.CACHE_EARLIER, cache)
         # What a shuffle deals out to several datasets, or to the files of an interleave, must stay where it is.
