@@ -6,7 +6,7 @@ import difflib
 import json
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -110,17 +110,25 @@ def fitted(page: str, width: int) -> str:
 
 def as_text(room: Room) -> str:
     """One rule for people."""
-    default = "on by default" if room.on_by_default else "off until selected"
-    parts = [
-        f"# {room.name} ({room.code})",
-        f"Usual severity: {room.severity}, {default}." + (f" It comes from {room.by}." if room.by else ""),
-        documentation(room),
-    ]
-    if diff := example(room):
-        parts.append(f"## Example\n\n```diff\n{diff}\n```")
+    shown = [*parts(room)]
     if room.kind is Rule:
-        parts.append(f"## Evidence\n\nWhat fast.py gains over slow.py:\n\n{_evidence(room)}")
-    return "\n\n".join(parts)
+        shown.append(evidence_of(room))
+    return "\n\n".join(shown)
+
+
+def parts(room: Room) -> Iterator[str]:
+    """The heading of a rule's page, a line on its severity, its documentation, and the example where there is one."""
+    default = "on by default" if room.on_by_default else "off until selected"
+    yield f"# {room.name} ({room.code})"
+    yield f"Usual severity: {room.severity}, {default}." + (f" It comes from {room.by}." if room.by else "")
+    yield documentation(room)
+    if diff := example(room):
+        yield f"## Example\n\n```diff\n{diff}\n```"
+
+
+def evidence_of(room: Room) -> str:
+    """The section on what was measured of the example, and on what others have published."""
+    return f"## Evidence\n\nWhat fast.py gains over slow.py:\n\n{_evidence(room)}"
 
 
 def _evidence(room: Room) -> str:

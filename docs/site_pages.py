@@ -1,0 +1,272 @@
+"""What the site has beside the files in docs/: a page for each rule, their index, and README.md and CONTRIBUTING.md.
+
+A hook of MkDocs. The pages are made of the rooms and of what was measured when the site is built; ``kerascheck rule``
+prints the same parts.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).resolve().parent.parent
+# The checkout, whatever is installed.
+sys.path.insert(0, str(ROOT))
+
+from kerascheck import engine, explain, measured, pages, registry  # noqa: E402
+from kerascheck.config import Configuration, Selection, Settings  # noqa: E402
+from kerascheck.registry import Room  # noqa: E402
+from kerascheck.source import display_path  # noqa: E402
+from kerascheck.source.discovery import File as Script  # noqa: E402
+from kerascheck.verify import evidence  # noqa: E402
+
+_FAMILIES = {
+    "pipeline": "Input pipeline",
+    "layers": "Layers and graphs",
+    "device": "Devices and precision",
+    "training": "Training loops",
+    "distribution": "Distribution",
+    "measurement": "Measuring",
+    "environment": "Environment",
+    "suppression": "Suppression",
+}
+_ROOT_PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md"}
+_FENCE = re.compile(r" *(```|~~~)")
+_LINK = re.compile(r"(?<=\]\()([^)#:\s]+)(?=[)#])")
+_ITEM = re.compile(r"( *)(?:[-*]|\d+\.) ")
+_INDENTED = re.compile(r"    ")
+_WIDTH, _LEFT, _ROW = 640, 60, 44
+
+
+def on_config(config: Any) -> Any:
+    """Name the page of every rule in the navigation."""
+    (rules,) = (entry["Rules"] for entry in config.nav if "Rules" in entry)
+    for family, rooms in _by_family():
+        rules.append({_FAMILIES.get(family, family): [{f"{room.code} {room.name}": _source(room)} for room in rooms]})
+    return config
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages that are made here."""
+    for path, text in _made():
+        files.append(File.generated(config, path, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """What GitHub's Markdown reads and Python's does not, and links as the site has them."""
+    return _spaced(_relinked(markdown, page.file.src_uri))
+
+
+def _made() -> Iterator[tuple[str, str]]:
+    for name, path in _ROOT_PAGES.items():
+        yield path, (ROOT / name).read_text(encoding="utf-8")
+    rooms = registry.rooms()
+    yield "rules/index.md", _index()
+    names = {room.name for room in rooms}
+    for room in rooms:
+        yield _source(room), _page(room, names)
+
+
+def _source(room: Room) -> str:
+    return pages.path(room.name).rstrip("/") + ".md"
+
+
+def _anchor(heading: str) -> str:
+    return heading.lower().replace(" ", "-")
+
+
+def _by_family() -> list[tuple[str, list[Room]]]:
+    families: dict[str, list[Room]] = {}
+    for room in registry.rooms():
+        families.setdefault(room.folder.parent.name, []).append(room)
+    return sorted(families.items(), key=lambda item: item[1][0].code)
+
+
+# --- Markdown ----------------------------------------------------------------------------------------
+
+
+def _relinked(markdown: str, page: str) -> str:
+    """Links between the documents, as they lie in the repository, turned into links between pages."""
+    names = {name: path for path, name in _ROOT_PAGES.items()}
+    source = names.get(page, f"docs/{page}")
+
+    def target(match: re.Match[str]) -> str:
+        meant = (ROOT / source).parent.joinpath(match[1]).resolve()
+        if meant == ROOT / "docs":
+            return "guide.md"
+        if meant.parent == ROOT and meant.name in _ROOT_PAGES:
+            return _ROOT_PAGES[meant.name]
+        if meant.parent == ROOT / "rules":
+            return f"rules/index.md#{_anchor(_FAMILIES[meant.name])}"
+        if meant.parent.parent == ROOT / "rules":
+            return next(_source(room) for room in registry.rooms() if room.folder.resolve() == meant)
+        return meant.relative_to(ROOT / "docs").as_posix() if meant.is_relative_to(ROOT / "docs") else match[1]
+
+    # Pages of rules have no place in the repository.
+    return markdown if page.startswith("rules/") else _outside_code(markdown, lambda line: _LINK.sub(target, line))
+
+
+def _spaced(markdown: str) -> str:
+    """With the blank line before a list that Python's Markdown wants."""
+    lines: list[str] = []
+
+    def spaced(line: str) -> str:
+        before = lines[-1] if lines else ""
+        is_first = _ITEM.match(line) and before.strip() and not _ITEM.match(before) and not before.startswith(" ")
+        lines.append(line)
+        return f"\n{line}" if is_first else line
+
+    return _outside_code(markdown, spaced)
+
+
+def _outside_code(markdown: str, change: Any) -> str:
+    """``markdown`` with ``change`` made of every line that is not in a fence or an indented block."""
+    is_code, changed = False, []
+    for line in markdown.split("\n"):
+        is_fence = bool(_FENCE.match(line))
+        is_code ^= is_fence
+        changed.append(line if is_code or is_fence else change(line))
+    return "\n".join(changed)
+
+
+# --- the page of a rule ------------------------------------------------------------------------------
+
+
+def _page(room: Room, names: set[str]) -> str:
+    family = _FAMILIES.get(room.folder.parent.name, room.folder.parent.name)
+    heading, status, *parts = explain.parts(room)
+    parts = [_cross_linked(part, names - {room.name}) for part in parts]
+    if room.kind is registry.Rule:
+        parts.append(_evidence(room))
+    title = f"{room.code} {room.name}"
+    if f"### {title}\n" in (ROOT / "docs" / "precision.md").read_text(encoding="utf-8"):
+        parts.append(f"How often its findings are right: [precision](../precision.md#{_anchor(title)}).")
+    return "\n\n".join((heading, f"*{family}.* {status}", *parts))
+
+
+def _cross_linked(text: str, names: set[str]) -> str:
+    def linked(match: re.Match[str]) -> str:
+        return f"[{match[0]}]({match[1]}.md)" if match[1] in names else match[0]
+
+    return _outside_code(text, lambda line: re.sub(r"(?<!\[)`([a-z0-9-]+)`(?!\])", linked, line))
+
+
+def _evidence(room: Room) -> str:
+    row = evidence.row_of(room.code) or {}
+    columns = {device: row[device] for device in measured.DEVICES if device in row}
+    head, _, rest = explain.evidence_of(room).partition("\n\n")
+    return "\n\n".join(filter(None, (head, _plot(columns), rest)))
+
+
+def _plot(columns: Mapping[str, Mapping[str, Any]]) -> str:
+    """The intervals of how many times faster the repaired example ran, as a drawing in the colors of the page."""
+    shown = {device: column for device, column in columns.items() if column["ratio"] is not None}
+    if not shown:
+        return ""
+    bounds = [float(value) for column in shown.values() for value in (column["low"], column["high"])]
+    low, high = min(0.8, *bounds), max(2.0, *bounds)
+    span = math.log(high / low)
+    right = _WIDTH - 40
+
+    def x(ratio: float) -> float:
+        return round(_LEFT + (right - _LEFT) * math.log(ratio / low) / span, 1)
+
+    bottom = _ROW * len(shown)
+    drawn = list(_axis([tick for tick in _ticks(high / low) if low <= tick <= high], x, bottom))
+    for number, (device, column) in enumerate(shown.items()):
+        drawn += _interval(device, column, x, _ROW * number + _ROW // 2)
+    said = "; ".join(
+        f"{device.upper()} {column['ratio']} times, 95 % interval {column['low']} to {column['high']}"
+        for device, column in shown.items()
+    )
+    size = f'viewBox="0 0 {_WIDTH} {bottom + 40}" style="width:100%;max-width:{_WIDTH}px;height:auto"'
+    text = 'fill="currentColor" font-size="13" font-family="inherit"'
+    return f'<svg role="img" aria-label="{escape(said)}" {size} {text}>{"".join(drawn)}</svg>'
+
+
+def _ticks(span: float) -> Iterable[float]:
+    """Round ratios, so few that their labels do not meet."""
+    steps = (1.0, 1.5, 2.0, 3.0, 5.0) if span < 10 else (1.0, 2.0, 5.0) if span < 100 else (1.0,)
+    return [step * 10.0**power for power in range(-3, 5) for step in steps]
+
+
+def _axis(ticks: Sequence[float], x: Any, bottom: int) -> Iterator[str]:
+    for tick in ticks:
+        faint = 'stroke-opacity="0.2"' if tick != 1 else 'stroke-dasharray="4 3"'
+        yield f'<line x1="{x(tick)}" x2="{x(tick)}" y1="0" y2="{bottom}" stroke="currentColor" {faint}/>'
+        yield f'<text x="{x(tick)}" y="{bottom + 15}" text-anchor="middle">{tick:g}</text>'
+    middle = (_LEFT + _WIDTH - 40) / 2
+    yield f'<text x="{middle}" y="{bottom + 34}" text-anchor="middle">times as fast as slow.py (95 % interval)</text>'
+
+
+def _interval(device: str, column: Mapping[str, Any], x: Any, y: int) -> Iterator[str]:
+    color = "var(--md-accent-fg-color, currentColor)"
+    left, right = x(column["low"]), x(column["high"])
+    yield f'<text x="0" y="{y + 5}">{device.upper()}</text>'
+    yield f'<line x1="{left}" x2="{right}" y1="{y}" y2="{y}" stroke="{color}" stroke-width="3"/>'
+    for end in (left, right):
+        yield f'<line x1="{end}" x2="{end}" y1="{y - 6}" y2="{y + 6}" stroke="{color}" stroke-width="3"/>'
+    yield f'<circle cx="{x(column["ratio"])}" cy="{y}" r="5" fill="{color}"/>'
+    yield f'<text x="{x(column["ratio"])}" y="{y - 10}" text-anchor="middle">{column["ratio"]:g}</text>'
+
+
+# --- the index ---------------------------------------------------------------------------------------
+
+
+def _index() -> str:
+    rows = {row["code"]: row for row in measured.read_table()}
+    fixes = _fixes()
+    text = [
+        "# Rules",
+        f"{len(registry.rooms())} rules, by family. *Gain* is how many times faster the steps of the rule's example became, where "
+        "that was confirmed: the examples are small and made to show the problem, so your code gains something else. "
+        "*Fix* is what kerascheck rewrites in the example: `safe` with `--fix`, `unsafe` with `--unsafe-fixes`, `on request` "
+        "where the rule is selected by its name.",
+    ]
+    for family, rooms in _by_family():
+        text += [f"## {_FAMILIES.get(family, family)}", "\n".join(_table(rooms, fixes, rows))]
+    return "\n\n".join(text) + "\n"
+
+
+def _table(rooms: Iterable[Room], fixes: Mapping[str, str], rows: Mapping[str, Any]) -> Iterator[str]:
+    yield "| rule | what is wrong | severity | fix | gain |"
+    yield "|---|---|---|---|---|"
+    for room in rooms:
+        default = "" if room.on_by_default else ", off by default"
+        yield (
+            f"| [{room.code} {room.name}]({room.name}.md) | {room.summary} | {room.severity}{default} "
+            f"| {fixes.get(room.code, '–')} | {_gain(rows.get(room.code, {}))} |"
+        )
+
+
+def _gain(row: Mapping[str, Any]) -> str:
+    columns = ((device, row[device]) for device in measured.DEVICES if device in row)
+    confirmed = [
+        f"{column['ratio']:g} ({device.upper()})"
+        for device, column in columns
+        if column["status"] == "confirmed" and column["ratio"] is not None and column["low"] > 1
+    ]
+    return ", ".join(confirmed) or "–"
+
+
+def _fixes() -> dict[str, str]:
+    """By code, how the fixes of the rule's example are applied."""
+    scripts = []
+    for room in registry.rooms():
+        settings = Settings(selections=(Selection(select=(room.code,)),))
+        slow = room.folder / "slow"
+        paths = sorted(slow.iterdir()) if slow.is_dir() else [slow.with_suffix(".py")]
+        scripts += [Script(display_path(path), settings) for path in paths]
+    found: dict[str, set[str]] = {}
+    for finding in engine.lint(scripts, Configuration(isolated=True)).findings:
+        if finding.fix is not None:
+            found.setdefault(finding.code, set()).add(finding.fix.applicability.value)
+    return {code: ", ".join(sorted(applied)) for code, applied in found.items()}

@@ -1,0 +1,65 @@
+"""The documentation site, as MkDocs builds it."""
+
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from kerascheck import measured, pages, published, registry
+
+ROOT = Path(__file__).resolve().parent.parent
+
+pytest.importorskip("material", reason='needs the extra "docs"')
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-q", "-d", str(folder)]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
+    return folder
+
+
+def loaded(page):
+    """What a browser fetches for a page by itself."""
+    found = []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag, attributes):
+            given = dict(attributes)
+            if tag in ("img", "script", "iframe"):
+                found.append(given.get("src") or "")
+            elif tag == "link":
+                found.append(given["href"])
+
+    Reader().feed(page)
+    return found
+
+
+def test_every_rule_has_the_page_that_findings_lead_to(site):
+    table = {row["code"]: row for row in measured.read_table()}
+    for room in registry.rooms():
+        page = (site / pages.path(room.name) / "index.html").read_text(encoding="utf-8")
+        assert f"{room.name} ({room.code})" in page and 'id="what-it-does"' in page
+        ratios = [table[room.code][each]["ratio"] for each in measured.DEVICES if each in table.get(room.code, ())]
+        assert ('<svg role="img"' in page) is any(ratios), room.name
+        assert ("not measured by us" in page) is bool(published.for_rule(room.code)), room.name
+        assert pages.path(room.name).removeprefix("rules/") in (site / "rules" / "index.html").read_text(
+            encoding="utf-8"
+        )
+
+
+def test_pages_load_nothing_from_elsewhere(site):
+    found = {each for page in site.rglob("*.html") for each in loaded(page.read_text(encoding="utf-8"))}
+    assert found and not [each for each in found if re.match(r"(https?:)?//", each)]
+
+
+def test_lists_are_lists(site):
+    for page in site.rglob("*.html"):
+        for paragraph in re.findall(r"<p>(.*?)</p>", page.read_text(encoding="utf-8"), re.DOTALL):
+            assert not re.search(r"^(- |\| )", paragraph, re.MULTILINE), (page, paragraph)
