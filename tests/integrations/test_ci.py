@@ -1,0 +1,152 @@
+"""The GitHub action and the GitLab job: their structure, and their scripts run as the services run them."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+yaml = pytest.importorskip("yaml", reason="needs PyYAML: pip install kerascheck[test]")
+
+ROOT = Path(__file__).resolve().parents[2]
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+GITLAB = yaml.safe_load((ROOT / "docs" / "kerascheck.gitlab-ci.yml").read_text(encoding="utf-8"))["kerascheck"]
+DOCUMENT = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+STEPS = {step["name"]: step for step in ACTION["runs"]["steps"]}
+STATEFUL = "import keras, tensorflow as tf\nds = tf.data.Dataset.range(9).map(lambda x: tf.random.uniform([]))\n"
+STATEFUL += "keras.Sequential().fit(ds)\n"
+
+
+@pytest.fixture
+def project(tmp_path):
+    folder = tmp_path / "a project"
+    (folder / "some scripts").mkdir(parents=True)
+    (folder / "some scripts" / "train.py").write_text(STATEFUL)
+    (folder / "plain.py").write_text("x = 1\n")
+    (folder / "venv.py").write_text("raise SystemExit('code of the repository was imported')\n")
+    return folder
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """A folder that looks as if kerascheck had been installed into it."""
+    program = tmp_path / "temp" / "kerascheck" / "bin" / "kerascheck"
+    program.parent.mkdir(parents=True)
+    program.write_text(
+        f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(ROOT)!r})\nfrom kerascheck.cli import main\nmain()\n"
+    )
+    program.chmod(0o755)
+    return tmp_path / "temp"
+
+
+def run_step(name, folder, temp, **inputs):
+    """What a step of the action does on a runner, with the inputs given and the defaults of others."""
+    values = {key: value.get("default", "") for key, value in ACTION["inputs"].items()}
+    values |= {key.replace("_", "-"): value for key, value in inputs.items()}
+    assert set(values) == set(ACTION["inputs"])
+    environment = {}
+    for key, value in STEPS[name].get("env", {}).items():
+        asked = re.fullmatch(r"\$\{\{ inputs\.([\w-]+) \}\}", value)
+        environment[key] = values[asked[1]] if asked else sys.executable
+    script = folder.parent / "step.sh"
+    script.write_text(STEPS[name]["run"])
+    return subprocess.run(
+        ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", script],
+        cwd=folder / values["working-directory"],
+        env={**os.environ, **environment, "RUNNER_TEMP": str(temp), "GITHUB_ACTION_PATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_the_action_is_one_that_github_runs():
+    """https://docs.github.com/actions/reference/workflows-and-actions/metadata-syntax"""
+    assert {"name", "description", "inputs", "runs"} <= set(ACTION) and ACTION["runs"]["using"] == "composite"
+    assert all(type(value["default"]) is str and value["description"] for value in ACTION["inputs"].values())
+    for step in STEPS.values():
+        assert ("run" in step) != ("uses" in step) and ("run" not in step or step["shell"] == "bash")
+    asked = set(re.findall(r"inputs\.([\w-]+)", (ROOT / "action.yml").read_text(encoding="utf-8")))
+    assert asked == set(ACTION["inputs"])
+
+
+def test_no_input_is_part_of_a_script():
+    assert not [step["name"] for step in STEPS.values() if "${{" in step.get("run", "")]
+
+
+def test_findings_are_annotations_and_sarif(project, installed):
+    lint = {"paths": "some scripts\nplain.py\n", "args": "--select KC101\n--pedantic", "sarif_file": "out.sarif"}
+    ran = run_step("kerascheck", project, installed, **lint)
+    assert ran.returncode == 1, ran.stderr
+    assert ran.stdout.startswith("::warning title=kerascheck KC101 serial-map,file=some scripts/train.py,line=2,")
+    (run,) = json.loads((project / "out.sarif").read_text(encoding="utf-8"))["runs"]
+    assert [result["ruleId"] for result in run["results"]] == ["KC101"]
+
+
+def test_exit_codes_are_those_of_kerascheck(project, installed):
+    assert run_step("kerascheck", project, installed, paths="plain.py").returncode == 0
+    assert run_step("kerascheck", project, installed, paths="missing.py").returncode == 2
+    assert run_step("kerascheck", project, installed, args="--exit-zero", sarif_file="no/such/folder").returncode == 2
+
+
+def test_inputs_are_not_executed(project, installed):
+    hostile = "$(touch pwned) `touch pwned`; touch pwned #"
+    for name, code in {"paths": 2, "args": 2, "output_format": 2, "sarif_file": 1}.items():
+        ran = run_step("kerascheck", project, installed, **{name: hostile})
+        assert ran.returncode == code, (name, ran.stdout, ran.stderr)
+    assert (project / hostile).is_file(), "the SARIF report has the name that was asked for"
+    assert not list(project.rglob("pwned"))
+
+
+@pytest.mark.slow
+def test_the_action_installs_what_it_runs(project, tmp_path):
+    installing = run_step("Install kerascheck", project, tmp_path)
+    if "No matching distribution" in installing.stderr:
+        pytest.skip("pip cannot reach a package registry")
+    assert installing.returncode == 0, installing.stderr
+    assert run_step("kerascheck", project, tmp_path, args="--select KC101").returncode == 1
+
+
+def run_job(folder, temp, **variables):
+    """What the script of the GitLab job does, in the shell of its image."""
+    script = "\n".join(GITLAB["script"]).replace("/tmp/kerascheck", str(temp / "kerascheck"))
+    environment = {**os.environ, **GITLAB["variables"], **variables, "CI_PROJECT_DIR": str(folder)}
+    return subprocess.run(["sh", "-e", "-c", script], cwd=folder, env=environment, capture_output=True, text=True)
+
+
+def test_the_job_of_gitlab_reports_and_fails(project, installed):
+    ran = run_job(project, installed, KERASCHECK_PATHS="some scripts\nplain.py", KERASCHECK_ARGS="--select KC101")
+    assert ran.returncode == 1 and "KC101 serial-map" in ran.stdout, ran.stderr
+    (report,) = GITLAB["artifacts"]["reports"].values()
+    (issue,) = json.loads((project / report).read_text(encoding="utf-8"))
+    assert issue["location"]["path"] == "some scripts/train.py"
+    assert GITLAB["artifacts"]["when"] == "always"
+
+
+def test_the_job_of_gitlab_executes_no_variable_and_keeps_the_exit_code(project, installed):
+    assert run_job(project, installed, KERASCHECK_PATHS="$(touch pwned)").returncode == 2
+    assert run_job(project, installed, KERASCHECK_PATHS="plain.py").returncode == 0
+    assert not list(project.rglob("pwned"))
+
+
+def test_the_job_of_gitlab_installs_nothing_by_guess(tmp_path):
+    ask = subprocess.run(["sh", "-e", "-c", GITLAB["before_script"][0]], env={}, capture_output=True, text=True)
+    assert ask.returncode == 2 and "KERASCHECK_PACKAGE" in ask.stderr
+
+
+def test_the_documented_recipes_use_what_is_there():
+    recipes = [
+        yaml.safe_load(block) for block in re.findall(r"^```yaml\n(.*?)^```", DOCUMENT, re.DOTALL | re.MULTILINE)
+    ]
+    steps = [step for recipe in recipes for job in recipe.get("jobs", {}).values() for step in job["steps"]]
+    given = [set(step["with"]) for step in steps if step.get("uses", "").startswith("<owner>")]
+    assert given and all(names <= set(ACTION["inputs"]) for names in given)
+    assert all(f"| `{name}` |" in DOCUMENT for name in ACTION["inputs"])
+    ((job, included),) = [
+        (recipe["kerascheck"], recipe["include"][0]["file"]) for recipe in recipes if "include" in recipe
+    ]
+    assert set(job["variables"]) == {"KERASCHECK_PACKAGE", *GITLAB["variables"]} and (ROOT / included).is_file()
+    hooks = {hook["id"] for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))}
+    assert hooks >= {hook["id"] for recipe in recipes for repo in recipe.get("repos", ()) for hook in repo["hooks"]}
