@@ -1,4 +1,4 @@
-"""What the site has beside the files in docs/: a page for each rule, their index, and README.md and CONTRIBUTING.md.
+"""What the site has beside the files in docs/: a page for each rule, their index, and README.md with its neighbours.
 
 A hook of MkDocs. The pages are made of the rooms and of what was measured when the site is built; ``kerascheck rule``
 prints the same parts.
@@ -37,12 +37,16 @@ _FAMILIES = {
     "environment": "Environment",
     "suppression": "Suppression",
 }
-_ROOT_PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md"}
+_ROOT_PAGES = {
+    **{path.name: path.name.lower() for path in ROOT.glob("*.md")},
+    "README.md": "index.md",
+    "CITATION.cff": "CITATION.cff",
+}
 _FENCE = re.compile(r" *(```|~~~)")
 _LINK = re.compile(r"(?<=\]\()([^)#:\s]+)(?=[)#])")
 _ITEM = re.compile(r"( *)(?:[-*]|\d+\.) ")
 _INDENTED = re.compile(r"    ")
-_WIDTH, _LEFT, _ROW = 640, 60, 44
+_WIDTH, _LEFT, _ROW = 420, 48, 44
 
 
 def on_config(config: Any) -> Any:
@@ -162,8 +166,8 @@ def _cross_linked(text: str, names: set[str]) -> str:
 def _evidence(room: Room) -> str:
     row = evidence.row_of(room.code) or {}
     columns = {device: row[device] for device in measured.DEVICES if device in row}
-    head, _, rest = explain.evidence_of(room).partition("\n\n")
-    return "\n\n".join(filter(None, (head, _plot(columns), rest)))
+    heading, sentence, rest = explain.evidence_of(room).split("\n\n", 2)
+    return "\n\n".join(filter(None, (heading, sentence, _plot(columns), rest)))
 
 
 def _plot(columns: Mapping[str, Mapping[str, Any]]) -> str:
@@ -174,7 +178,7 @@ def _plot(columns: Mapping[str, Mapping[str, Any]]) -> str:
     bounds = [float(value) for column in shown.values() for value in (column["low"], column["high"])]
     low, high = min(0.8, *bounds), max(2.0, *bounds)
     span = math.log(high / low)
-    right = _WIDTH - 40
+    right = _WIDTH - 16
 
     def x(ratio: float) -> float:
         return round(_LEFT + (right - _LEFT) * math.log(ratio / low) / span, 1)
@@ -187,7 +191,7 @@ def _plot(columns: Mapping[str, Mapping[str, Any]]) -> str:
         f"{device.upper()} {column['ratio']} times, 95 % interval {column['low']} to {column['high']}"
         for device, column in shown.items()
     )
-    size = f'viewBox="0 0 {_WIDTH} {bottom + 40}" style="width:100%;max-width:{_WIDTH}px;height:auto"'
+    size = f'viewBox="0 0 {_WIDTH} {bottom + 40}" style="width:100%;max-width:{_WIDTH + 60}px;height:auto"'
     text = 'fill="currentColor" font-size="13" font-family="inherit"'
     return f'<svg role="img" aria-label="{escape(said)}" {size} {text}>{"".join(drawn)}</svg>'
 
@@ -203,7 +207,7 @@ def _axis(ticks: Sequence[float], x: Any, bottom: int) -> Iterator[str]:
         faint = 'stroke-opacity="0.2"' if tick != 1 else 'stroke-dasharray="4 3"'
         yield f'<line x1="{x(tick)}" x2="{x(tick)}" y1="0" y2="{bottom}" stroke="currentColor" {faint}/>'
         yield f'<text x="{x(tick)}" y="{bottom + 15}" text-anchor="middle">{tick:g}</text>'
-    middle = (_LEFT + _WIDTH - 40) / 2
+    middle = (_LEFT + _WIDTH - 16) / 2
     yield f'<text x="{middle}" y="{bottom + 34}" text-anchor="middle">times as fast as slow.py (95 % interval)</text>'
 
 
