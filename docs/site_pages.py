@@ -44,8 +44,7 @@ _ROOT_PAGES = {
 }
 _FENCE = re.compile(r" *(```|~~~)")
 _LINK = re.compile(r"(?<=\]\()([^)#:\s]+)(?=[)#])")
-_ITEM = re.compile(r"( *)(?:[-*]|\d+\.) ")
-_INDENTED = re.compile(r"    ")
+_ITEM = re.compile(r"(?:[-*]|\d+\.) ")
 _WIDTH, _LEFT, _ROW = 420, 48, 44
 
 
@@ -119,14 +118,22 @@ def _relinked(markdown: str, page: str) -> str:
 
 
 def _spaced(markdown: str) -> str:
-    """With the blank line before a list that Python's Markdown wants."""
-    lines: list[str] = []
+    """With the blank line before a list, and the indentation in it, that Python's Markdown wants."""
+    block, in_list = "", False
 
     def spaced(line: str) -> str:
-        before = lines[-1] if lines else ""
-        is_first = _ITEM.match(line) and before.strip() and not _ITEM.match(before) and not before.startswith(" ")
-        lines.append(line)
-        return f"\n{line}" if is_first else line
+        nonlocal block, in_list
+        is_item = bool(_ITEM.match(line))
+        if not line.strip():
+            block = ""
+        elif not block:
+            in_list = is_item or in_list and line.startswith(" ")
+            block = "item" if is_item else "text"
+            return f"    {line.lstrip()}" if in_list and not is_item else line
+        elif is_item and block == "text":
+            block, in_list = "item", True
+            return f"\n{line}"
+        return line
 
     return _outside_code(markdown, spaced)
 

@@ -62,4 +62,4 @@ def test_pages_load_nothing_from_elsewhere(site):
 def test_lists_are_lists(site):
     for page in site.rglob("*.html"):
         for paragraph in re.findall(r"<p>(.*?)</p>", page.read_text(encoding="utf-8"), re.DOTALL):
-            assert not re.search(r"^(- |\| )", paragraph, re.MULTILINE), (page, paragraph)
+            assert not re.search(r"^(- |\| |\d\. )", paragraph, re.MULTILINE), (page, paragraph)
