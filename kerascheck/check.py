@@ -26,6 +26,7 @@ from kerascheck.source.discovery import File, matches
 from kerascheck.source.notebook import header_for, without
 from kerascheck.source.python import is_about_depth, usual_recursion_limit
 from kerascheck.source.requirements import RequirementsFile, kind_of
+from kerascheck.source.rewriting import suited
 from kerascheck.source.suppression import Directive, Suppressions, speaks_to_us, suppressions
 
 if TYPE_CHECKING:
@@ -323,10 +324,10 @@ def placed(room: Room, diagnosis: Diagnosis) -> tuple[Finding, set[int]]:
         source.locate(start, end),
         diagnosis.message,
         diagnosis.because,
-        # In a script that lost its commands or its data on the way here nobody could apply it.
-        diagnosis.fix
-        if (source.is_rewritable or source.cells is not None) and source.without_data == source.text
-        else None,
+        # In a script that lost its data on the way here nobody could apply it.
+        None
+        if diagnosis.fix is None or source.piped or source.without_data != source.text
+        else suited(source, diagnosis.fix, start),
         related,
         (statement.line, statement.end_line),
         diagnosis.pedantic,

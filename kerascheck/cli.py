@@ -401,12 +401,12 @@ def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
     else:
         outcome = engine.Session(configuration).lint(source)
     if options["diff"]:
-        return _diff([file], outcome, options)
+        return _diff([file], outcome, options, data)
     if not options["fix"]:
         return _report(outcome, [file], options)
     from kerascheck.repair import repairs
 
-    made = list(repairs([file], outcome, unsafe=options["unsafe_fixes"]))
+    made = list(repairs([file], outcome, unsafe=options["unsafe_fixes"], given=data))
     for repair in made:
         data = repair.after
         _took(repair, outcome, options)
@@ -416,7 +416,7 @@ def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
 
 
 def _fix(files: Sequence[File], outcome: Outcome, options: dict[str, Any]) -> int:
-    """Write every script that fixes change; how many findings that repaired."""
+    """Write every file that fixes change; how many findings that repaired."""
     from kerascheck.fix import write_atomically
     from kerascheck.repair import repairs
 
@@ -477,14 +477,17 @@ def _took(repair: Repair, outcome: Outcome, options: dict[str, Any]) -> None:
         click.echo(common.fixed(repair.source.path, repair.fixed.applied), err=True)
 
 
-def _diff(files: Sequence[File], outcome: Outcome, options: dict[str, Any]) -> int:
+def _diff(files: Sequence[File], outcome: Outcome, options: dict[str, Any], given: bytes | None = None) -> int:
     """Print what --fix would change as one patch; the exit code of the run."""
     from kerascheck.patch import patch
     from kerascheck.repair import repairs
     from kerascheck.report import common, concise
 
-    made = list(repairs(files, outcome, unsafe=options["unsafe_fixes"]))
-    folder, text = patch({repair.source.path: (repair.before, repair.after) for repair in made})
+    made = list(repairs(files, outcome, unsafe=options["unsafe_fixes"], given=given))
+    folder, text = patch(
+        {repair.source.path: (repair.before, repair.after) for repair in made if not repair.cells},
+        {repair.source.path: repair.cells for repair in made},
+    )
     click.echo(text, nl=False)
     for line in concise.render([], outcome.errors, outcome.sources):
         click.echo(line, err=True)

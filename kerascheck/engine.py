@@ -34,6 +34,7 @@ from kerascheck.source.notebook import header_for
 from kerascheck.source.python import Verdict, verdict
 from kerascheck.source.reading import read_bytes
 from kerascheck.source.requirements import is_about_tensorflow, kind_of
+from kerascheck.source.rewriting import edited, programs
 from kerascheck.source.suppression import Comments, Directive, Suppressions, speaks_to_us
 
 if TYPE_CHECKING:
@@ -382,8 +383,8 @@ def is_on_disk(source: Source) -> bool:
     return there == source.text or there.replace("\r\n", "\n").replace("\r", "\n") == source.text
 
 
-def fix(source: Source, file: File, outcome: Outcome, *, unsafe: bool, unsaved: Sequence[Source] = ()) -> Fixed:
-    """Apply the fixes of a script's findings, as far as ``unsafe`` allows, to its text.
+def fix(source: Source, file: File, outcome: Outcome, *, unsafe: bool, unsaved: Sequence[Source] = ()) -> Fixed[Source]:
+    """Apply the fixes of a file's findings, as far as ``unsafe`` allows, to its text.
 
     Args:
         outcome: the run in which the findings were made: other files whose check found
@@ -398,7 +399,10 @@ def fix(source: Source, file: File, outcome: Outcome, *, unsafe: bool, unsaved: 
         analysis = Analysis([changed, *unsaved])
         return _merge([file], [analysis.check(each) for each in (file, *others)]).findings
 
-    return with_large_stack(lambda: apply_fixes(source, find, unsafe, is_python=kind_of(source.path) is None))
+    is_python = kind_of(source.path) is None
+    return with_large_stack(
+        lambda: apply_fixes(source, find, unsafe, is_python=is_python, edited=edited, programs=programs)
+    )
 
 
 def _graphs(candidates: Iterable[File], configuration: Configuration, memo: Memo | None) -> dict[str, ImportGraph]:

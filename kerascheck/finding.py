@@ -7,7 +7,7 @@ columns are 1-based and, in notebooks, relative to the cell.
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 UNREADABLE = "KC999"
@@ -68,6 +68,21 @@ class Edit:
     content: str
 
 
+def with_edits(text: str, edits: Iterable[Edit]) -> str:
+    """``text`` with edits that do not overlap; insertions at one place keep their order.
+
+    Example:
+        >>> with_edits("tf.nn", [Edit(5, 5, ".relu"), Edit(0, 2, "tensorflow")])
+        'tensorflow.nn.relu'
+    """
+    parts: list[str] = []
+    position = 0
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
+        parts += (text[position : edit.start], edit.content)
+        position = edit.end
+    return "".join((*parts, text[position:]))
+
+
 @dataclass(frozen=True, slots=True)
 class Fix:
     """Edits of one file that belong together: all are applied, or none.
@@ -81,6 +96,8 @@ class Fix:
     message: str
     """What is done, in the imperative: "Add num_parallel_calls=tf.data.AUTOTUNE"."""
     edits: tuple[Edit, ...]
+    withheld: str = ""
+    """Why it is not made in the file, after "not applied:"; empty where it is."""
 
 
 @dataclass(frozen=True, order=True, slots=True)

@@ -15,9 +15,9 @@ import warnings
 from bisect import bisect_right, insort
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
-from kerascheck.finding import Applicability, Edit, Finding, Fix
+from kerascheck.finding import Applicability, Edit, Finding, Fix, with_edits
 
 _ROUNDS = 10
 """A fix may uncover another finding; a chain longer than this is a fault of the rules."""
@@ -36,12 +36,12 @@ class Editable(Protocol):
         """The same source with another text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fixed:
+@dataclass(frozen=True)
+class Fixed(Generic[_Source]):
     """What :func:`apply_fixes` did to one source."""
 
-    text: str
-    """The text after all fixes; equal to the original where nothing was applied."""
+    source: _Source
+    """The source after all fixes; equal to the original where nothing was applied."""
     applied: list[Finding]
     """Findings whose fix is in ``text``; their places are those of the round that applied them."""
     remaining: list[Finding]
@@ -49,6 +49,11 @@ class Fixed:
     skipped: list[Finding]
     """Those of ``remaining`` whose applicable fix was refused: it breaks the syntax, undoes
     another fix, overlaps itself, or the rounds ran out."""
+
+    @property
+    def text(self) -> str:
+        """The text of ``source``."""
+        return self.source.text
 
 
 class _Taken:
@@ -107,14 +112,15 @@ def compose(text: str, fixes: Iterable[Fix]) -> tuple[str, list[Fix]]:
     Returns:
         The new text and the fixes that are in it.
     """
+    edits, applied = _fitting(text, fixes)
+    return with_edits(text, edits), applied
+
+
+def _fitting(text: str, fixes: Iterable[Fix]) -> tuple[list[Edit], list[Fix]]:
+    """The edits that :func:`compose` makes, in the order of the text, and the fixes that they are from."""
     taken = _Taken(len(text))
     applied = [fix for fix in sorted((fix for fix in fixes if fix.edits), key=_fix_order) if taken.take(fix)]
-    parts: list[str] = []
-    position = 0
-    for edit in sorted(taken.edits, key=_place):
-        parts += (text[position : edit.start], edit.content)
-        position = edit.end
-    return "".join((*parts, text[position:])), applied
+    return sorted(taken.edits, key=_place), applied
 
 
 def _compiles(text: str) -> bool:
@@ -139,25 +145,32 @@ def _parses(text: str) -> bool:
     return True
 
 
-def _accepted(text: str, fixes: Sequence[Fix], valid: Callable[[str], bool]) -> tuple[str, list[Fix]]:
-    """Compose ``fixes`` without those that break ``text``."""
+def _accepted(
+    source: _Source, fixes: Sequence[Fix], made: Callable[[_Source, Sequence[Edit]], _Source | None]
+) -> tuple[_Source, list[Fix]]:
+    """Compose ``fixes`` without those that break ``source``.
+
+    Args:
+        made: the source with edits; None where they break it.
+    """
     while True:
-        new_text, applied = compose(text, fixes)
-        if new_text == text or valid(new_text):
-            return new_text, applied
+        edits, applied = _fitting(source.text, fixes)
+        changed = made(source, edits) if edits else source
+        if changed is not None:
+            return changed, applied
         # Without the broken fixes, others that conflicted with them may fit.
-        broken = _broken(text, applied, valid)
+        broken = _broken(source.text, applied, lambda edits: made(source, edits) is not None)
         fixes = [fix for fix in fixes if fix not in broken]
 
 
-def _broken(text: str, fixes: list[Fix], valid: Callable[[str], bool]) -> set[Fix]:
+def _broken(text: str, fixes: list[Fix], valid: Callable[[Sequence[Edit]], bool]) -> set[Fix]:
     """Which of ``fixes``, which fit together but break ``text``, to leave out; found by halving."""
     good: list[Fix] = []
     broken: set[Fix] = set()
     pending = [fixes]
     while pending:
         group = pending.pop()
-        trial, _ = compose(text, [*good, *group])
+        trial, _ = _fitting(text, [*good, *group])
         if valid(trial):
             good += group
         elif len(group) > 1:
@@ -168,9 +181,23 @@ def _broken(text: str, fixes: list[Fix], valid: Callable[[str], bool]) -> set[Fi
     return broken
 
 
+def _edited(source: _Source, edits: Sequence[Edit]) -> _Source | None:
+    return source.with_text(with_edits(source.text, edits))
+
+
+def _text_of(source: Editable) -> Sequence[str]:
+    return (source.text,)
+
+
 def apply_fixes(
-    source: _Source, find: Callable[[_Source], Sequence[Finding]], unsafe: bool, *, is_python: bool = True
-) -> Fixed:
+    source: _Source,
+    find: Callable[[_Source], Sequence[Finding]],
+    unsafe: bool,
+    *,
+    is_python: bool = True,
+    edited: Callable[[_Source, Sequence[Edit]], _Source | None] = _edited,
+    programs: Callable[[_Source], Sequence[str]] = _text_of,
+) -> Fixed[_Source]:
     """Fix a source until nothing changes, in at most 10 rounds.
 
     Args:
@@ -178,6 +205,8 @@ def apply_fixes(
         find: the findings of a source; their edits count characters of its ``text``.
         unsafe: also apply fixes that may change results.
         is_python: whether the result has to parse; texts of other kinds are taken as the fixes leave them.
+        edited: the source with edits; None where they cannot be written.
+        programs: what of a source has to parse by itself, in order.
 
     The result parses, and compiles under the running Python if the original does: a fix
     that would break this is dropped, and the others are applied. A round that leads back
@@ -185,10 +214,17 @@ def apply_fixes(
     """
     # A file may use syntax newer than the running Python: then the parser alone decides.
     allowed = (Applicability.SAFE, Applicability.UNSAFE) if unsafe else (Applicability.SAFE,)
-    checks_compile = is_python and _compiles(source.text)
+    originals = [(text, _compiles(text)) for text in programs(source)] if is_python else []
 
-    def valid(text: str) -> bool:
-        return not is_python or (not checks_compile or _compiles(text)) and _parses(text)
+    def made(source: _Source, edits: Sequence[Edit]) -> _Source | None:
+        changed = edited(source, edits)
+        if changed is None or not is_python or changed.text == source.text:
+            return changed
+        valid = all(
+            text == original or (not compiles or _compiles(text)) and _parses(text)
+            for text, (original, compiles) in zip(programs(changed), originals)
+        )
+        return changed if valid else None
 
     seen = {source.text}
     applied: list[Finding] = []
@@ -197,18 +233,21 @@ def apply_fixes(
         wanted = [
             finding
             for finding in findings
-            if finding.fix is not None and finding.fix.edits and finding.fix.applicability in allowed
+            if finding.fix is not None
+            and finding.fix.edits
+            and not finding.fix.withheld
+            and finding.fix.applicability in allowed
         ]
         if round_number == _ROUNDS:
             break
-        text, fixes = _accepted(source.text, [finding.fix for finding in wanted if finding.fix], valid)
-        if text in seen:
+        changed, fixes = _accepted(source, [finding.fix for finding in wanted if finding.fix], made)
+        if changed.text in seen:
             break
-        seen.add(text)
+        seen.add(changed.text)
         done = set(fixes)
         applied += (finding for finding in wanted if finding.fix in done)
-        source = source.with_text(text)
-    return Fixed(source.text, applied, findings, wanted)
+        source = changed
+    return Fixed(source, applied, findings, wanted)
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:

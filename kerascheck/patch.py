@@ -11,22 +11,37 @@ from collections.abc import Mapping
 _ESCAPES = {b"\t": b"\\t", b"\n": b"\\n", b"\r": b"\\r", b'"': b'\\"', b"\\": b"\\\\"}
 
 
-def patch(changes: Mapping[str, tuple[bytes, bytes]]) -> tuple[str, bytes]:
+def patch(
+    changes: Mapping[str, tuple[bytes, bytes]], cells: Mapping[str, Mapping[int, tuple[str, str]]] | None = None
+) -> tuple[str, bytes]:
     """One patch of several files.
 
     Args:
         changes: paths to the content before and after. Links count as what they lead to, which no patch changes twice.
+        cells: paths of notebooks to the code before and after of cells, by number. They are shown to read:
+            ``git apply`` leaves them out with ``--exclude='*.ipynb:cell *'``.
 
     Returns:
         The absolute path of the folder to apply the patch in, and the patch. The folder is the root of the
         repository that holds all of the files: paths after ``diff --git`` count from there, wherever in it ``git apply`` is run.
         Without a repository it is the working directory, or where not all files lie below that, the folder that holds them all.
     """
-    real = {os.path.realpath(path): contents for path, contents in changes.items()}
-    if not real:
+    parts = {(os.path.realpath(path), 0): contents for path, contents in changes.items()}
+    for path, codes in (cells or {}).items():
+        parts.update({(os.path.realpath(path), cell): _encoded(*code) for cell, code in codes.items()})
+    if not parts:
         return os.getcwd(), b""
-    base = _base(list(real))
-    return base, b"".join(_changed(os.path.relpath(path, base), *contents) for path, contents in sorted(real.items()))
+    base = _base([path for path, _ in parts])
+    return base, b"".join(
+        _changed(os.path.relpath(path, base) + f":cell {cell}" * bool(cell), *contents)
+        for (path, cell), contents in sorted(parts.items())
+    )
+
+
+def _encoded(before: str, after: str) -> tuple[bytes, bytes]:
+    """The code of a cell, whose last line needs no newline."""
+    end = "" if before.endswith("\n") or after.endswith("\n") else "\n"
+    return (before + end).encode("utf-8", "replace"), (after + end).encode("utf-8", "replace")
 
 
 def _base(paths: list[str]) -> str:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kerascheck import engine
+from kerascheck.finding import UNREADABLE, FileError, Location
 from kerascheck.fix import Fixed
 from kerascheck.outcome import Outcome
-from kerascheck.source import Source
+from kerascheck.source import Source, Unreadable, decode
 from kerascheck.source.discovery import File
+from kerascheck.source.notebook import codes_of
+from kerascheck.source.notebook_file import NotRewritable, rewritten
+from kerascheck.source.reading import cannot_be_read, read_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,17 +24,19 @@ class Repair:
         source: the file as it was linted.
         fixed: what was applied, and what is left.
         before, after: the bytes of the file.
+        cells: of a notebook, the cells that change, by number: their code before and after.
     """
 
     source: Source
-    fixed: Fixed
+    fixed: Fixed[Source]
     before: bytes
     after: bytes
+    cells: Mapping[int, tuple[str, str]]
 
     def take(self, outcome: Outcome) -> None:
         """Put what is left in the place of what the run found in the file."""
         path = self.source.path
-        outcome.sources[path] = self.source.with_text(self.fixed.text)
+        outcome.sources[path] = self.fixed.source
         outcome.findings = [finding for finding in outcome.findings if finding.location.path != path]
         # A fix that was refused would be refused again: it is not offered.
         outcome.findings += (
@@ -39,20 +45,40 @@ class Repair:
         outcome.findings.sort(key=lambda finding: finding.sort_key)
 
 
-def repairs(files: Sequence[File], outcome: Outcome, *, unsafe: bool) -> Iterator[Repair]:
-    """The repairs of all scripts that fixes change, sorted by path.
+def repairs(files: Sequence[File], outcome: Outcome, *, unsafe: bool, given: bytes | None = None) -> Iterator[Repair]:
+    """The repairs of all files that fixes change, sorted by path.
 
     Each is made when it is asked for: a file that was written in between counts as it is then for those that import it.
+    What cannot be repaired is added to the errors of ``outcome``.
 
     Args:
         outcome: what linting ``files`` gave.
         unsafe: whether fixes count that may change results.
+        given: the bytes of the one file, where they are not on disk.
     """
     by_path = {file.path: file for file in files}
     for path in sorted({finding.location.path for finding in outcome.findings if finding.fix is not None}):
         source = outcome.sources[path]
-        if not source.is_rewritable:
+        if source.piped:
             continue
         fixed = engine.fix(source, by_path[path], outcome, unsafe=unsafe)
-        if fixed.text != source.text:
-            yield Repair(source, fixed, source.encode(), source.with_text(fixed.text).encode())
+        if fixed.text == source.text:
+            continue
+        if source.cells is None:
+            yield Repair(source, fixed, source.encode(), fixed.source.encode(), {})
+            continue
+        try:
+            yield _of_notebook(source, fixed, read_bytes(path) if given is None else given)
+        except (NotRewritable, Unreadable, OSError) as problem:
+            what = cannot_be_read(problem).message if isinstance(problem, OSError) else str(problem)
+            outcome.errors.append(FileError(UNREADABLE, Location(path, None, 1, 1, 1, 1), what))
+
+
+def _of_notebook(source: Source, fixed: Fixed[Source], before: bytes) -> Repair:
+    """Raises NotRewritable, :class:`Unreadable`, and OSError."""
+    old, new = codes_of(source), codes_of(fixed.source)
+    if codes_of(decode(source.path, before)) != old:
+        raise NotRewritable("changed while it was linted: run it again")
+    changed = {index: (old[index], code) for index, code in new.items() if code != old[index]}
+    after = rewritten(before, {index: code for index, (_, code) in changed.items()})
+    return Repair(source, fixed, before, after, {index + 1: codes for index, codes in changed.items()})

@@ -371,7 +371,7 @@ def test_fixed_standard_input_goes_to_standard_output(project):
     ]
 
 
-NOT_FIXED = [b"x = (\n", b"\xff\n", b"!ls data\n" + FIXABLE.encode(), CLEAN.encode()]
+NOT_FIXED = [b"x = (\n", b"\xff\n", b"!ls data\n" + CLEAN.encode(), CLEAN.encode()]
 
 
 @pytest.mark.parametrize("code", NOT_FIXED)
@@ -441,20 +441,18 @@ def test_memory_growth_is_set_where_the_configuration_names_its_rule(project):
     assert "set_memory_growth(" in (path / "train.py").read_text()
 
 
-def test_notebooks_are_not_written(project):
-    text = json.dumps({"nbformat": 4, "cells": [{"cell_type": "code", "source": FIXABLE}]})
-    path = project(n__ipynb=text)
-    ran = kerascheck(*PREFETCH, "--fix", "n.ipynb")
-    assert "[not written into notebooks]" in ran.out and "fixable" not in ran.out
-    assert (path / "n.ipynb").read_text() == text
+def test_a_notebook_is_fixed_in_the_cell_that_it_concerns(project):
+    cells = [{"cell_type": "code", "source": code} for code in FIXABLE.split("\n\n")]
+    path = project(n__ipynb=json.dumps({"nbformat": 4, "cells": cells}))
+    assert kerascheck(*PREFETCH, "--fix", "n.ipynb").err == "Fixed n.ipynb: 1 x KC102 (missing-prefetch)\n"
+    assert ".prefetch(" in json.loads((path / "n.ipynb").read_text())["cells"][-1]["source"]
 
 
-def test_scripts_exported_with_commands_are_linted_and_not_written(project):
-    text = "!ls data\n" + FIXABLE
-    path = project(train__py=text)
-    ran = kerascheck(*PREFETCH, "--fix", "train.py")
-    assert "train.py:" in ran.out and "fixable" not in ran.out
-    assert (path / "train.py").read_bytes() == text.encode()
+def test_scripts_exported_with_commands_keep_them(project):
+    path = project(train__py="!ls data\n" + FIXABLE)
+    assert kerascheck(*PREFETCH, "--fix", "train.py").err == "Fixed train.py: 1 x KC102 (missing-prefetch)\n"
+    text = (path / "train.py").read_text()
+    assert text.startswith("!ls data\n") and ".prefetch(" in text
 
 
 # --- rules --------------------------------------------------------------------------------------------

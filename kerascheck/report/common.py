@@ -19,8 +19,7 @@ def place(location: Location) -> str:
 
 def option(finding: Finding) -> str | None:
     """The options that apply the fix of a finding; None where kerascheck applies none."""
-    if finding.fix is None or finding.location.cell is not None:
-        # Fixes are shown for notebooks, but not written into them.
+    if finding.fix is None or finding.fix.withheld:
         return None
     if finding.fix.applicability is Applicability.ON_REQUEST:
         return f"--select {finding.code} {SAFE_OPTION}"

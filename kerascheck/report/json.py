@@ -96,4 +96,9 @@ def _fix(finding: Finding, source: Source) -> dict[str, Any] | None:
             # An import may belong into another cell than the finding.
             where = {**_cell(location), **where}
         edits.append({**where, "content": edit.content})
-    return {"applicability": finding.fix.applicability.value, "message": finding.fix.message, "edits": edits}
+    return {
+        "applicability": finding.fix.applicability.value,
+        "message": finding.fix.message,
+        "withheld": finding.fix.withheld or None,
+        "edits": edits,
+    }

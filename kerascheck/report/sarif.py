@@ -92,7 +92,7 @@ def _result(finding: Finding, index: int, fingerprint: str, report: Report) -> d
         ]
     source = report.sources.get(finding.location.path)
     # In a notebook a region would count lines of its JSON, which are not those that a fix changes.
-    if finding.fix is not None and source is not None and source.cells is None:
+    if finding.fix is not None and not finding.fix.withheld and source is not None and source.cells is None:
         safe = finding.fix.applicability is Applicability.SAFE
         result["fixes"] = [
             {

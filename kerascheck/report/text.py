@@ -131,9 +131,8 @@ def _block(
     for related in finding.related:
         yield from _note("see", f"{_seen_from(finding.location, related.location)}: {related.message}", style, width)
     if finding.fix is not None:
-        applied = option(finding)
-        marker = f"[{applied}]" if applied else "[not written into notebooks]"
-        yield from _note("fix", f"{finding.fix.message} {marker}", style, width)
+        applied = option(finding) or f"not applied: {finding.fix.withheld}"
+        yield from _note("fix", f"{finding.fix.message} [{applied}]", style, width)
 
 
 def _seen_from(here: Location, there: Location) -> str:

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 def is_safe(finding: Finding) -> bool:
     """Whether all safe fixes include the one of a finding."""
-    return finding.fix is not None and bool(finding.fix.edits) and finding.fix.applicability is Applicability.SAFE
+    return is_offered(finding) and finding.fix is not None and finding.fix.applicability is Applicability.SAFE
+
+
+def is_offered(finding: Finding) -> bool:
+    """Whether the fix of a finding can be made."""
+    return finding.fix is not None and bool(finding.fix.edits) and not finding.fix.withheld
 
 
 def safe_edits(source: Source, file: File, outcome: Outcome, unsaved: Sequence[Source]) -> tuple[Edit, ...]:

@@ -14,7 +14,7 @@ from kerascheck import explain, registry
 from kerascheck.finding import Applicability, Edit, FileError, Finding, Location, Severity
 from kerascheck.server.checker import Linted
 from kerascheck.server.documents import Document
-from kerascheck.server.fixes import is_safe
+from kerascheck.server.fixes import is_offered, is_safe
 from kerascheck.source import Source
 from kerascheck.source.suppress import suppression
 
@@ -109,7 +109,7 @@ def _range_elsewhere(place: Location) -> types.Range:
 
 def _data(result: Result, finding: Finding) -> dict[str, Any] | None:
     """The fix, for programs that apply it by themselves."""
-    if finding.fix is None or not finding.fix.edits:
+    if finding.fix is None or not is_offered(finding):
         return None
     made = _edits(result.document, result.linted.source, finding.fix.edits, finding.location.cell)
     listed = [
@@ -170,7 +170,7 @@ def quick_fixes(result: Result, uri: str, wanted: types.Range, *, versioned: boo
         return types.CodeAction(title, types.CodeActionKind.QuickFix, [diagnostic], edit=edit)
 
     for finding, diagnostic in found:
-        if finding.fix is not None and finding.fix.edits:
+        if finding.fix is not None and is_offered(finding):
             unsafe = " (unsafe)" if finding.fix.applicability is Applicability.UNSAFE else ""
             title = f"kerascheck ({finding.code}): {finding.fix.message}{unsafe}"
             fix = action(finding, diagnostic, title, finding.fix.edits)

@@ -7,8 +7,10 @@ statement of a block.
 
 from __future__ import annotations
 
+import functools
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 
 from kerascheck.source.text import NEWLINE, Cell, Source, Unreadable
@@ -31,8 +33,8 @@ _INDENTED = re.compile(r"(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n?|\n))*[ \t]+[^\s#]")
 _TOKEN = re.compile(r"'''|\"\"\"|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|#|[()\[\]{}]", re.DOTALL)
 
 
-def extract(data: bytes) -> tuple[str, tuple[Cell, ...], str]:
-    """The text of all code cells in order, where each stands, and the lines that are commands, here or for the reader; raises :class:`Unreadable`.
+def extract(path: str, data: bytes) -> Source:
+    """All code cells in order, and the lines that are commands, here or for the reader; raises :class:`Unreadable`.
 
     A notebook in another language than Python gives no cells.
     """
@@ -49,8 +51,8 @@ def extract(data: bytes) -> tuple[str, tuple[Cell, ...], str]:
             raise Unreadable("is a notebook of format 3: convert it with 'jupyter nbconvert --to notebook'")
         raise Unreadable("is not a notebook: it has no list of cells")
     if not _is_python(notebook.get("metadata")):
-        return "", (), ""
-    pieces, cells, length = [], [], 0
+        return Source(path, "", cells=())
+    codes: list[tuple[int, str]] = []
     commands: list[str] = []
     for index, cell in enumerate(notebook["cells"]):
         if not isinstance(cell, dict):
@@ -60,18 +62,37 @@ def extract(data: bytes) -> tuple[str, tuple[Cell, ...], str]:
         if cell.get("cell_type") != "code":
             commands += _TOLD.findall(code)
             continue
-        blanked = blank(_without_strange_characters(code))
-        commands.append(code if _SHELL_CELL.match(code) else commands_in(code, blanked))
-        code = blanked
-        if header := header_for(code):
-            pieces.append(header)
-            length += len(header)
-        if not code.endswith(("\n", "\r")):
-            code += "\n"
-        pieces.append(code)
-        cells.append(Cell(index, length, length + len(code)))
-        length += len(code)
-    return "".join(pieces), tuple(cells), "\n".join(filter(None, commands))
+        codes.append((index, code))
+        commands.append(code if _SHELL_CELL.match(code) else commands_in(code, as_python(code)))
+    return joined(Source(path, "", commands="\n".join(filter(None, commands))), codes)
+
+
+def joined(source: Source, codes: Iterable[tuple[int, str]]) -> Source:
+    """The same notebook with other code cells: the index and the code of each."""
+    blanked: list[str] = []
+    written: list[str] = []
+    cells, length = [], 0
+    for index, code in codes:
+        text = as_python(code)
+        header, end = header_for(text), "" if text.endswith(("\n", "\r")) else "\n"
+        blanked += (header, text, end)
+        written += (header, code, end)
+        start = length + len(header)
+        length = start + len(code) + len(end)
+        cells.append(Cell(index, start, length, bool(end)))
+    text, original = "".join(blanked), "".join(written)
+    return replace(source, text=text, cells=tuple(cells), original=None if original == text else original)
+
+
+def codes_of(source: Source) -> dict[int, str]:
+    """The code of every code cell as the notebook has it, by index."""
+    return {cell.index: source.written[cell.start : cell.end - cell.is_closed] for cell in source.cells or ()}
+
+
+@functools.lru_cache(1024)
+def as_python(code: str) -> str:
+    """The code of one cell as Python reads it; as long as before."""
+    return blank(_without_strange_characters(code))
 
 
 def _without_strange_characters(code: str) -> str:

@@ -51,8 +51,7 @@ def read(path: str | os.PathLike[str]) -> Source:
 def decode(path: str, data: bytes) -> Source:
     """The source that ``data`` holds, a notebook where ``path`` says so; raises :class:`Unreadable`."""
     if path.endswith(".ipynb"):
-        text, cells, commands = notebook.extract(data)
-        return Source(path, text, cells=cells, commands=commands)
+        return notebook.extract(path, data)
     bom = data.startswith(BYTE_ORDER_MARK)
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
@@ -91,7 +90,9 @@ def _without_commands(source: Source) -> Source:
     if not _COMMAND.search(source.text) or _parses(source.text):
         return source
     text = notebook.blank(source.text)
-    return replace(source, text=text, commands=notebook.commands_in(source.text, text)) if _parses(text) else source
+    if not _parses(text):
+        return source
+    return replace(source, text=text, commands=notebook.commands_in(source.text, text), original=source.text)
 
 
 def _parses(text: str) -> bool:

@@ -30,6 +30,8 @@ class Cell:
     """Counted from 0 over the cells of every type, as notebook programs do."""
     start: int
     end: int
+    is_closed: bool = False
+    """Whether the newline at its end was added, so that the next cell begins a line."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,7 @@ class Source:
         commands: the lines of a notebook, or of a script exported from one, that are commands to the shell or to IPython, also those that
             the text of a notebook tells the reader to run for TensorBoard, one below the other.
         piped: whether it came from a pipe that was named, into which nothing can be written.
+        original: as long as ``text``, with what was blanked out there; None where nothing was.
     """
 
     path: str
@@ -55,11 +58,12 @@ class Source:
     cells: tuple[Cell, ...] | None = None
     commands: str = ""
     piped: bool = False
+    original: str | None = None
 
     @property
-    def is_rewritable(self) -> bool:
-        """Whether ``text`` is all that a file holds, so that another can be written in its place."""
-        return self.cells is None and not self.commands and not self.piped
+    def written(self) -> str:
+        """The text with its commands, as the file has it."""
+        return self.text if self.original is None else self.original
 
     @functools.cached_property
     def without_data(self) -> str:
@@ -123,9 +127,9 @@ class Source:
         return self.text[start : end.start() if end else len(self.text)]
 
     def with_text(self, text: str) -> Source:
-        """The same script with another text."""
-        return replace(self, text=text)
+        """The same script with another text, which has no commands that were blanked out."""
+        return replace(self, text=text, original=None)
 
     def encode(self) -> bytes:
         """The bytes of a script with this text; raises UnicodeEncodeError where its encoding lacks a character."""
-        return (BYTE_ORDER_MARK if self.bom else b"") + self.text.encode(self.encoding)
+        return (BYTE_ORDER_MARK if self.bom else b"") + self.written.encode(self.encoding)

@@ -72,7 +72,7 @@ def test_text_of_a_notebook_shows_the_lines_of_the_cell():
     shown = show(finding(location=source.locate(6, 7)), sources={"n.ipynb": source})
     assert shown.startswith("n.ipynb:cell 5:1:1  warning  KC101 serial-map  (b = 2)\n")
     assert "1 | b = 2\n  | ^\n" in shown
-    assert "fix: Add the argument [not written into notebooks]" in shown
+    assert "fix: Add the argument [--fix]" in shown
 
 
 @pytest.mark.parametrize(("width", "used"), [(100, 100), (80, 80), (400, 120), (7, 40)])
@@ -212,6 +212,7 @@ def test_json_has_every_field_and_places_the_edits():
                 "fix": {
                     "applicability": "safe",
                     "message": "Add the argument",
+                    "withheld": None,
                     "edits": [
                         {"line": 1, "column": 1, "end_line": 1, "end_column": 1, "content": "import x\n"},
                         {"line": 4, "column": 4, "end_line": 4, "end_column": 4, "content": ", 1"},

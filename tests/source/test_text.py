@@ -84,4 +84,4 @@ def test_paths_inside_the_working_directory_are_shown_relative(tmp_path, monkeyp
 )
 def test_commands_in_a_script_are_those_of_the_notebook_that_it_was(text, read, commands):
     source = decode("train.py", text.encode())
-    assert (source.text, source.commands, source.is_rewritable) == (read, commands, not commands)
+    assert (source.text, source.commands, source.written) == (read, commands, text)
