@@ -11,7 +11,7 @@ from kerascheck.verify.process import Script
 from kerascheck.verify.rounds import run_alone
 
 SCRIPTS = Path(__file__).parent / "scripts"
-QUICK = Budget(seconds=10, start_limit=120, rounds=2)
+QUICK = Budget(seconds=10, start_limit=120)
 LOOK = replace(SCOUT, warmup_seconds=0.2, block_seconds=0.5)
 
 pytestmark = pytest.mark.slow
