@@ -97,7 +97,7 @@ def test_the_same_script_runs_on_one_and_on_all(tmp_path):
     )
     script.write_text(text)
     run = Script(str(script), {str(script): text}, directory=str(tmp_path))
-    result = scaling.measure(run, ["4", "6"], "python train.py", Budget(4), lambda text, left: None)
+    result = scaling.measure(run, ["4", "6"], "python train.py", Budget(4, steps=240), lambda text, left: None)
     assert result.failure is None and result.ratio is not None
     assert result.one.devices == ["4"] and result.all.devices == ["4", "6"]
     script.write_text("raise ValueError('no')")
