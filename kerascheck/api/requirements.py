@@ -1,15 +1,33 @@
-"""What is to be installed.
+"""What is to be installed, and whether it uses a GPU.
 
 Example:
-    >>> requirements.is_named_for_gpu("requirements-gpu.txt")
-    True
+    >>> wanted = file("tensorflow-cpu==2.15")
+    >>> requirements.gpu_shortfall(wanted, wanted.requirements[0])
+    <Shortfall.CPU_PACKAGE: 2>
 """
 
 from __future__ import annotations
 
-from kerascheck.source.requirements import is_named_for_gpu, wants_cpu
+from kerascheck.meaning.program.gpu_packages import (
+    Shortfall,
+    WithCuda,
+    brings_gpu,
+    cuda_for,
+    gpu_shortfall,
+    is_without_gpu_on_purpose,
+    newest_tensorflow,
+    only_shows_recordings,
+)
+from kerascheck.source.requirements import wants_cpu
 
 __all__ = [
-    "is_named_for_gpu",
+    "Shortfall",
+    "WithCuda",
+    "brings_gpu",
+    "cuda_for",
+    "gpu_shortfall",
+    "is_without_gpu_on_purpose",
+    "newest_tensorflow",
+    "only_shows_recordings",
     "wants_cpu",
 ]

@@ -22,6 +22,7 @@ from kerascheck.interpreter.values import (
     options_of,
     shows_tensor,
 )
+from kerascheck.knowledge import packages
 from kerascheck.knowledge.callables import CONSTANT, FUNCTION, IO_FIXED_LEN_FEATURE, IO_PARSE_EXAMPLE, PRINT, having
 from kerascheck.knowledge.datasets import AUTOTUNE
 from kerascheck.knowledge.devices import GET_STRATEGY, LIST_PHYSICAL_DEVICES
@@ -30,6 +31,8 @@ from kerascheck.knowledge.namespaces import KERAS_OPS, OF_KERAS_MODEL, TENSORFLO
 from kerascheck.knowledge.symbols import Trait
 from kerascheck.meaning.data.order import Added, Wish, arrangement
 from kerascheck.meaning.data.pipelines import Operation, Pipelines
+from kerascheck.meaning.program.gpu_packages import newest_tensorflow
+from kerascheck.source.requirements import Requirement
 from kerascheck.syntax import edits
 from kerascheck.syntax.edits import CannotEdit, call_at, make_fix
 from kerascheck.syntax.tree import Tree
@@ -765,3 +768,12 @@ def only_for_several_gpus(call: Call) -> Fix | None:
         return (*dict.fromkeys((*imports, *more)), *edits.replace(tree, call.node, text))
 
     return make_fix(UNSAFE, "Use the default strategy on a single device", build)
+
+
+def install_with_cuda(requirement: Requirement) -> Fix | None:
+    """Ask pip for ``tensorflow[and-cuda]`` instead; None where no release that the requirement allows has that, or extras are named."""
+    newest = newest_tensorflow(requirement)
+    if requirement.by != "pip" or requirement.extras or newest is None or newest < packages.CUDA_EXTRA_SINCE:
+        return None
+    name = f"{packages.TENSORFLOW}[{packages.CUDA_EXTRA}]"
+    return Fix(UNSAFE, f"Install {name}", (Edit(requirement.start, requirement.name_end, name),))
