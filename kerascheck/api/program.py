@@ -31,11 +31,14 @@ from kerascheck.meaning.program.distribution import (
     unscaled_batches,
 )
 from kerascheck.meaning.program.loops import SHORT_LOOP, loop_that_changes, most_iterations
+from kerascheck.meaning.program.old_names import Fate, OldName, old_names, session_configs
 from kerascheck.meaning.program.program import Program
 from kerascheck.meaning.training.repeated_training import least_iterations, place_in_loop
 
 __all__ = [
     "SHORT_LOOP",
+    "Fate",
+    "OldName",
     "Program",
     "Runtime",
     "calls_between",
@@ -52,8 +55,10 @@ __all__ = [
     "measured_intervals",
     "measures_speed",
     "most_iterations",
+    "old_names",
     "place_in_loop",
     "place_in_module",
+    "session_configs",
     "unconditional_mirrors",
     "unentered_scopes",
     "unplaced_in_steps",

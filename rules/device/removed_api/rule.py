@@ -1,13 +1,4 @@
-import libcst as cst
-
-from kerascheck.api import Applies, Place, Rule, Severity, conditions, fixes, names, written
-
-_LAST = frozenset(
-    name.rpartition(".")[2]
-    for name in (*names.runtime.REMOVED, *names.runtime.REMOVED_NAMESPACES, *names.runtime.DEPRECATED)
-)
-_SESSION_CONFIG = names.callables.COMPAT_V1_CONFIG_PROTO
-_METHODS = (names.namespaces.OF_DATA_DATASET, names.namespaces.OF_DISTRIBUTE_STRATEGY)
+from kerascheck.api import Applies, Rule, Severity, fixes, names, program
 
 
 class RemovedApi(Rule):
@@ -86,95 +77,37 @@ class RemovedApi(Rule):
     )
 
     def check(self, module):
-        uses, gone, told, namespaces = {}, set(), set(), set()
-        for alias, bound, name in written.imports_as_written(module.tree):
-            namespace = next(
-                (outer for outer in names.runtime.REMOVED_NAMESPACES if f"{name}.".startswith(outer + ".")), name
-            )
-            old = (
-                namespace in names.runtime.OLD_NAMESPACES
-                and module.runtime.tensorflow >= names.runtime.OLD_NAMESPACES[namespace]
-            )
-            if (
-                (name in names.runtime.REMOVED or namespace in names.runtime.REMOVED_NAMESPACES)
-                and (old or module.runtime.lacks(namespace))
-                and not conditions.stands_for_versions(module.tree, alias)
-            ):
-                gone.add(bound)
-                statement = module.tree.statement_range(alias)
-                if (statement, namespace) in told:
-                    continue
-                told.add((statement, namespace))
-                yield self._report(
-                    name if name in names.runtime.REMOVED and module.runtime.lacks(name) else namespace,
-                    Place(module, alias),
-                    fixable=False,
-                )
-        for node, name in written.names_as_written(module.tree, _LAST):
-            namespace = name.rpartition(".")[0]
-            if (
-                name == _SESSION_CONFIG
-                and "allow_growth" in module.code
-                and module.runtime.tensorflow >= (2, 0)
-                and not conditions.stands_for_versions(module.tree, node)
-            ):
-                yield self.finding(
-                    Place(module, node),
-                    "A session's ConfigProto is the old way to let the GPU memory grow; call tf.config.experimental.set_memory_growth for each GPU.",
-                    because="It works as long as a session is made of it before anything else touches the GPU.",
-                    pedantic=True,
-                )
-            if name not in names.runtime.REMOVED and namespace in names.runtime.REMOVED_NAMESPACES:
-                name = namespace
-            if (
-                name in names.runtime.REMOVED
-                or name in names.runtime.REMOVED_NAMESPACES
-                or name in names.runtime.DEPRECATED
-            ) and not conditions.stands_for_versions(module.tree, node):
-                uses[node] = name
-        for call in module.run.calls:
-            if (
-                call.name in names.runtime.REMOVED
-                and call.name.startswith(_METHODS)
-                and call.module is module
-                and not conditions.handles_versions(call.scope)
-            ):
-                uses[call.node] = call.name
-        imported = {name for node, name in uses.items() if isinstance(node, cst.Name)}
-        for node, name in uses.items():
-            # An import that raises is the one finding of what it binds.
-            if module.tree.code_of(node).partition(".")[0] in gone:
-                continue
-            # A whole namespace that is gone is one finding.
-            if name in namespaces:
-                continue
-            # A namespace is no finding of its own where the name in it is one.
-            if module.runtime.lacks(name) and module.tree.parents.get(node) not in uses:
-                if names.runtime.REMOVED_NAMESPACES.get(name, name) is None:
-                    namespaces.add(name)
-                yield self._report(name, Place(module, node), fixable=name not in imported)
-
-    def _report(self, name, place, fixable):
-        new = {**names.runtime.REMOVED, **names.runtime.REMOVED_NAMESPACES, **names.runtime.DEPRECATED}[name]
-        if name in names.runtime.OLD_NAMESPACES and not place.module.runtime.lacks(name):
-            return self.finding(
+        for old in program.old_names(module):
+            yield self._report(old)
+        for place in program.session_configs(module):
+            yield self.finding(
                 place,
-                f"{_short(name)} is an old name; use {_short(new)}.",
+                "A session's ConfigProto is the old way to let the GPU memory grow; call tf.config.experimental.set_memory_growth for each GPU.",
+                because="It works as long as a session is made of it before anything else touches the GPU.",
+                pedantic=True,
+            )
+
+    def _report(self, old):
+        new = _short(old.successor) if old.successor else None
+        if old.fate is program.Fate.GOING:
+            return self.finding(
+                old.place,
+                f"{_short(old.name)} is an old name; use {new}.",
                 because="It works in the version that is required here; in later ones importing it raises.",
                 pedantic=True,
             )
-        if name in names.runtime.DEPRECATED:
+        if old.fate is program.Fate.KEPT:
             return self.finding(
-                place,
-                f"{_short(name)} is an old name; write {_short(new) if new else 'what it stands for with the methods of the dataset'}.",
+                old.place,
+                f"{_short(old.name)} is an old name; write {new or 'what it stands for with the methods of the dataset'}.",
                 because="It still works; TensorFlow keeps it for old code only.",
                 pedantic=True,
-                fix=fixes.rename(place, new) if new and fixable else None,
+                fix=fixes.rename(old.place, old.successor) if new and not old.is_imported else None,
             )
-        assumed = place.module.target.assumed
+        assumed = old.place.module.target.assumed
         return self.finding(
-            place,
-            f"{_short(name)} is gone; {f'use {_short(new)}' if new else 'nothing of its form stands in its place'}.",
+            old.place,
+            f"{_short(old.name)} is gone; {f'use {new}' if new else 'nothing of its form stands in its place'}.",
             because="Using or importing it raises.",
             doubt=f"No exact version is required here; {assumed} is assumed." if assumed else None,
         )

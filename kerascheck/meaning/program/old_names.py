@@ -1,0 +1,139 @@
+"""Names of TensorFlow and Keras that are gone, or have had a plainer one for years, where a module uses them."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.place import Place, handles_versions
+from kerascheck.knowledge.callables import COMPAT_V1_CONFIG_PROTO
+from kerascheck.knowledge.namespaces import OF_DATA_DATASET, OF_DISTRIBUTE_STRATEGY
+from kerascheck.knowledge.runtime import DEPRECATED, OLD_NAMESPACES, REMOVED, REMOVED_NAMESPACES, Runtime
+from kerascheck.syntax.edits import imports_as_written, names_as_written
+from kerascheck.syntax.written import stands_for_versions
+
+_SUCCESSORS = {**REMOVED, **REMOVED_NAMESPACES, **DEPRECATED}
+_LAST = frozenset(name.rpartition(".")[2] for name in _SUCCESSORS)
+_METHODS = (OF_DATA_DATASET, OF_DISTRIBUTE_STRATEGY)
+
+
+class Fate(enum.Enum):
+    """What becomes of a name in the versions that a module is judged for."""
+
+    GONE = enum.auto()
+    GOING = enum.auto()
+    """It works in these versions, and raises in later ones."""
+    KEPT = enum.auto()
+    """It works, for old code only."""
+
+
+@dataclass(frozen=True, slots=True)
+class OldName:
+    """One use of a name that is gone or old.
+
+    Attributes:
+        place: the name, or the alias of the import that binds it.
+        name: dotted, with ``tensorflow.keras`` as ``keras``; a namespace where all of it is gone.
+        successor: what took its place, dotted as ``name``; None where more than the name changes.
+        fate: what becomes of it.
+        is_imported: an import binds it by itself, so that renaming the use alone would not do.
+    """
+
+    place: Place
+    name: str
+    successor: str | None
+    fate: Fate
+    is_imported: bool
+
+
+def old_names(module: Module) -> Iterator[OldName]:
+    """The uses of old names, each once: an import that raises stands for what it binds, a namespace that is gone for what is in it.
+
+    What is written for one of several versions is left out, and what the versions of the module are not known to lack.
+    """
+    bound = set()
+    told = set()
+    for alias, local, name in _imports_of_old(module):
+        bound.add(local)
+        statement = module.tree.statement_range(alias)
+        namespace = _namespace_of(name)
+        if (statement, namespace) not in told:
+            told.add((statement, namespace))
+            lacking = name in REMOVED and module.runtime.lacks(name)
+            yield _old_name(module, alias, name if lacking else namespace, is_imported=True)
+    yield from _uses(module, bound)
+
+
+def session_configs(module: Module) -> Iterator[Place]:
+    """Where ``ConfigProto`` of TensorFlow 1 is used in code for TensorFlow 2 that says ``allow_growth``."""
+    if "allow_growth" not in module.code or module.runtime.tensorflow < (2, 0):
+        return
+    for node, name in names_as_written(module.tree, {COMPAT_V1_CONFIG_PROTO.rpartition(".")[2]}):
+        if name == COMPAT_V1_CONFIG_PROTO and not stands_for_versions(module.tree, node):
+            yield Place(module, node)
+
+
+def _imports_of_old(module: Module) -> Iterator[tuple[cst.ImportAlias, str, str]]:
+    """Imports of what is gone or going: the alias, the name it binds, and the dotted name."""
+    for alias, local, name in imports_as_written(module.tree):
+        namespace = _namespace_of(name)
+        if name not in REMOVED and namespace not in REMOVED_NAMESPACES:
+            continue
+        is_old = module.runtime.lacks(namespace) or _is_going(namespace, module.runtime)
+        if is_old and not stands_for_versions(module.tree, alias):
+            yield alias, local, name
+
+
+def _uses(module: Module, bound: set[str]) -> Iterator[OldName]:
+    """The uses of old names, but of what these names of imports are bound to."""
+    uses = _names_in(module)
+    imported = {name for node, name in uses.items() if isinstance(node, cst.Name)}
+    namespaces = set()
+    for node, name in uses.items():
+        if module.tree.code_of(node).partition(".")[0] in bound or name in namespaces:
+            continue
+        # A namespace is no finding of its own where the name in it is one.
+        if not module.runtime.lacks(name) or module.tree.parents.get(node) in uses:
+            continue
+        if REMOVED_NAMESPACES.get(name, name) is None:
+            namespaces.add(name)
+        yield _old_name(module, node, name, is_imported=name in imported)
+
+
+def _names_in(module: Module) -> dict[cst.CSTNode, str]:
+    """Where old names stand, and old methods are called."""
+    uses: dict[cst.CSTNode, str] = {}
+    for node, name in names_as_written(module.tree, _LAST):
+        namespace = name.rpartition(".")[0]
+        if name not in REMOVED and namespace in REMOVED_NAMESPACES:
+            name = namespace
+        if name in _SUCCESSORS and not stands_for_versions(module.tree, node):
+            uses[node] = name
+    for call in module.run.calls:
+        if call.module is module and call.name in REMOVED and call.name.startswith(_METHODS):
+            if not handles_versions(call.scope):
+                uses[call.node] = call.name
+    return uses
+
+
+def _old_name(module: Module, node: cst.CSTNode, name: str, *, is_imported: bool) -> OldName:
+    return OldName(Place(module, node), name, _SUCCESSORS[name], _fate(name, module.runtime), is_imported)
+
+
+def _fate(name: str, runtime: Runtime) -> Fate:
+    if name in OLD_NAMESPACES and not runtime.lacks(name):
+        return Fate.GOING
+    return Fate.KEPT if name in DEPRECATED else Fate.GONE
+
+
+def _namespace_of(name: str) -> str:
+    """The namespace that is gone in which a name stands; the name itself where there is none."""
+    return next((outer for outer in REMOVED_NAMESPACES if f"{name}.".startswith(outer + ".")), name)
+
+
+def _is_going(namespace: str, runtime: Runtime) -> bool:
+    return namespace in OLD_NAMESPACES and runtime.tensorflow >= OLD_NAMESPACES[namespace]
