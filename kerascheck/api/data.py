@@ -14,10 +14,9 @@ from kerascheck.meaning.data.image_flows import generators_of, handed_generators
 from kerascheck.meaning.data.mapped_functions import Facts, creates_state, facts_of
 from kerascheck.meaning.data.materialised import (
     counted_lists,
-    is_numpy_iterator,
-    is_only_counted,
+    iterators_given,
     knows_length,
-    takes_few,
+    lists_trained_on,
 )
 from kerascheck.meaning.data.order import Added, Wish, WishKind, arrangement
 from kerascheck.meaning.data.pipelines import (
@@ -58,19 +57,18 @@ __all__ = [
     "ingredients",
     "is_batched",
     "is_cut_short",
-    "is_numpy_iterator",
-    "is_only_counted",
     "is_py_dataset",
     "is_random_before",
     "is_reshuffled",
+    "iterators_given",
     "knows_length",
     "last_deterministic",
+    "lists_trained_on",
     "made_as_double",
     "nearest_before",
     "next_batch",
     "reads_file",
     "reads_remote_files",
     "sorts_by_length",
-    "takes_few",
     "waits_without_gil",
 ]

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import libcst as cst
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import Place
-from kerascheck.interpreter.values import Call, Dataset, Iteration, Stage, Value, constant, datasets_in, options_of
+from kerascheck.interpreter.place import Place, handles_versions
+from kerascheck.interpreter.values import (
+    Call,
+    Dataset,
+    Iteration,
+    Made,
+    Stage,
+    Value,
+    constant,
+    datasets_in,
+    options_of,
+)
+from kerascheck.knowledge.namespaces import OF_KERAS_MODEL
+from kerascheck.meaning.data.array_origins import ingredients
 from kerascheck.meaning.data.pipelines import INSPECTED_ELEMENTS
+from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.conditions import written_conditions
 
 # The cardinality of what these give is -2, unknown (tried with TensorFlow 2.21).
@@ -52,6 +65,34 @@ def counted_lists(module: Module) -> Iterator[tuple[Place | Call, Value | None]]
         ):
             seen.add(place.node)
             yield place, given
+
+
+def iterators_given(module: Module, methods: Collection[str]) -> Iterator[tuple[Call, cst.Arg]]:
+    """Where a model is given what ``as_numpy_iterator`` gives, as data or for validation: the call of one of these methods, and the argument.
+
+    What is written for one of several versions is left out, and what may not be a model of Keras: another library's ``fit`` may take iterators.
+    """
+    program = module.once(Program)
+    for call in program.calls(*(f"{OF_KERAS_MODEL}{method}" for method in methods)):
+        if handles_versions(call.scope) or not program.is_model_call(call):
+            continue
+        for name in ("x", "validation_data"):
+            written = call.written(name) if name in call.signature else None
+            if written is not None and any(map(is_numpy_iterator, options_of(call.given(name)))):
+                yield call, written
+
+
+def lists_trained_on(module: Module) -> Iterator[tuple[Call, Call]]:
+    """The lists of all elements of a dataset whose arrays a ``fit`` trains on: the call that makes the list, each once, and that ``fit``."""
+    seen = set()
+    for fit in module.once(Program).model_calls("fit"):
+        for value in ingredients(fit.given("x")):
+            made = value.call if isinstance(value, Made) and value.name in ("builtins.list", "builtins.tuple") else None
+            if made is None or made.node in seen or is_only_counted(made):
+                continue
+            if not any(takes_few(dataset.stage) for dataset in datasets_in(made.first)):
+                seen.add(made.node)
+                yield made, fit
 
 
 def is_only_counted(place: Place | Call) -> bool:

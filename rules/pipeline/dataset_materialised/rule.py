@@ -1,20 +1,6 @@
-from kerascheck.api import (
-    Applies,
-    Made,
-    Place,
-    Rule,
-    Severity,
-    conditions,
-    constant,
-    data,
-    datasets_in,
-    fixes,
-    names,
-    options_of,
-)
+from kerascheck.api import Applies, Place, Rule, Severity, data, datasets_in, fixes, training
 
 _VERY_OFTEN = 50
-_METHODS = ("fit", "evaluate", "predict")
 
 
 class DatasetMaterialised(Rule):
@@ -95,55 +81,30 @@ class DatasetMaterialised(Rule):
         refuses = (
             module.runtime.keras >= 3 and not module.program.chooses_legacy_keras and not module.program.needs_old_keras
         )
-        # A model that is not seen may be one of another library, whose fit takes iterators.
-        for call in module.program.calls(*(f"{names.namespaces.OF_KERAS_MODEL}{method}" for method in _METHODS)):
-            if conditions.handles_versions(call.scope) or not module.program.is_model_call(call):
-                continue
-            for name in ("x", "validation_data"):
-                written = call.written(name) if name in call.signature else None
-                if written is None or not any(map(data.is_numpy_iterator, options_of(call.given(name)))):
-                    continue
-                yield self.finding(
-                    Place(call.module, written),
-                    f"{call.attribute}() does not take a NumPy iterator in Keras 3; pass the dataset itself."
-                    if refuses
-                    else "Each batch is copied to NumPy and back; pass the dataset itself.",
-                    because="Keras 3 raises a ValueError for it."
-                    if refuses
-                    else "An iterator also ends after one epoch.",
-                    severity=Severity.ERROR,
-                    doubt=None if refuses else "How long the copies take depends on the batches.",
-                    fix=fixes.drop_method(call.module, written.value, "as_numpy_iterator", safe=refuses),
-                )
+        for call, argument in data.iterators_given(module, ("fit", "evaluate", "predict")):
+            yield self.finding(
+                Place(call.module, argument),
+                f"{call.attribute}() does not take a NumPy iterator in Keras 3; pass the dataset itself."
+                if refuses
+                else "Each batch is copied to NumPy and back; pass the dataset itself.",
+                because="Keras 3 raises a ValueError for it." if refuses else "An iterator also ends after one epoch.",
+                severity=Severity.ERROR,
+                doubt=None if refuses else "How long the copies take depends on the batches.",
+                fix=fixes.drop_method(call.module, argument.value, "as_numpy_iterator", safe=refuses),
+            )
 
     def _given_as_array(self, module):
-        seen = set()
-        for fit in module.program.model_calls("fit"):
-            epochs = constant(fit.given("epochs"))
-            for value in data.ingredients(fit.given("x")):
-                read = (
-                    value.call
-                    if isinstance(value, Made) and value.name in ("builtins.list", "builtins.tuple")
-                    else None
-                )
-                # Beside so many epochs, reading once takes little.
-                if (
-                    read is None
-                    or read.node in seen
-                    or data.is_only_counted(read)
-                    or any(data.takes_few(dataset.stage) for dataset in datasets_in(read.first))
-                    or type(epochs) is int
-                    and epochs >= _VERY_OFTEN
-                ):
-                    continue
-                seen.add(read.node)
-                yield self.finding(
-                    read,
-                    "This list keeps the whole dataset in memory before training starts; pass the dataset itself to fit().",
-                    because="Training waits until every element has gone through the pipeline once.",
-                    doubt="The size of the dataset is not known here.",
-                    related=((fit, "trained on here"),),
-                )
+        for made, fit in data.lists_trained_on(module):
+            # Beside so many epochs, reading once takes little.
+            if (training.epochs_of(fit) or 0) >= _VERY_OFTEN:
+                continue
+            yield self.finding(
+                made,
+                "This list keeps the whole dataset in memory before training starts; pass the dataset itself to fit().",
+                because="Training waits until every element has gone through the pipeline once.",
+                doubt="The size of the dataset is not known here.",
+                related=((fit, "trained on here"),),
+            )
 
     def _counted(self, module):
         trains = module.program.first_training is not None

@@ -140,61 +140,48 @@ class TinyBatch(Rule):
     def check(self, module):
         seen = set()
         for model in module.models:
-            largest = models.largest_array(model)
-            if (reason := _why_not(model, largest)) is not None:
+            if (reason := _why_not(model)) is not None:
                 yield from (self.silence(fit, reason) for fit in model.fits)
                 continue
             for fit in model.fits:
                 batch = training.batches_of(fit)
                 if batch is None:
                     yield self.silence(fit, "the batch size is unknown")
-                    continue
-                if (
-                    batch.place.node in seen
-                    or training.may_act_on_batches(fit, unknown=False)
-                    or _is_explained(batch.place)
-                ):
-                    continue
-                # What a game gives in each turn may be one row, which no larger batch changes.
-                if training.least_examples(fit) is None and training.environment_loop(module, fit.scope) is not None:
-                    continue
-                default, count = batch.place.node is fit.node, training.trained_examples(fit)
-                # Then Keras divides the arrays by it (keras/src/trainers/data_adapters/array_data_adapter.py).
-                if default and fit.given("steps_per_epoch") is not None:
-                    continue
-                # What surrounds an epoch takes longer than that.
-                saved = None if count is None else ceil(count / batch.size) - ceil(count / _ENOUGH)
-                if saved is not None and (
-                    saved < _FEW or default and count < _MANY and saved * (training.epochs_of(fit) or 1) < _WORTHWHILE
-                ):
-                    yield self.silence(batch.place, f"with {count} examples, larger batches would save too few steps")
-                    continue
-                if (
-                    batch.size > (_DEFAULT if default else _TINY if largest <= _MIDDLE_INPUT else _VERY_TINY)
-                    or default
-                    and not _is_quick(model)
-                ):
-                    yield self.silence(
-                        batch.place, f"batches of {batch.size} give this model enough work ({model.size})"
-                    )
-                    continue
-                seen.add(batch.place.node)
-                larger = (
-                    "64 or 128" if default else "32 or 64" if count is None or count >= 64 else f"all {count} at once"
-                )
-                yield self.finding(
-                    batch.place,
-                    f"{'The default batch_size=' if default else 'A batch size of '}{batch.size} is too small to keep this model busy; try {larger}.",
-                    because=f"In this {model.size}, the fixed cost of a step outweighs the work on so few examples.",
-                    related=(
-                        (model, "the model"),
-                        *(((fit, "trained here"),) if fit.node is not batch.place.node else ()),
-                    ),
-                )
+                elif batch.place.node not in seen and _is_free(module, fit, batch):
+                    if (reason := _loses_little(model, fit, batch)) is not None:
+                        yield self.silence(batch.place, reason)
+                        continue
+                    seen.add(batch.place.node)
+                    yield self._report(model, fit, batch)
+
+    def _report(self, model, fit, batch):
+        default, count = _is_default(fit, batch), training.trained_examples(fit)
+        larger = "64 or 128" if default else "32 or 64" if count is None or count >= 64 else f"all {count} at once"
+        return self.finding(
+            batch.place,
+            f"{'The default batch_size=' if default else 'A batch size of '}{batch.size} is too small to keep this model busy; try {larger}.",
+            because=f"In this {model.size}, the fixed cost of a step outweighs the work on so few examples.",
+            related=((model, "the model"), *([] if default else [(fit, "trained here")])),
+        )
 
 
-def _why_not(model, largest):
-    """Why the batches of a model whose largest input has so many numbers are no question; None where they are."""
+def _is_default(fit, batch):
+    return batch.place.node is fit.node
+
+
+def _is_free(module, fit, batch):
+    """Whether nothing but how the model learns decides on the size of its batches, as far as is seen."""
+    # Keras then divides the arrays by it (keras/src/trainers/data_adapters/array_data_adapter.py).
+    if _is_default(fit, batch) and fit.given("steps_per_epoch") is not None:
+        return False
+    if training.may_act_on_batches(fit, unknown=False) or _is_explained(batch.place):
+        return False
+    # What a game gives in each turn may be one row, which no larger batch changes.
+    return training.least_examples(fit) is not None or training.environment_loop(module, fit.scope) is None
+
+
+def _why_not(model):
+    """Why the batches of a model are no question; None where they are."""
     if not model.most_parameters:
         return "the number of parameters of the model is unknown"
     if model.most_parameters > _SMALL:
@@ -203,9 +190,24 @@ def _why_not(model, largest):
         return "the model has layers that may take long to compute"
     if models.keeps_state(model):
         return "the model has stateful layers, which fix the batch size"
-    if largest > _LARGE_INPUT:
+    if models.largest_array(model) > _LARGE_INPUT:
         return "the inputs of the model are large"
     return "the optimizer accumulates the gradients of several batches" if models.accumulates_gradients(model) else None
+
+
+def _loses_little(model, fit, batch):
+    """Why larger batches would save hardly any time of a training; None where they would."""
+    default, count = _is_default(fit, batch), training.trained_examples(fit)
+    # What surrounds an epoch takes longer than that.
+    saved = None if count is None else ceil(count / batch.size) - ceil(count / _ENOUGH)
+    if saved is not None and (
+        saved < _FEW or default and count < _MANY and saved * (training.epochs_of(fit) or 1) < _WORTHWHILE
+    ):
+        return f"with {count} examples, larger batches would save too few steps"
+    tiny = _DEFAULT if default else _TINY if models.largest_array(model) <= _MIDDLE_INPUT else _VERY_TINY
+    if batch.size > tiny or default and not _is_quick(model):
+        return f"batches of {batch.size} give this model enough work ({model.size})"
+    return None
 
 
 def _is_quick(model):
