@@ -863,18 +863,8 @@ def _judge(g: _Gathered, budget: Budget = Budget()) -> Verdict:
     if verdict.status is Status.INCONCLUSIVE:
         verdict.reason = what_is_needed(g.ratio, len(g.runs), budget, verdict.others)
     verdict.start_seconds = _starts(g.original_runs, g.runs)
-    if (
-        verdict.start_seconds is not None
-        and (later := _LATER_STEPS.get(verdict.status))
-        and g.ratio.low > 1 / (1 + budget.no_effect)
-    ):
-        before, after = verdict.start_seconds
-        if after < before:
-            # What is traced again for each shape or number is traced in the warm-up, which the steps do not count.
-            verdict.status = Status.CONFIRMED
-            verdict.reason = (
-                f"the first steps are done after {after:.1f} s of processor time instead of {before:.1f} s; {later}"
-            )
+    if g.ratio.low > 1 / (1 + budget.no_effect):
+        _count_start(verdict)
     if g.original_runs[0].told["kind"] == PREDICTION:
         verdict.reason = verdict.reason.replace("steps", "calls")
     if change and g.variant.tolerance is None:
@@ -886,6 +876,22 @@ def _judge(g: _Gathered, budget: Budget = Budget()) -> Verdict:
         why = "no step showed a loss in both" if seen else "no loss is visible from outside this loop"
         _remark(verdict, f"the results could not be compared: {why}")
     return verdict
+
+
+def _count_start(verdict: Verdict) -> None:
+    """Confirm a variant whose first steps are done sooner, where the later ones show no gain.
+
+    What is traced again for each shape or number is traced in the warm-up, which the steps do not count.
+    """
+    later = _LATER_STEPS.get(verdict.status)
+    if later is None or verdict.start_seconds is None:
+        return
+    before, after = verdict.start_seconds
+    if after < before:
+        verdict.status = Status.CONFIRMED
+        verdict.reason = (
+            f"the first steps are done after {after:.1f} s of processor time instead of {before:.1f} s; {later}"
+        )
 
 
 _LATER_STEPS = {

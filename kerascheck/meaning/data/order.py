@@ -25,13 +25,20 @@ _WITH_BATCHES = frozenset({"filter", "repeat", "ignore_errors", "batch", "padded
 class WishKind(enum.Enum):
     """What a rule may ask of a chain of dataset operations."""
 
-    ADD_CACHE = "a cache behind an operation"
-    ADD_PREFETCH = "a prefetch behind an operation"
-    CACHE_EARLIER = "a cache before what differs in each epoch"
-    SHUFFLE_EARLIER = "a shuffle before batches are made and images are decoded"
-    TAKE_EARLIER = "a take before the cache"
-    REPEAT_LATER = "a repeat behind shuffle and cache"
-    PREFETCH_LAST = "a prefetch at the end"
+    ADD_CACHE = enum.auto()
+    """A cache behind an operation."""
+    ADD_PREFETCH = enum.auto()
+    """A prefetch behind an operation."""
+    CACHE_EARLIER = enum.auto()
+    """A cache before what differs in each epoch."""
+    SHUFFLE_EARLIER = enum.auto()
+    """A shuffle before batches are made and images are decoded."""
+    TAKE_EARLIER = enum.auto()
+    """A take before the cache."""
+    REPEAT_LATER = enum.auto()
+    """A repeat behind shuffle and cache."""
+    PREFETCH_LAST = enum.auto()
+    """A prefetch at the end."""
 
 
 CONFLICTING = frozenset(

@@ -27,10 +27,14 @@ _CHANGES = frozenset({"compile", "set_weights", "load_weights", "__setattr__"})
 class Portion(enum.Enum):
     """How much each iteration of a loop fits."""
 
-    EXAMPLE = "an example of its own, written as a batch of one"
-    BATCH = "one batch of its own"
-    FEW_STEPS = "a few steps only"
-    EPOCH = "the same data, with nothing between that changes the training"
+    EXAMPLE = enum.auto()
+    """An example of its own, written as a batch of one."""
+    BATCH = enum.auto()
+    """One batch of its own."""
+    FEW_STEPS = enum.auto()
+    """A few steps only."""
+    EPOCH = enum.auto()
+    """The same data, with nothing between that changes the training."""
 
 
 def portion_of(module: Module, fit: Call, loop: Scope) -> Portion | None:
