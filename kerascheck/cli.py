@@ -169,6 +169,7 @@ def _rules_option(name: str, text: str) -> Callable[[_Command], _Command]:
     "--shard", metavar="K/N", callback=_shard,
     help="Report on the K-th of N parts of the files: in a CI matrix, the N reports together are the whole one.",
 )  # fmt: skip
+@click.option("--config", metavar="FILE", help="Read this configuration file instead of the nearest of each file.")
 @click.option("--isolated", is_flag=True, help="Read no configuration file.")
 @_cache_option("Keep results there.  [.kerascheck/cache of the project]")
 @click.option("--no-cache", is_flag=True, help="Neither use nor keep results of other runs.")
@@ -201,6 +202,8 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     if options["diff"] and (options["output_format"] in _FOR_PROGRAMS or options["output_file"]):
         other = "--output-file" if options["output_file"] else f"--output-format {options['output_format']}"
         raise click.UsageError(f"--diff cannot be combined with {other}")
+    if options["isolated"] and options["config"]:
+        raise click.UsageError("--isolated cannot be combined with --config")
     if options["add_noqa"] and (contradicting := _contradicting(paths, options)):
         raise click.UsageError(f"--add-noqa cannot be combined with {contradicting}")
     if options["unsafe_fixes"] and not (options["fix"] or options["diff"] or options["quiet"]):
@@ -213,7 +216,9 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
             from kerascheck import registry
 
             registry.validate_selection(overrides.selection)
-        configuration = Configuration(overrides, isolated=options["isolated"])
+        configuration = Configuration(overrides, isolated=options["isolated"], file=options["config"])
+        if options["config"]:
+            configuration.for_folder(os.getcwd())
         if options["show_settings"]:
             first = (options["stdin_filename"] or "stdin.py") if paths[0] == "-" else paths[0]
             return _show_settings(first, configuration)
@@ -264,6 +269,8 @@ def _run_of(paths: Sequence[str], overrides: Overrides, options: dict[str, Any])
 
     folder = folder_for(paths, options["cache_dir"] or None)
     deciding = [repr(overrides), *(options[name] for name in ("isolated", "force_exclude", "shard"))]
+    if options["config"]:
+        deciding += [os.path.abspath(options["config"]), os.getcwd()]
     return None if folder is None else Run(Folder(folder), paths, deciding)
 
 
@@ -713,6 +720,30 @@ def clean(paths: tuple[str, ...], cache_dir: str | None) -> int:
     except OSError as problem:
         raise click.ClickException(f"{problem.filename}: cannot be removed: {problem.strerror}") from None
     click.echo(f"Removed {size / 1e6:.1f} MB from {folder}." if size else "Nothing is kept.")
+    return 0
+
+
+@cli.command("config")
+@click.argument("key", required=False)
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def config_command(key: str | None, output_format: str) -> int:
+    """List the settings of configuration files, or describe KEY: what it takes, its default and its option."""
+    from kerascheck import list_settings
+    from kerascheck.config import ConfigError
+    from kerascheck.report.text import terminal_columns
+
+    options = {name for parameter in check.params for name in parameter.opts}
+    try:
+        settings = list_settings.described(key, options)
+    except ConfigError as problem:
+        raise click.ClickException(str(problem)) from None
+    if output_format == "json":
+        import json
+
+        click.echo(json.dumps(settings, indent=2, ensure_ascii=False))
+    else:
+        for line in list_settings.lines(settings, min(terminal_columns(), 120)):
+            click.echo(line)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Settings: the defaults, ``[tool.kerascheck]`` of the nearest pyproject.toml, and the command line."""
+"""Settings: the defaults, the nearest configuration file, and the command line."""
 
 from __future__ import annotations
 
@@ -23,6 +23,10 @@ DOCS_URL = ""
 """The site with the pages of the rules, where no setting names one; empty as long as none is published."""
 DOCS_URL_VARIABLE = "KERASCHECK_DOCS_URL"
 """The environment variable that names it instead of a configuration file."""
+
+OWN_FILES = (".kerascheck.toml", "kerascheck.toml")
+"""Files whose keys are the settings themselves; in a pyproject.toml they stand in ``[tool.kerascheck]``."""
+_SHARED_FILE = "pyproject.toml"
 
 BACKENDS = ("tensorflow", "jax", "torch", "numpy", "openvino")
 
@@ -135,11 +139,11 @@ def overrides_from(options: Mapping[str, Any], prefix: str = "--") -> Overrides:
         if options.get(name):
             key, value = name.replace("_", "-"), options[name]
             try:
-                values[name] = _KEYS[key](list(value) if isinstance(value, tuple) else value, here)
+                values[name] = SETTINGS[key].parse(list(value) if isinstance(value, tuple) else value, here)
             except ConfigError as problem:
                 raise ConfigError(f"{prefix}{key} {problem}") from None
     selection = Selection(words("select") or None, words("extend_select"), words("ignore") + words("extend_ignore"))
-    stated_in = {key: f"{prefix}{key}" for key in _KEYS if options.get(key.replace("-", "_"))}
+    stated_in = {key: f"{prefix}{key}" for key in SETTINGS if options.get(key.replace("-", "_"))}
     if "docs_url" not in values and (site := os.environ.get(DOCS_URL_VARIABLE)):
         try:
             values["docs_url"], stated_in["docs-url"] = _address(site, here), DOCS_URL_VARIABLE
@@ -233,40 +237,97 @@ def _address(value: Any, folder: str) -> str:
     return value
 
 
-_KEYS: dict[str, Callable[[Any, str], Any]] = {
-    "select": _strings,
-    "ignore": _strings,
-    "extend-select": _strings,
-    "extend-ignore": _strings,
-    "per-file-ignores": _per_file,
-    "exclude": _patterns,
-    "extend-exclude": _patterns,
-    "min-severity": _severity,
-    "fail-on": _severity,
-    "pedantic": _flag,
-    "target-tensorflow": _tensorflow_version,
-    "keras": _choice("2", "3"),
-    "backend": _choice(*BACKENDS),
-    "include-tests": _flag,
-    "respect-gitignore": _flag,
-    "docs-url": _address,
+@dataclass(frozen=True)
+class Setting:
+    """A key of the configuration.
+
+    Attributes:
+        parse: its value as TOML gives it, and the folder that paths are relative to, to what :class:`Settings` holds; raises :class:`ConfigError`.
+        kind: what it takes, for people.
+        meaning: what it does, for people.
+        unset: what applies where nothing states it and no value stands for that.
+    """
+
+    parse: Callable[[Any, str], Any]
+    kind: str
+    meaning: str
+    unset: str = ""
+
+
+_RULES = "list of codes, prefixes (KC1), names or ALL"
+_PATHS = "list of patterns as in .gitignore"
+_SEVERITIES = '"info", "warning" or "error"'
+_FLAG = "true or false"
+
+SETTINGS: dict[str, Setting] = {
+    "select": Setting(
+        _strings, _RULES, "The rules to run, instead of the default ones.", "the rules that are on by default"
+    ),
+    "ignore": Setting(_strings, _RULES, "Rules to leave out. The closer selector wins: ignore KC1, select KC101."),
+    "extend-select": Setting(_strings, _RULES, "Rules to run beside the selected ones."),
+    "extend-ignore": Setting(_strings, _RULES, "Rules to leave out beside the ignored ones."),
+    "per-file-ignores": Setting(
+        _per_file, "table of path patterns to lists of rules", "Rules to leave out in some files."
+    ),
+    "exclude": Setting(
+        _patterns,
+        _PATHS,
+        "Paths to leave out, instead of the default ones. Hidden folders and virtual environments are left out anyway.",
+    ),
+    "extend-exclude": Setting(_patterns, _PATHS, "Paths to leave out beside the excluded ones."),
+    "min-severity": Setting(_severity, _SEVERITIES, "Findings below are not reported."),
+    "fail-on": Setting(_severity, _SEVERITIES, "Findings from here up make the exit code 1."),
+    "pedantic": Setting(_flag, _FLAG, "Whether findings that are known to cost nothing are reported."),
+    "target-tensorflow": Setting(
+        _tensorflow_version,
+        'version such as "2.21"',
+        "The TensorFlow that the code runs on.",
+        "what the project requires, or the newest version known",
+    ),
+    "keras": Setting(_choice("2", "3"), '"2" or "3"', "The major version of Keras that the code runs on.", "inferred"),
+    "backend": Setting(
+        _choice(*BACKENDS),
+        ", ".join(f'"{backend}"' for backend in BACKENDS),
+        "The backend of Keras 3 that the code runs on.",
+        "inferred",
+    ),
+    "include-tests": Setting(_flag, _FLAG, "Whether test files found in folders are linted too."),
+    "respect-gitignore": Setting(_flag, _FLAG, "Whether what git ignores is left out."),
+    "docs-url": Setting(
+        _address,
+        "address",
+        "Where the documentation site is published: findings then have the address of their rule's page.",
+        "none",
+    ),
 }
+"""Every key of the configuration, in the order of the documentation."""
 _SELECTION_KEYS = ("select", "extend-select", "ignore", "extend-ignore")
 _ADDING_KEYS = ("extend-select", "ignore", "extend-ignore", "extend-exclude")
 """Keys whose values on the command line add to those of the configuration."""
 
 
-def from_table(table: Any, origin: str, default: Settings | None = None) -> Settings:
-    """The settings that a ``[tool.kerascheck]`` table states, and for others the default; raises :class:`ConfigError`."""
-    where = f"{origin}: [tool.kerascheck]"
+def from_table(table: Any, origin: str, default: Settings | None = None, folder: str | None = None) -> Settings:
+    """The settings that a table states, and for others the default; raises :class:`ConfigError`.
+
+    Args:
+        table: as TOML gives it.
+        origin: the file that it stands in.
+        default: what applies where it says nothing.
+        folder: what its paths are relative to; None: the folder of ``origin``.
+    """
+    own = os.path.basename(origin) != _SHARED_FILE
+    where = f"{origin}:" if own else f"{origin}: [tool.kerascheck]"
     if not isinstance(table, dict):
         raise ConfigError(f"{where} must be a table")
-    folder, values = os.path.dirname(os.path.abspath(origin)), {}
+    folder = folder or os.path.dirname(os.path.abspath(origin))
+    values = {}
     for key, value in table.items():
-        if key not in _KEYS:
-            raise ConfigError(f"{where} has no setting '{key}'{did_you_mean(key, _KEYS)}")
+        if own and key == "tool":
+            raise ConfigError(f"{where} in this file the settings stand by themselves, without [tool.kerascheck]")
+        if key not in SETTINGS:
+            raise ConfigError(f"{where} has no setting '{key}'{did_you_mean(key, SETTINGS)}")
         try:
-            values[key] = _KEYS[key](value, folder)
+            values[key] = SETTINGS[key].parse(value, folder)
         except ConfigError as problem:
             raise ConfigError(f"{where} '{key}' {problem}") from None
     selection = Selection(
@@ -285,20 +346,33 @@ def from_table(table: Any, origin: str, default: Settings | None = None) -> Sett
 
 
 class Configuration:
-    """Finds the settings of every file: those of the nearest pyproject.toml that has the table.
+    """Finds the settings of every file: those of the nearest configuration file, or of one for all.
+
+    In each folder, upwards, the first of ``.kerascheck.toml``, ``kerascheck.toml`` and a ``pyproject.toml`` with
+    ``[tool.kerascheck]`` counts.
 
     Args:
         overrides: what the command line says.
         isolated: whether configuration files are left unread.
+        file: the one to read instead, for all files; its paths are relative to the current folder.
         default: what applies where neither says something.
     """
 
-    def __init__(self, overrides: Overrides | None = None, *, isolated: bool = False, default: Settings | None = None):
+    def __init__(
+        self,
+        overrides: Overrides | None = None,
+        *,
+        isolated: bool = False,
+        file: str | None = None,
+        default: Settings | None = None,
+    ):
         self._overrides = overrides or Overrides()
         self._isolated = isolated
+        self._file = file
         self._base = default or Settings()
         self._default = self._override(self._base)
         self._by_folder: dict[str, Settings] = {}
+        self._named: Settings | None = None
 
     def for_file(self, path: str | os.PathLike[str]) -> Settings:
         """The settings of the file at ``path``; raises :class:`ConfigError`."""
@@ -308,6 +382,11 @@ class Configuration:
         """The settings of files directly in the absolute path ``folder``; raises :class:`ConfigError`."""
         if self._isolated:
             return self._default
+        if self._file is not None:
+            with disk.asking(("settings", self._file)):
+                if self._named is None:
+                    self._named = self._read_named(self._file)
+                return self._named
         with disk.asking(("settings", folder)):
             return self._for_folder(folder)
 
@@ -315,29 +394,44 @@ class Configuration:
         known = self._by_folder.get(folder)
         if known is None:
             parent = os.path.dirname(folder)
-            known = self._read(os.path.join(folder, "pyproject.toml"))
+            read = (self._read(os.path.join(folder, name)) for name in (*OWN_FILES, _SHARED_FILE))
+            known = next((each for each in read if each is not None), None)
             if known is None:
                 known = self._default if parent == folder else self.for_folder(parent)
             self._by_folder[folder] = known
         return known
 
-    def _read(self, path: str) -> Settings | None:
+    def _read_named(self, path: str) -> Settings:
+        settings = self._read(path, folder=os.getcwd())
+        if settings is None:
+            missing = "has no [tool.kerascheck]" if disk.exists(path) else "no such configuration file"
+            raise ConfigError(f"{path}: {missing}")
+        return settings
+
+    def _read(self, path: str, folder: str | None = None) -> Settings | None:
+        """The settings of a configuration file; None where there is none, or it says nothing of kerascheck."""
         from kerascheck.source.reading import display_path, read_bytes
 
+        own, shown = os.path.basename(path) != _SHARED_FILE, display_path(path)
         try:
             data = read_bytes(path)
-        except OSError:
+        except FileNotFoundError:
             return None
-        # Other tools' files are neither parsed nor judged.
-        if b"kerascheck" not in data:
+        except OSError as problem:
+            # Other tools' files are neither parsed nor judged.
+            if own and disk.exists(path):
+                raise ConfigError(f"{shown}: cannot be read: {problem.strerror or problem}") from None
             return None
-        shown = display_path(path)
+        if not own and b"kerascheck" not in data:
+            return None
         try:
-            tool = parse_toml(data.decode("utf-8")).get("tool")
+            table: Any = parse_toml(data.decode("utf-8"))
         except ValueError as problem:
             raise ConfigError(f"{shown}: {problem}") from None
-        table = tool.get("kerascheck") if isinstance(tool, dict) else None
-        return None if table is None else self._override(from_table(table, shown, self._base))
+        if not own:
+            tool = table.get("tool")
+            table = tool.get("kerascheck") if isinstance(tool, dict) else None
+        return None if table is None else self._override(from_table(table, shown, self._base, folder))
 
     def _override(self, settings: Settings) -> Settings:
         overrides = self._overrides

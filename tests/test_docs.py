@@ -28,7 +28,7 @@ def blocks(text, language):
 def test_the_documented_settings_are_all_and_can_be_used(tmp_path):
     (block,) = blocks(CONFIGURATION, "toml")
     table = config.parse_toml(block)["tool"]["kerascheck"]
-    assert set(table) == set(config._KEYS)
+    assert set(table) == set(config.SETTINGS)
     assert config.from_table(table, str(tmp_path / "pyproject.toml")).keras == "3"
 
 
@@ -52,7 +52,7 @@ def test_every_setting_has_a_key():
         "stated-in",
         "machine",
     }
-    assert names | set(config._SELECTION_KEYS) == set(config._KEYS)
+    assert names | set(config._SELECTION_KEYS) == set(config.SETTINGS)
 
 
 def test_options_that_the_documents_name_exist():

@@ -19,10 +19,11 @@ _OPTIONS = {
     "extend-ignore": "rules to leave out too",
     "min-severity": "report findings from this severity up (info, warning, error; default: warning)",
     "target-tensorflow": "TensorFlow that the code runs on, such as 2.15",
+    "config": "configuration file to read instead of the nearest of each file",
 }
 _FLAGS = {
     "pedantic": "report what costs nothing too, such as what the runtime repairs",
-    "isolated": "do not read [tool.kerascheck] of pyproject.toml",
+    "isolated": "do not read kerascheck.toml and [tool.kerascheck] of pyproject.toml",
 }
 _AMONG_VIRTUAL = re.compile(r"(?:^|(?<=[/\\]))\.virtual_documents[/\\]")
 """Where jupyterlab-lsp keeps what it makes of notebooks, for python-lsp-server: a copy of the user's folders."""
@@ -83,7 +84,10 @@ class Plugin:
                 raise ExecutionError(f"kerascheck: error: {problem}") from None
             # flake8 knows no severities: an info would fail the build.
             default = Settings(min_severity=Severity.WARNING)
-            cls._configuration = Configuration(overrides, isolated=cls._options.kerascheck_isolated, default=default)
+            options = cls._options
+            cls._configuration = Configuration(
+                overrides, isolated=options.kerascheck_isolated, file=options.kerascheck_config, default=default
+            )
             cls._session = engine.Session(cls._configuration, noqa=not cls._options.disable_noqa)
         return cls._configuration
 

@@ -24,7 +24,7 @@ _DEBOUNCE_SECONDS = 0.25
 _WATCHED = (
     "**/*.py",
     "**/*.ipynb",
-    "**/{pyproject.toml,kerascheck.toml,setup.cfg,Pipfile,Pipfile.lock,Dockerfile*,*.Dockerfile,.gitignore}",
+    "**/{pyproject.toml,kerascheck.toml,.kerascheck.toml,setup.cfg,Pipfile,Pipfile.lock,Dockerfile*,*.Dockerfile,.gitignore}",
     "**/*requirements*.{txt,in}",
     "**/requirements/*",
     "**/*.{yml,yaml}",
