@@ -211,9 +211,16 @@ class Machine(ABC):
 
     def _taken_back(self, mark: int) -> Written:
         """Undo the writes since ``mark``; returns what they had left."""
-        left = {(id(target), key): (target, key, target.get(key, MISSING)) for target, key, _ in self._trail[mark:]}
-        while len(self._trail) > mark:
-            target, key, old = self._trail.pop()
+        trail = self._trail
+        if len(trail) == mark:
+            return {}
+        left: Written = {}
+        # From the last write to the first: of several to one place the last is what was left, the first is what there was before.
+        while len(trail) > mark:
+            target, key, old = trail.pop()
+            place = id(target), key
+            if place not in left:
+                left[place] = target, key, target.get(key, MISSING)
             if old is MISSING:
                 target.pop(key, None)
             else:
@@ -222,13 +229,17 @@ class Machine(ABC):
 
     def _meet(self, *ways: Written) -> None:
         """Write what one of several ways left."""
-        for place, (target, key, _) in {place: write for way in ways for place, write in way.items()}.items():
-            values = [way[place][2] if place in way else target.get(key, MISSING) for way in ways]
-            known = [value for value in values if value is not MISSING]
-            if known:
-                merged = known[0]
-                for other in known[1:]:
-                    merged = join(merged, other)
+        writing = [way for way in ways if way]
+        places = writing[0] if len(writing) == 1 else {place: write for way in writing for place, write in way.items()}
+        for place, (target, key, _) in places.items():
+            before = target.get(key, MISSING)
+            merged: Value = MISSING
+            for way in ways:
+                write = way.get(place)
+                value = before if write is None else write[2]
+                if value is not MISSING and value is not merged:
+                    merged = value if merged is MISSING else join(merged, value)
+            if merged is not before:
                 self.store(target, key, merged)
 
     def forget(self, value: Value, only: type[Value] = Value) -> None:

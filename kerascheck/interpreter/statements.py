@@ -799,7 +799,7 @@ class Statements(Machine):
         return result
 
     def _class_def(self, node: cst.ClassDef) -> None:
-        bases = [self.eval(base.value) for base in node.bases if not base.star]
+        bases = tuple(self.eval(base.value) for base in node.bases if not base.star)
         for decorator in node.decorators:
             self.eval(decorator.decorator)
         cls = Class(self.module, node, node.name.value, bases, {})

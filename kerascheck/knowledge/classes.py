@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from functools import cache
 
 from kerascheck.knowledge.callables import GENERATOR, GLOBAL_GENERATOR
@@ -186,7 +187,7 @@ def _class_of_bases(bases: frozenset[str]) -> str | None:
     return None
 
 
-def class_of_bases(bases: set[str]) -> str | None:
+def class_of_bases(bases: Set[str]) -> str | None:
     """The library class that a class of the linted tree is one of."""
     return _class_of_bases(frozenset(bases))
 
@@ -205,7 +206,7 @@ _HOOKS = {
 }
 
 
-def traced_hook(bases: set[str], method: str) -> str | None:
+def traced_hook(bases: Set[str], method: str) -> str | None:
     """How Keras compiles a method that it calls itself ("call", "train_step", ...); None where it does not."""
     owner = class_of_bases(bases)
     return _HOOKS.get(owner or "", {}).get(method)

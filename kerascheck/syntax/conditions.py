@@ -6,8 +6,8 @@ and ``within=loop`` in one iteration of a loop.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Literal, Protocol, Union
+from collections.abc import Callable, Collection, Iterator
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar, Union
 
 import libcst as cst
 
@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 Reach = Union["Nested", Literal["program", "function"]]
 """How far a question looks: a scope around the place, or another place, or one of these words."""
 
-_CONDITIONS = frozenset({"branch", "handler"})
+CONDITIONS = frozenset({"branch", "handler"})
+"""Kinds of scopes of which it is not known whether they are entered."""
+
+
+AnyNested = TypeVar("AnyNested", bound="Nested")
 
 
 class InTree(Protocol):
@@ -47,6 +51,10 @@ class Nested:
     """The outermost scope: which run this is."""
     frame: Self
     """The innermost function (or root) scope."""
+    loop: Self | None
+    """The innermost loop, through calls: this scope where it is one."""
+    condition: Self | None
+    """The innermost branch or handler, through calls: this scope where it is one."""
 
     def chain(self) -> Iterator[Self]:
         """This scope and those around it, innermost first, through calls."""
@@ -83,13 +91,26 @@ class Nested:
 
     def conditions(self, *, within: Reach) -> Iterator[Self]:
         """The branches and handlers that decide whether this place runs when ``within`` does, innermost first."""
-        return (scope for scope in self.way(within=within) if scope.kind in _CONDITIONS)
+        first = self.condition
+        return iter(()) if first is None else self._linked(first, _next_condition, within)
 
     def loops(self, *, within: Reach, comprehensions: bool = True) -> Iterator[Self]:
         """The loops around this place in ``within``, innermost first; those that are statements only, without ``comprehensions``."""
-        for scope in self.way(within=within):
-            if scope.kind == "loop" and (comprehensions or isinstance(scope.node, (cst.For, cst.While))):
-                yield scope
+        first = self.loop
+        if first is None:
+            return iter(())
+        loops = self._linked(first, _next_loop, within)
+        return loops if comprehensions else (loop for loop in loops if isinstance(loop.node, (cst.For, cst.While)))
+
+    def _linked(self, first: Self, following: Callable[[Self], Self | None], within: Reach) -> Iterator[Self]:
+        """Scopes of one kind around this place in ``within``, each of which knows the next: those between are not looked at."""
+        # Who asks for these words asks often.
+        around = set(within.chain()) if not isinstance(within, str) else ()
+        frame = self.frame if within == "function" else None
+        scope: Self | None = first
+        while scope is not None and scope not in around and (frame is None or scope.frame is frame):
+            yield scope
+            scope = following(scope)
 
     def innermost_loop(self, *, within: Reach, comprehensions: bool = True) -> Self | None:
         """The first of :meth:`loops`; None where there is none."""
@@ -112,6 +133,14 @@ class Nested:
     def question(self) -> str:
         """The code of :attr:`test`; empty where there is none."""
         return self.module.tree.code_of(self.test) if self.test is not None else ""
+
+
+def _next_loop(scope: AnyNested) -> AnyNested | None:
+    return None if scope.parent is None else scope.parent.loop
+
+
+def _next_condition(scope: AnyNested) -> AnyNested | None:
+    return None if scope.parent is None else scope.parent.condition
 
 
 class Event(Protocol):
@@ -146,7 +175,7 @@ def branch_before(first: Event, second: Event) -> Nested | None:
 def _deciding(first: Event, second: Event) -> list[Nested]:
     """The conditions that ``first`` alone is under; what a library is handed may run later, or never."""
     return [
-        scope for scope in first.scope.way(within=second.scope) if scope.kind in _CONDITIONS or scope.kind == "handed"
+        scope for scope in first.scope.way(within=second.scope) if scope.kind in CONDITIONS or scope.kind == "handed"
     ]
 
 

@@ -412,7 +412,12 @@ class _Builder:
     def __init__(self, module: Module):
         self._module = module
         calls = module.run.calls
-        self._applied = [call for call in calls if call.attribute == "__call__"]
+        # Calls of objects, by the functions that they run in.
+        self._applied: dict[cst.CSTNode, list[Call]] = {}
+        for call in calls:
+            if call.attribute == "__call__":
+                for node in {function.node for function in call.scope.functions()}:
+                    self._applied.setdefault(node, []).append(call)
         self._adds: dict[int, list[Call]] = {}
         self._popped: set[int] = set()
         for call in calls:
@@ -575,10 +580,10 @@ class _Builder:
             methods = [step for name in _STEPS if isinstance(step := instance.cls.member(name), Function)]
         # Another object of the class may be the one that is seen to be called; its layers are made in the same places.
         applied: dict[object, Call] = {}
-        for call in self._applied:
-            if any(call.scope.runs_in(each) for each in methods):
-                for option in options_of(call.receiver):
-                    applied.setdefault(self._origin(option), call)
+        running = {id(call): call for each in methods for call in self._applied.get(each.node, ())}
+        for call in sorted(running.values(), key=lambda call: call.order):
+            for option in options_of(call.receiver):
+                applied.setdefault(self._origin(option), call)
         held: dict[object, dict[int, Value]] = {}
         for value in _held_layers(instance):
             held.setdefault(self._origin(value), {})[id(value)] = value
