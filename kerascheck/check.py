@@ -85,9 +85,14 @@ class Analysis:
     def _read(self, path: str | Path) -> Source:
         return self._overrides.get(os.path.realpath(path)) or read(path)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether as many modules are kept as memory has room for."""
+        return sum(project.parsed_characters for project in self._projects.values()) > _KEPT_CHARACTERS
+
     def make_room(self) -> None:
         """Forget the modules parsed so far, if there are many."""
-        if sum(project.parsed_characters for project in self._projects.values()) > _KEPT_CHARACTERS:
+        if self.is_full:
             self._projects.clear()
             gc.collect()
 
@@ -147,14 +152,28 @@ class Analysis:
             return
         if module is not None:
             asked: list[tuple[Room, Diagnosis]] = []
-            for room in registry.enabled(file.settings.selections):
-                if room.kind is Rule:
-                    self._run(room, lambda: said_of(room, module), module.source, checked, asked)
+            for room in self._concerned(module, file.settings, checked):
+                self._run(room, lambda: said_of(room, module), module.source, checked, asked)
             self._settle(module, asked, file.settings, checked)
             self._remember_directives(checked, source)
         if source.path in checked.sources:
             # Cells that were left out are there to be shown.
             checked.sources[source.path] = source
+
+    def _concerned(self, module: Module, settings: Settings, checked: Checked) -> list[Room]:
+        """The rules that may find something in a program: one of their triggers stands in a module that it runs."""
+        held: set[str] = set()
+        try:
+            for each in module.run.modules:
+                held |= each.once(_triggers_in)
+        except RecursionError:
+            self._refuse(checked, module.source, TOO_DEEP, 0)
+        except MemoryError:
+            raise
+        except Exception as problem:  # noqa: BLE001 - a fault costs the file, not the run
+            self._fault(checked, module.source, "the analysis", problem)
+        rooms = registry.enabled(settings.selections)
+        return [room for room in rooms if room.kind is Rule and not held.isdisjoint(room.triggers)]
 
     def _suppressions_of(self, source: Source) -> Suppressions:
         if source.path not in self._suppressions:
@@ -276,6 +295,10 @@ class Analysis:
         silencing = self._suppressions_of(diagnosis.at.module.source).silencing(room.code, room.name, lines)
         checked.silenced.update((directive, room.code) for directive in silencing)
         return None if silencing else finding
+
+
+def _triggers_in(module: Module) -> frozenset[str]:
+    return frozenset(trigger for trigger in registry.triggers() if trigger in module.code)
 
 
 def fault_of(room: Room, source: Source, problem: BaseException) -> FileError:
@@ -416,14 +439,14 @@ def _is_read(code: str) -> bool:
 def check_files(chunk: Iterable[File], analysis: Analysis) -> Iterator[Checked]:
     """Check files that may import each other, one after the other, in this process."""
     # Trees are large and live long: looking for garbage in them over and over takes a fifth of the time.
-    threshold = gc.get_threshold()
-    gc.set_threshold(200_000, 50, 100)
+    was_enabled = gc.isenabled()
+    gc.disable()
     try:
         for file in chunk:
             yield analysis.check(file)
     finally:
-        gc.set_threshold(*threshold)
-        analysis.make_room()
+        if was_enabled:
+            gc.enable()
 
 
 def with_large_stack(function: Callable[[], _Result]) -> _Result:

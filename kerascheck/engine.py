@@ -25,7 +25,7 @@ from kerascheck.check import Analysis, Checked, check_files, fault_of, is_left_o
 from kerascheck.config import Configuration, Settings
 from kerascheck.finding import Applicability, FileError, Finding, Severity, SortKey
 from kerascheck.outcome import Outcome
-from kerascheck.rule import CommentsRule, Rule, Silence
+from kerascheck.rule import CommentsRule, Silence
 from kerascheck.source import Source, Unreadable, decode, disk, read
 from kerascheck.source.code import without_comments
 from kerascheck.source.discovery import File
@@ -77,10 +77,7 @@ _RUNS = re.compile(rb"^[ \t]*\"?[ \t]*(?:for|while)\b|\.fit(?:_generator)?\(|^(?
 
 @registry.remembered
 def _triggers() -> tuple[bytes, ...]:
-    # Of all rules, not only the selected: what a rule finds in one module may depend on another.
-    return tuple(
-        sorted({trigger.encode() for room in registry.rooms() if room.kind is Rule for trigger in room.triggers})
-    )
+    return tuple(sorted(trigger.encode() for trigger in registry.triggers()))
 
 
 def _holds_trigger(code: bytes) -> bool:
@@ -164,12 +161,7 @@ def _may_trigger(code: str | bytes) -> bool:
 @registry.remembered
 def _only_names() -> bool:
     """Whether every trigger is a name, a method or the start of a call, as it can be looked for in the syntax tree."""
-    return all(
-        re.fullmatch(r"\.?\w+\(?", trigger)
-        for room in registry.rooms()
-        if room.kind is Rule
-        for trigger in room.triggers
-    )
+    return all(re.fullmatch(r"\.?\w+\(?", trigger) for trigger in registry.triggers())
 
 
 def _candidate(data: bytes, calls: bool = False) -> bool:
@@ -252,6 +244,7 @@ def lint(
                 for chunk in light:
                     for result in check_files(chunk, analysis):
                         gather(result)
+                    analysis.make_room()
 
             with_large_stack(work)
         if chunks:

@@ -65,6 +65,8 @@ def _begin(folders: Sequence[str]) -> None:
 def _serve(pipe: Connection, folders: Sequence[str], is_recorded: bool, inherited: Sequence[Connection] = ()) -> None:
     """Check the chunks that come through ``pipe``, one result per file, until it closes.
 
+    A result consists of what the file gave, the facts that are new since the last one, and whether the memory is full.
+
     Args:
         folders: they have rules, too.
         is_recorded: whether results say what they follow from.
@@ -73,7 +75,10 @@ def _serve(pipe: Connection, folders: Sequence[str], is_recorded: bool, inherite
     for other in inherited:
         # A copy that stayed open here would hide the end of the parent from everyone.
         other.close()
+    from kerascheck.syntax import nodes
+
     _begin(folders)
+    nodes.quicken()
     # What libcst says before it gives up its process is no line for users.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     limits = Limits()
@@ -93,8 +98,9 @@ def _serve(pipe: Connection, folders: Sequence[str], is_recorded: bool, inherite
                 # All chunks of a process agree on noqa.
                 own = analysis = analysis or Analysis(noqa=noqa, limits=limits)
             for checked in check_files(files, own):
-                pipe.send((checked, facts[sent:]))
+                pipe.send((checked, facts[sent:], own.is_full))
                 sent = len(facts)
+            own.make_room()
 
     with disk.recording(disk.Record() if is_recorded else None):
         with_large_stack(work)
@@ -188,6 +194,7 @@ class _Worker:
         theirs.close()
         self._chunk: Chunk = [], True, ()
         self._done = 0
+        self._is_full = False
         # By the number that a fact has in the other process.
         self._numbers: list[int] = []
 
@@ -195,6 +202,12 @@ class _Worker:
     def is_idle(self) -> bool:
         """Whether there is no result to wait for."""
         return self._done == len(self._chunk[0])
+
+    @property
+    def is_to_be_kept(self) -> bool:
+        """Whether it is to check more files: the end of a full process frees its memory in no time, which takes it a fifth
+        of what it has done so far; to start another is cheap where it can be forked."""
+        return not (self._is_full and isinstance(self._process, _Forked))
 
     def give(self, chunk: Chunk) -> None:
         """Have it check some files; :meth:`take` gives their results, one by one."""
@@ -211,7 +224,7 @@ class _Worker:
         file = files[self._done]
         self._done += 1
         try:
-            checked, facts = self.pipe.recv()
+            checked, facts, self._is_full = self.pipe.recv()
         except (EOFError, ConnectionError):
             self._process.join()
             error = _error(self._process.exitcode)
@@ -271,7 +284,10 @@ class Pool:
                         continue
                     if worker.is_idle:
                         busy.remove(worker)
-                        self._idle.append(worker)
+                        if worker.is_to_be_kept:
+                            self._idle.append(worker)
+                        else:
+                            worker.stop()
         finally:
             _stop_all(busy)
 

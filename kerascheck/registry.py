@@ -128,6 +128,12 @@ def rooms() -> tuple[Room, ...]:
     return tuple(sorted(found, key=lambda room: room.code))
 
 
+@remembered
+def triggers() -> frozenset[str]:
+    """The triggers of all rules about code, not only of those that are selected: what a rule finds in one module may depend on another."""
+    return frozenset(trigger for room in rooms() if room.kind is Rule for trigger in room.triggers)
+
+
 def _rule_files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*/*/rule.py"))
 

@@ -139,7 +139,7 @@ def test_the_name_of_a_function_is_a_trigger(lint):
 
 
 def test_a_trigger_of_any_rule_counts_since_files_depend_on_each_other(lint):
-    files = {"a.py": KERAS + "from b import x\nraise_it = 'another rule'\n", "b.py": "x_mark\n"}
+    files = {"a.py": KERAS + "from b import x\nraise_it = x\n", "b.py": "x_mark\n"}
     assert places(lint(files, settings={"select": ("mark",)})) == [("b.py", 1, 1, "KC101")]
 
 
@@ -388,7 +388,7 @@ def test_a_rule_that_fails_is_one_error_and_the_others_go_on(lint):
 
 
 def test_code_too_deep_for_a_rule_is_no_fault_of_the_rule(lint):
-    outcome = lint({"a.py": KERAS + "x_mark  # recurse, die_here\n"})
+    outcome = lint({"a.py": KERAS + "x_mark = 'recurse', die_here\n"})
     assert errors(outcome) == [("a.py", 1, "KC999", "could not be analysed: it is nested too deeply")]
     assert len(outcome.findings) == 1
 

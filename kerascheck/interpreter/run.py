@@ -61,6 +61,11 @@ class Interpreter(Statements, Expressions, Calls, Functions, Writes):
             ):
                 self._run_root(call)
 
+    @property
+    def modules(self) -> list[SeenModule]:
+        """The modules that were looked into; the entry is the first."""
+        return list(self._depths)
+
     def globals_of(self, module: SeenModule) -> dict[str, Value]:
         """The variables of a module that was run, as they are in the end."""
         return self._envs[module].variables

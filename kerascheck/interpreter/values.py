@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter as CountOf
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import libcst as cst
 
@@ -14,8 +14,10 @@ from kerascheck.knowledge.namespaces import OF_KERAS_TUNER_HYPER_PARAMETERS
 from kerascheck.knowledge.runtime import Runtime
 from kerascheck.knowledge.signatures import Signature
 from kerascheck.source import Source
-from kerascheck.syntax.conditions import Nested
+from kerascheck.syntax.conditions import CONDITIONS, Nested
 from kerascheck.syntax.tree import Tree
+
+Found = TypeVar("Found")
 
 
 class Finder(Protocol):
@@ -37,6 +39,7 @@ class SeenModule(Protocol):
 
     @property
     def memory(self) -> dict[Any, Any]: ...
+    def once(self, find: Callable[[Any], Found]) -> Found: ...
     @property
     def project(self) -> Finder: ...
     @property
@@ -227,32 +230,36 @@ class Class(Value):
     module: SeenModule
     node: cst.ClassDef
     name: str
-    bases: list[Value]
+    bases: tuple[Value, ...]
     members: dict[str, Value]
+    _ancestry: tuple[Class | External, ...] = field(init=False, repr=False)
+    _classes: tuple[Class, ...] = field(init=False, repr=False)
+    _external_bases: frozenset[str] = field(init=False, repr=False)
 
-    def ancestry(self) -> Iterator[Class | External]:
-        """This class and its bases, nearest first; bases outside the tree by name."""
-        seen: set[int] = set()
+    def __post_init__(self) -> None:
+        found: dict[int, Class | External] = {}
         queue: list[Value] = [self]
         while queue:
             base = queue.pop(0)
-            if id(base) in seen:
-                continue
-            seen.add(id(base))
-            if isinstance(base, Class):
-                yield base
-                queue.extend(base.bases)
-            elif isinstance(base, External):
-                yield base
+            if isinstance(base, (Class, External)) and id(base) not in found:
+                found[id(base)] = base
+                queue.extend(base.bases if isinstance(base, Class) else ())
+        self._ancestry = tuple(found.values())
+        self._classes = tuple(base for base in self._ancestry if isinstance(base, Class))
+        self._external_bases = frozenset(base.name for base in self._ancestry if isinstance(base, External))
 
-    def external_bases(self) -> set[str]:
+    def ancestry(self) -> tuple[Class | External, ...]:
+        """This class and its bases, nearest first; bases outside the tree by name."""
+        return self._ancestry
+
+    def external_bases(self) -> frozenset[str]:
         """Canonical names of every base outside the linted tree."""
-        return {base.name for base in self.ancestry() if isinstance(base, External)}
+        return self._external_bases
 
     def member(self, name: str) -> Value | None:
         """The attribute ``name`` of the class or of the nearest base in the tree that has it."""
-        for base in self.ancestry():
-            if isinstance(base, Class) and name in base.members:
+        for base in self._classes:
+            if name in base.members:
                 return base.members[name]
         return None
 
@@ -393,11 +400,15 @@ class Scope(Nested):
     label: str = ""
     root: Scope = field(init=False, repr=False)
     frame: Scope = field(init=False, repr=False)
+    loop: Scope | None = field(init=False, repr=False)
+    condition: Scope | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        parent = self.parent
+        parent, kind = self.parent, self.kind
         self.root = self if parent is None else parent.root
-        self.frame = self if parent is None or self.kind in ("call", "root") else parent.frame
+        self.frame = self if parent is None or kind in ("call", "root") else parent.frame
+        self.loop = self if kind == "loop" else None if parent is None else parent.loop
+        self.condition = self if kind in CONDITIONS else None if parent is None else parent.condition
 
     @property
     def turns(self) -> int | None:
@@ -670,6 +681,10 @@ def datasets_in(value: Value | None, depth: int = 3) -> Iterator[Dataset]:
         >>> [each.stage.name for each in datasets_in(given)]
         ['tensorflow.data.Dataset.range']
     """
+    return _datasets_in(value, depth) if type(value) in _MAY_HOLD_DATASETS else _NONE
+
+
+def _datasets_in(value: Value | None, depth: int) -> Iterator[Dataset]:
     for option in options_of(value):
         if isinstance(option, Dataset):
             yield option
@@ -681,6 +696,12 @@ def datasets_in(value: Value | None, depth: int = 3) -> Iterator[Dataset]:
                 yield from datasets_in(item, depth - 1)
 
 
+# Most values are asked, and of most the type answers.
+_NONE: Iterator[Dataset] = iter(())
+_MAY_HOLD_DATASETS = frozenset({Dataset, Union, Group, Mapping, Iteration})
+_MAY_HOLD_TENSORS = frozenset({Union, Group, Mapping})
+
+
 def holds_tensor(value: Value | None, depth: int = 3) -> bool:
     """Whether a value is certainly a tensor or a structure with one in it.
 
@@ -688,6 +709,8 @@ def holds_tensor(value: Value | None, depth: int = 3) -> bool:
         >>> holds_tensor(call("f({'a': tf.constant(1.0)})").arguments.positional[0])
         True
     """
+    if type(value) not in _MAY_HOLD_TENSORS:
+        return isinstance(value, Tensor)
     for option in options_of(value):
         if isinstance(option, Tensor):
             return True

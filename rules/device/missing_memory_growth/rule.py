@@ -65,7 +65,7 @@ class MissingMemoryGrowth(Rule):
     applies = Applies(graph_code=False, tensorflow=">=2", backends={"tensorflow"})
     speed = False
     fixed_by_default = False
-    triggers = (".fit(", "fit_generator(", "train_on_batch", "GradientTape", "minimize(")
+    triggers = (".fit(", "fit_generator(", "train_on_batch", "GradientTape", "minimize(", "keras_tuner", "kerastuner")
 
     def check(self, module):
         program = module.program

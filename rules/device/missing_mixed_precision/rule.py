@@ -117,6 +117,8 @@ class MissingMixedPrecision(Rule):
         "minimize(",
         "optimizer.apply(",
         "stateless_apply(",
+        "keras_tuner",
+        "kerastuner",
     )
     loss_tolerance = None
 

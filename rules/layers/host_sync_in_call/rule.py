@@ -76,7 +76,20 @@ class HostSyncInCall(Rule):
     summary = "value of a tensor is read in compiled code"
     severity = Severity.ERROR
     speed = False
-    triggers = (".numpy(", ".item(", ".tolist(", "train_step", ".function")
+    triggers = (
+        ".numpy(",
+        ".item(",
+        ".tolist(",
+        "train_step",
+        "call(",
+        ".function",
+        "function(",
+        ".fit(",
+        "Lambda(",
+        "jit(",
+        "defun",
+        "to_graph(",
+    )
 
     def check(self, module):
         asked = {}

@@ -61,7 +61,7 @@ class PythonLoopInCall(Rule):
     summary = "Python loop over a tensor is unrolled"
     evidence_note = "The unrolled loop costs time while tracing, hardly per step."
     severity = Severity.WARNING
-    triggers = ("train_step", "call(", ".function", "function(", ".fit(")
+    triggers = ("train_step", "call(", ".function", "function(", ".fit(", "Lambda(", "jit(", "defun", "to_graph(")
     loss_tolerance = 1e-4
 
     def check(self, module):

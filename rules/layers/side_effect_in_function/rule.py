@@ -90,7 +90,18 @@ class SideEffectInFunction(Rule):
     summary = "Python side effect runs once, while tracing"
     severity = Severity.WARNING
     speed = False
-    triggers = ("train_step", "call(", ".function", "function(", ".fit(", ".compile(")
+    triggers = (
+        "train_step",
+        "call(",
+        ".function",
+        "function(",
+        ".fit(",
+        ".compile(",
+        "Lambda(",
+        "jit(",
+        "defun",
+        "to_graph(",
+    )
     loss_tolerance = None
 
     def check(self, module):

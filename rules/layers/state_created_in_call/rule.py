@@ -52,7 +52,18 @@ class StateCreatedInCall(Rule):
     summary = "state is created in compiled code"
     severity = Severity.ERROR
     speed = False
-    triggers = ("Variable(", "train_step", "call(", ".function", ".fit(")
+    triggers = (
+        "Variable(",
+        "train_step",
+        "call(",
+        ".function",
+        ".fit(",
+        "function(",
+        "Lambda(",
+        "jit(",
+        "defun",
+        "to_graph(",
+    )
     loss_tolerance = 1e-4
 
     def check(self, module):

@@ -134,7 +134,7 @@ class TinyBatch(Rule):
     name = "tiny-batch"
     summary = "batch size is small for this model"
     severity = Severity.INFO
-    triggers = (".fit(", "fit_generator(", "GradientTape")
+    triggers = (".fit(", "fit_generator(", "GradientTape", "keras_tuner", "kerastuner")
     loss_tolerance = None
 
     def check(self, module):

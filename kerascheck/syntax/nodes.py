@@ -1,0 +1,53 @@
+"""Makes libcst's nodes cheaper, in a process that exists for checking files.
+
+Half of what parsing takes goes into the Python side of it: each node is a frozen dataclass, which assigns its fields by
+``object.__setattr__``, and validates itself; its hash is a Python function. (libcst 1.9, Python 3.11, on 29,000 lines: 26,400
+lines/s without the validation, 32,500 with constructors that assign slots.)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from typing import Any
+
+import libcst as cst
+
+
+def quicken() -> None:
+    """Give all classes of nodes constructors that assign fields and do nothing else, and the hash of objects.
+
+    Nodes are neither validated nor protected against assignment any more: not for a process that others share. What the parser
+    makes is well formed, and what fixes make is parsed again.
+    """
+    # Base classes too: an inherited method that is written in Python would make each assignment a call.
+    classes = [each for each in vars(cst).values() if isinstance(each, type) and issubclass(each, cst.CSTNode)]
+    for cls in classes:
+        for name in ("__setattr__", "__delattr__"):
+            if name in cls.__dict__:
+                delattr(cls, name)
+        cls.__hash__ = object.__hash__  # type: ignore[method-assign]
+        cls.__eq__ = object.__eq__  # type: ignore[method-assign]
+    classes = [cls for cls in classes if not inspect.isabstract(cls)]
+    known: dict[str, Any] = {}
+    exec("\n".join(_constructor(number, cls, known) for number, cls in enumerate(classes)), known)
+    for number, cls in enumerate(classes):
+        cls.__init__ = known[f"init_{number}"]  # type: ignore[method-assign]
+
+
+def _constructor(number: int, cls: type[cst.CSTNode], known: dict[str, Any]) -> str:
+    """The source of a function ``init_<number>`` that takes what the constructor of ``cls`` takes; ``known`` gets its defaults."""
+    parameters, lines = ["self"], []
+    for field in dataclasses.fields(cls):
+        parameter, default = field.name, f"default_{number}_{field.name}"
+        if field.default is not dataclasses.MISSING:
+            known[default] = field.default
+            parameter += f"={default}"
+        elif field.default_factory is not dataclasses.MISSING:
+            # A node that stands in two places of a tree would be taken for the first.
+            known[default], known["MISSING"] = field.default_factory, dataclasses.MISSING
+            parameter += "=MISSING"
+            lines.append(f"    if {field.name} is MISSING: {field.name} = {default}()")
+        parameters.append(parameter)
+        lines.append(f"    self.{field.name} = {field.name}")
+    return f"def init_{number}({', '.join(parameters)}):\n" + "\n".join(lines or ["    pass"])
