@@ -1,4 +1,4 @@
-from kerascheck.cli import main
+from kerascheck.cli import run
 
 if __name__ == "__main__":
-    main()
+    run()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import gc
 import os
 import re
@@ -436,17 +437,22 @@ def _is_read(code: str) -> bool:
     return True
 
 
-def check_files(chunk: Iterable[File], analysis: Analysis) -> Iterator[Checked]:
-    """Check files that may import each other, one after the other, in this process."""
-    # Trees are large and live long: looking for garbage in them over and over takes a fifth of the time.
+@contextlib.contextmanager
+def without_collector() -> Iterator[None]:
+    """Look for no garbage meanwhile: trees are large and live long, and to search them over and over takes a fifth of the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
-        for file in chunk:
-            yield analysis.check(file)
+        yield
     finally:
         if was_enabled:
             gc.enable()
+
+
+def check_files(chunk: Iterable[File], analysis: Analysis) -> Iterator[Checked]:
+    """Check files that may import each other, one after the other, in this process."""
+    for file in chunk:
+        yield analysis.check(file)
 
 
 def with_large_stack(function: Callable[[], _Result]) -> _Result:

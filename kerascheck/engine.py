@@ -21,7 +21,16 @@ from kerascheck import registry
 from kerascheck.cache.memo import Memo
 from kerascheck.cache.written import Damaged, write
 from kerascheck.cache.written import read as read_back
-from kerascheck.check import Analysis, Checked, check_files, fault_of, is_left_out, placed, with_large_stack
+from kerascheck.check import (
+    Analysis,
+    Checked,
+    check_files,
+    fault_of,
+    is_left_out,
+    placed,
+    with_large_stack,
+    without_collector,
+)
 from kerascheck.config import Configuration, Settings
 from kerascheck.finding import Applicability, FileError, Finding, Severity, SortKey
 from kerascheck.outcome import Outcome
@@ -183,6 +192,7 @@ def _has_words(code: bytes, calls: bool) -> bool:
 # --- checking many files ---------------------------------------------------------------------------
 
 
+@without_collector()
 def lint(
     files: Sequence[File],
     configuration: Configuration,

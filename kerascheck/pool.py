@@ -23,6 +23,7 @@ from kerascheck.check import (
     Checked,
     check_files,
     with_large_stack,
+    without_collector,
 )
 from kerascheck.finding import INTERNAL, UNREADABLE, FileError, Location
 from kerascheck.limits import TIME_SIGNAL, Limits
@@ -102,7 +103,7 @@ def _serve(pipe: Connection, folders: Sequence[str], is_recorded: bool, inherite
                 sent = len(facts)
             own.make_room()
 
-    with disk.recording(disk.Record() if is_recorded else None):
+    with disk.recording(disk.Record() if is_recorded else None), without_collector():
         with_large_stack(work)
 
 
