@@ -243,7 +243,7 @@ def lint(
         jobs = min(jobs, 1 + len(candidates) // 10) if len(candidates) > _POOL_FROM else 1
         chunks = _chunks(candidates)
         if pool.can_fork():
-            _load({file.settings for file, _ in candidates})
+            _load({file.settings for file, _ in candidates} if jobs > 1 else ())
         elif jobs == 1:
             # To start a process would take longer than most files do.
             light = list(_chunks([each for each in candidates if each[1] <= _LIGHT_BYTES]))
@@ -304,7 +304,7 @@ def _recalled(
 
 
 def _load(selected: Iterable[Settings]) -> None:
-    """Import what checking needs, once for all processes."""
+    """Import what checking needs, once for all processes; one alone runs the files of the rules that it needs, see ``selected``."""
     import kerascheck.meaning.module  # noqa: F401
 
     for settings in selected:

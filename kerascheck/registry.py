@@ -7,6 +7,7 @@ an installed wheel inside it. Others ship rules, too: see :mod:`kerascheck.third
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import importlib.util
 import re
@@ -192,11 +193,26 @@ def _room(path: Path) -> Room:
     )
 
 
+_IN_CLASS = re.compile(r"^    \w[\w, ]*(?:=|:)", re.M)
+
+
+def _parsed(path: Path) -> ast.Module:
+    """The file of a rule up to the first method of its last class, where nothing but methods follows: to parse all of them
+    would take as long as to lint a short script."""
+    text = path.read_text(encoding="utf-8")
+    end = text.find("\n    def ", text.rfind("\nclass "))
+    if end >= 0 and not _IN_CLASS.search(text, end):
+        # The word may stand in a docstring, or below a decorator.
+        with contextlib.suppress(SyntaxError):
+            return ast.parse(text[: end + 1], str(path))
+    return ast.parse(text, str(path))
+
+
 def _rule_in(path: Path) -> tuple[ast.ClassDef, type[Any]]:
     """The one rule that a file defines, and its kind."""
     rules = [
         (node, kind)
-        for node in ast.parse(path.read_text(encoding="utf-8"), str(path)).body
+        for node in _parsed(path).body
         if isinstance(node, ast.ClassDef)
         for kind in KINDS
         if any(_is_named(base, kind.__name__) for base in node.bases)
