@@ -46,6 +46,7 @@ MAX_ALIKE = 64
 MAX_IMPORT_DEPTH = 5
 _DERIVATIVES = frozenset({"gradient", "jacobian", "batch_jacobian"})
 Node = TypeVar("Node", bound=cst.CSTNode)
+Found = TypeVar("Found")
 
 _SCALES = frozenset({"get_scaled_loss", "scale_loss"})
 
@@ -373,10 +374,10 @@ def as_texts(name: str, given: Iterable[Value]) -> Value | None:
     return Group("list", [computed("builtins.str", *given)], open=True) if takes_apart else None
 
 
-def remembered(module: SeenModule, node: Node, find: Callable[[SeenModule, Node], set[str]]) -> set[str]:
+def remembered(module: SeenModule, node: Node, find: Callable[[SeenModule, Node], Found]) -> Found:
     """What ``find`` says of a node, found once: the same loop is met on many ways."""
     key = (find.__name__, node)
-    found: set[str] | None = module.memory.get(key)
-    if found is None:
-        found = module.memory[key] = find(module, node)
+    if key not in module.memory:
+        module.memory[key] = find(module, node)
+    found: Found = module.memory[key]
     return found

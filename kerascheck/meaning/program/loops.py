@@ -74,18 +74,24 @@ def loop_that_changes(
 
 def _sources(module: SeenModule, function: Definition, names: set[str]) -> set[str]:
     """What names of a function come from: its parameters, names from outside, and those that are bound by more than plain assignments."""
-    tree = module.tree
-    assigned: dict[str, set[str]] = {}
-    for node in tree.descendants(function.body):
-        if isinstance(node, cst.Assign):
-            for name in set[str]().union(*(_target_names(tree, target.target) for target in node.targets)):
-                assigned.setdefault(name, set()).update(_variables(tree, node.value))
+    assigned = remembered(module, function, _assigned)
     found, pending = set[str](), set(names)
     while pending:
         found |= pending
         pending = set[str]().union(*(assigned.get(name, set()) for name in pending)) - found
     parameters = (*function.params.posonly_params, *function.params.params, *function.params.kwonly_params)
     return found - (assigned.keys() - {parameter.name.value for parameter in parameters})
+
+
+def _assigned(module: SeenModule, function: Definition) -> dict[str, set[str]]:
+    """The names that a function assigns, each with those in what it assigns to it."""
+    tree = module.tree
+    assigned: dict[str, set[str]] = {}
+    for node in tree.descendants(function.body):
+        if isinstance(node, cst.Assign):
+            for name in set[str]().union(*(_target_names(tree, target.target) for target in node.targets)):
+                assigned.setdefault(name, set()).update(_variables(tree, node.value))
+    return assigned
 
 
 def arguments_for(names: set[str], function: Function, call: cst.Call) -> list[cst.BaseExpression]:
