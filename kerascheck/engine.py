@@ -60,6 +60,8 @@ _LARGE_BYTES = 300_000
 """Largest text that is looked into before it is checked."""
 _CHUNK_BYTES = 400_000
 """Largest chunk that one process takes at once; bounds the memory of the trees that it keeps."""
+_CHUNKS_EACH = 4
+"""Chunks for each process at least, so that none waits long for the last."""
 _KEPT_FILES = 200
 """Files whose trees a session keeps, so that its memory is bounded."""
 
@@ -241,7 +243,7 @@ def lint(
         from kerascheck import pool
 
         jobs = min(jobs, 1 + len(candidates) // 10) if len(candidates) > _POOL_FROM else 1
-        chunks = _chunks(candidates)
+        chunks = _chunks(candidates, jobs)
         if pool.can_fork():
             _load({file.settings for file, _ in candidates} if jobs > 1 else ())
         elif jobs == 1:
@@ -554,8 +556,11 @@ def _holds_interest(notebook: Source, calls: bool = False) -> bool:
     return len(code) <= _LARGE_BYTES and any(verdict(header_for(cell) + cell) is Verdict.REFUSED for cell in cells)
 
 
-def _chunks(candidates: Sequence[tuple[File, int]]) -> list[list[File]]:
+def _chunks(candidates: Sequence[tuple[File, int]], jobs: int = 1) -> list[list[File]]:
     """Files of a folder together, since they tend to import each other; the heaviest chunks first."""
+    largest = _CHUNK_BYTES
+    if jobs > 1:
+        largest = min(largest, sum(size for _, size in candidates) // (jobs * _CHUNKS_EACH))
     folders: dict[tuple[str, Settings], list[tuple[File, int]]] = {}
     for file, size in candidates:
         folders.setdefault((os.path.dirname(file.path), file.settings), []).append((file, size))
@@ -564,7 +569,7 @@ def _chunks(candidates: Sequence[tuple[File, int]]) -> list[list[File]]:
         chunk: list[File] = []
         weight = 0
         for file, size in sorted(members, key=lambda member: -member[1]):
-            if chunk and weight + size > _CHUNK_BYTES:
+            if chunk and weight + size > largest:
                 chunks.append((weight, chunk))
                 chunk, weight = [], 0
             chunk.append(file)
