@@ -17,8 +17,8 @@ from kerascheck.interpreter.layer_shapes import (
     product,
 )
 from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.nodes import remembered
 from kerascheck.interpreter.place import Place, receiver_text
-from kerascheck.interpreter.support import remembered
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
