@@ -15,7 +15,7 @@ import libcst as cst
 from kerascheck.interpreter.bounds import A_WHOLE_MODULE, MAX_IMPORT_DEPTH, MAX_MODULES
 from kerascheck.interpreter.calls import Calls
 from kerascheck.interpreter.expressions import Expressions
-from kerascheck.interpreter.functions import Functions
+from kerascheck.interpreter.inlining import Inlining
 from kerascheck.interpreter.statements import Statements
 from kerascheck.interpreter.values import (
     Class,
@@ -36,7 +36,7 @@ from kerascheck.syntax.tree import SyntaxProblem
 _EAGER_SWITCH = re.compile(r"\brun_(?:functions_)?eagerly\b")
 
 
-class Interpreter(Statements, Expressions, Calls, Functions, Writes):
+class Interpreter(Statements, Expressions, Calls, Inlining, Writes):
     """Interprets one entry module and whatever it calls; see :class:`Machine` for what it remembers."""
 
     def run(self) -> None:

@@ -34,7 +34,7 @@ from kerascheck.knowledge.datasets import DATASET, DATASET_V2
 from kerascheck.syntax.names import canonical
 
 
-class Functions(Machine):
+class Inlining(Machine):
     """Follows calls into the linted tree."""
 
     def inline(
