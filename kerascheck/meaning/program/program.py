@@ -76,7 +76,7 @@ from kerascheck.knowledge.devices import (
     TPU_EXPERIMENTAL_INITIALIZE_TPU_SYSTEM,
     TPU_STRATEGY,
 )
-from kerascheck.knowledge.examples import MANY_EXAMPLES, TOYS
+from kerascheck.knowledge.keras_datasets import MANY_EXAMPLES, TOYS
 from kerascheck.knowledge.layers import DENSE, DROPOUT, INPUT_LAYER, LAYERS, OF_DENSE_MODELS, PACKAGE, RANDOM_LAYERS
 from kerascheck.knowledge.namespaces import (
     KERAS,
