@@ -23,19 +23,26 @@ from kerascheck.meaning.models.recurrent import (
     shares_cell,
 )
 from kerascheck.meaning.models.step_work import (
+    LAYERS_OF_SMALL_MODELS,
+    LIGHT_LAYERS,
+    LongStep,
     accumulates_gradients,
     goes_both_ways,
     input_numbers,
     is_dense,
     keeps_state,
     largest_array,
+    long_step,
     recurrent_steps,
 )
 from kerascheck.meaning.program.program import makes_layer, policy_set_by
 
 __all__ = [
     "HALF_POLICIES",
+    "LAYERS_OF_SMALL_MODELS",
+    "LIGHT_LAYERS",
     "Layer",
+    "LongStep",
     "Model",
     "accumulates_gradients",
     "arguments_against_cudnn",
@@ -51,6 +58,7 @@ __all__ = [
     "lacks_time_axis",
     "largest_array",
     "layer_place",
+    "long_step",
     "makes_layer",
     "policy_set_by",
     "recurrent_steps",

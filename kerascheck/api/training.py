@@ -15,6 +15,7 @@ from kerascheck.meaning.data.fitted_data import (
     trained_examples,
 )
 from kerascheck.meaning.models.models import batches_of
+from kerascheck.meaning.training.batch_sizes import is_free_to_grow, saved_steps
 from kerascheck.meaning.training.callbacks import (
     calls_of_every_batch,
     is_tensorboard_watched,
@@ -39,6 +40,7 @@ __all__ = [
     "example_shape",
     "is_acted_on",
     "is_at_end_of_game",
+    "is_free_to_grow",
     "is_tensorboard_watched",
     "least_examples",
     "may_act_on_batches",
@@ -47,6 +49,7 @@ __all__ = [
     "recordings_of",
     "repeated_calls",
     "repeated_predictions",
+    "saved_steps",
     "steps_environment",
     "steps_of_epoch",
     "tape_of",

@@ -365,10 +365,12 @@ class Batching:
     Attributes:
         size: the number.
         place: the argument or dataset operation that says it; the call of ``fit`` where it is the default.
+        is_default: whether nothing says it.
     """
 
     size: int
     place: Place
+    is_default: bool = False
 
 
 def batches_of(fit: Call) -> Batching | None:
@@ -382,7 +384,7 @@ def batches_of(fit: Call) -> Batching | None:
         return batch
     # Only arrays come with their labels apart.
     return (
-        Batching(32, Place(fit.module, fit.node))
+        Batching(32, Place(fit.module, fit.node), is_default=True)
         if not found and fit.attribute == "fit" and fit.given("y") is not None
         else None
     )
