@@ -10,6 +10,8 @@ from __future__ import annotations
 from kerascheck.interpreter.array_shapes import array_size, batch_size
 from kerascheck.interpreter.keras_data import is_py_dataset
 from kerascheck.meaning.data.array_origins import ingredients, made_as_double, reads_file, waits_without_gil
+from kerascheck.meaning.data.batching import batches_before, is_batched, next_batch, sorts_by_length
+from kerascheck.meaning.data.epochs import is_random_before, is_reshuffled, last_deterministic
 from kerascheck.meaning.data.image_flows import generators_of, handed_generators
 from kerascheck.meaning.data.mapped_functions import Facts, creates_state, facts_of
 from kerascheck.meaning.data.materialised import (
@@ -19,22 +21,9 @@ from kerascheck.meaning.data.materialised import (
     lists_trained_on,
 )
 from kerascheck.meaning.data.order import Added, Wish, WishKind, arrangement
-from kerascheck.meaning.data.pipelines import (
-    COMBINING,
-    Operation,
-    Pipelines,
-    batches_before,
-    gives_few_elements,
-    is_batched,
-    is_cut_short,
-    is_random_before,
-    is_reshuffled,
-    last_deterministic,
-    nearest_before,
-    next_batch,
-    reads_remote_files,
-    sorts_by_length,
-)
+from kerascheck.meaning.data.pipelines import Operation, Pipelines
+from kerascheck.meaning.data.remote_files import reads_remote_files
+from kerascheck.meaning.data.stages import COMBINING, gives_few_elements, is_cut_short, nearest_before
 
 __all__ = [
     "COMBINING",
