@@ -10,7 +10,7 @@ from __future__ import annotations
 from kerascheck.interpreter.array_shapes import array_size, batch_size
 from kerascheck.interpreter.keras_data import is_py_dataset
 from kerascheck.meaning.data.array_origins import ingredients, made_as_double, reads_file, waits_without_gil
-from kerascheck.meaning.data.batching import batches_before, is_batched, next_batch, sorts_by_length
+from kerascheck.meaning.data.batching import is_batched, next_batch
 from kerascheck.meaning.data.epochs import is_random_before, is_reshuffled, last_deterministic
 from kerascheck.meaning.data.image_flows import generators_of, handed_generators
 from kerascheck.meaning.data.mapped_functions import Facts, creates_state, facts_of
@@ -23,10 +23,10 @@ from kerascheck.meaning.data.materialised import (
 from kerascheck.meaning.data.order import Added, Wish, WishKind, arrangement
 from kerascheck.meaning.data.pipelines import Operation, Pipelines
 from kerascheck.meaning.data.remote_files import reads_remote_files
-from kerascheck.meaning.data.stages import COMBINING, gives_few_elements, is_cut_short, nearest_before
+from kerascheck.meaning.data.shuffles import is_batched_again, shuffled_batches, shuffled_images
+from kerascheck.meaning.data.stages import gives_few_elements, is_cut_short, nearest_before
 
 __all__ = [
-    "COMBINING",
     "Added",
     "Facts",
     "Operation",
@@ -36,7 +36,6 @@ __all__ = [
     "arrangement",
     "array_size",
     "batch_size",
-    "batches_before",
     "counted_lists",
     "creates_state",
     "facts_of",
@@ -45,6 +44,7 @@ __all__ = [
     "handed_generators",
     "ingredients",
     "is_batched",
+    "is_batched_again",
     "is_cut_short",
     "is_py_dataset",
     "is_random_before",
@@ -58,6 +58,7 @@ __all__ = [
     "next_batch",
     "reads_file",
     "reads_remote_files",
-    "sorts_by_length",
+    "shuffled_batches",
+    "shuffled_images",
     "waits_without_gil",
 ]
