@@ -20,17 +20,28 @@ from kerascheck.meaning.data.materialised import (
     knows_length,
     lists_trained_on,
 )
+from kerascheck.meaning.data.options import Loss, LostOptimization, lost_optimizations
 from kerascheck.meaning.data.order import Added, Wish, WishKind, arrangement
 from kerascheck.meaning.data.pipelines import Operation, Pipelines
 from kerascheck.meaning.data.remote_files import reads_remote_files
+from kerascheck.meaning.data.serial_maps import (
+    Serial,
+    is_called_rarely,
+    is_paid_in_each_epoch,
+    says_parallelism,
+    serial,
+)
 from kerascheck.meaning.data.shuffles import is_batched_again, shuffled_batches, shuffled_images
-from kerascheck.meaning.data.stages import gives_few_elements, is_cut_short, nearest_before
+from kerascheck.meaning.data.stages import is_cut_short, nearest_before
 
 __all__ = [
     "Added",
     "Facts",
+    "Loss",
+    "LostOptimization",
     "Operation",
     "Pipelines",
+    "Serial",
     "Wish",
     "WishKind",
     "arrangement",
@@ -40,12 +51,13 @@ __all__ = [
     "creates_state",
     "facts_of",
     "generators_of",
-    "gives_few_elements",
     "handed_generators",
     "ingredients",
     "is_batched",
     "is_batched_again",
+    "is_called_rarely",
     "is_cut_short",
+    "is_paid_in_each_epoch",
     "is_py_dataset",
     "is_random_before",
     "is_reshuffled",
@@ -53,11 +65,14 @@ __all__ = [
     "knows_length",
     "last_deterministic",
     "lists_trained_on",
+    "lost_optimizations",
     "made_as_double",
     "nearest_before",
     "next_batch",
     "reads_file",
     "reads_remote_files",
+    "says_parallelism",
+    "serial",
     "shuffled_batches",
     "shuffled_images",
     "waits_without_gil",
