@@ -11,7 +11,14 @@ from kerascheck.interpreter.array_shapes import array_size, batch_size
 from kerascheck.interpreter.keras_data import is_py_dataset
 from kerascheck.meaning.data.array_origins import ingredients, made_as_double, reads_file, waits_without_gil
 from kerascheck.meaning.data.batching import is_batched, next_batch
-from kerascheck.meaning.data.epochs import is_random_before, is_reshuffled, last_deterministic
+from kerascheck.meaning.data.epochs import (
+    Frozen,
+    Unfrozen,
+    frozen_by,
+    is_random_before,
+    is_reshuffled,
+    last_deterministic,
+)
 from kerascheck.meaning.data.image_flows import generators_of, handed_generators
 from kerascheck.meaning.data.mapped_functions import Facts, creates_state, facts_of
 from kerascheck.meaning.data.materialised import (
@@ -32,16 +39,18 @@ from kerascheck.meaning.data.serial_maps import (
     serial,
 )
 from kerascheck.meaning.data.shuffles import is_batched_again, shuffled_batches, shuffled_images
-from kerascheck.meaning.data.stages import is_cut_short, nearest_before
+from kerascheck.meaning.data.stages import nearest_before
 
 __all__ = [
     "Added",
     "Facts",
+    "Frozen",
     "Loss",
     "LostOptimization",
     "Operation",
     "Pipelines",
     "Serial",
+    "Unfrozen",
     "Wish",
     "WishKind",
     "arrangement",
@@ -50,13 +59,13 @@ __all__ = [
     "counted_lists",
     "creates_state",
     "facts_of",
+    "frozen_by",
     "generators_of",
     "handed_generators",
     "ingredients",
     "is_batched",
     "is_batched_again",
     "is_called_rarely",
-    "is_cut_short",
     "is_paid_in_each_epoch",
     "is_py_dataset",
     "is_random_before",
