@@ -7,10 +7,11 @@ Example:
 
 from __future__ import annotations
 
-from kerascheck.interpreter.array_shapes import array_size, batch_size
+from kerascheck.interpreter.array_shapes import batch_size
 from kerascheck.interpreter.keras_data import is_py_dataset
-from kerascheck.meaning.data.array_origins import ingredients, made_as_double, reads_file, waits_without_gil
+from kerascheck.meaning.data.array_origins import reads_file, waits_without_gil
 from kerascheck.meaning.data.batching import is_batched, next_batch
+from kerascheck.meaning.data.double_datasets import DoubleDataset, double_datasets
 from kerascheck.meaning.data.epochs import (
     Frozen,
     Unfrozen,
@@ -30,7 +31,8 @@ from kerascheck.meaning.data.materialised import (
 from kerascheck.meaning.data.options import Loss, LostOptimization, lost_optimizations
 from kerascheck.meaning.data.order import Added, Wish, WishKind, arrangement
 from kerascheck.meaning.data.pipelines import Operation, Pipelines
-from kerascheck.meaning.data.remote_files import reads_remote_files
+from kerascheck.meaning.data.read_images import ReadImage, images_read_first
+from kerascheck.meaning.data.remote_files import reads_remote_files, remote_examples
 from kerascheck.meaning.data.serial_maps import (
     Serial,
     is_called_rarely,
@@ -43,26 +45,28 @@ from kerascheck.meaning.data.stages import nearest_before
 
 __all__ = [
     "Added",
+    "DoubleDataset",
     "Facts",
     "Frozen",
     "Loss",
     "LostOptimization",
     "Operation",
     "Pipelines",
+    "ReadImage",
     "Serial",
     "Unfrozen",
     "Wish",
     "WishKind",
     "arrangement",
-    "array_size",
     "batch_size",
     "counted_lists",
     "creates_state",
+    "double_datasets",
     "facts_of",
     "frozen_by",
     "generators_of",
     "handed_generators",
-    "ingredients",
+    "images_read_first",
     "is_batched",
     "is_batched_again",
     "is_called_rarely",
@@ -75,11 +79,11 @@ __all__ = [
     "last_deterministic",
     "lists_trained_on",
     "lost_optimizations",
-    "made_as_double",
     "nearest_before",
     "next_batch",
     "reads_file",
     "reads_remote_files",
+    "remote_examples",
     "says_parallelism",
     "serial",
     "shuffled_batches",
