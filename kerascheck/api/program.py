@@ -33,7 +33,6 @@ from kerascheck.meaning.program.distribution import (
 from kerascheck.meaning.program.loops import SHORT_LOOP, loop_that_changes, most_iterations
 from kerascheck.meaning.program.old_names import Fate, OldName, old_names, session_configs
 from kerascheck.meaning.program.program import Program
-from kerascheck.meaning.training.repeated_training import least_iterations, place_in_loop
 
 __all__ = [
     "SHORT_LOOP",
@@ -50,13 +49,11 @@ __all__ = [
     "is_about_first_run",
     "is_warm",
     "is_warmed_up",
-    "least_iterations",
     "loop_that_changes",
     "measured_intervals",
     "measures_speed",
     "most_iterations",
     "old_names",
-    "place_in_loop",
     "place_in_module",
     "session_configs",
     "unconditional_mirrors",

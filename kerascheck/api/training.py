@@ -22,17 +22,24 @@ from kerascheck.meaning.training.callbacks import (
     may_act_on_batches,
     recordings_of,
 )
+from kerascheck.meaning.training.comparisons import compared_fits
 from kerascheck.meaning.training.portions import SHORT_FIT, Portion, is_at_end_of_game, portion_of
 from kerascheck.meaning.training.predictions import evaluated_batches, repeated_predictions
-from kerascheck.meaning.training.repeated_training import models_made_in_loop, repeated_calls
+from kerascheck.meaning.training.repeated_training import (
+    RebuiltModel,
+    rebuilt_models,
+    repeated_calls,
+)
 from kerascheck.meaning.training.steps import eager_steps, environment_loop, is_acted_on, steps_environment
 from kerascheck.meaning.training.tapes import tape_of, tapes_of
 
 __all__ = [
     "SHORT_FIT",
     "Portion",
+    "RebuiltModel",
     "batches_of",
     "calls_of_every_batch",
+    "compared_fits",
     "eager_steps",
     "environment_loop",
     "epochs_of",
@@ -44,8 +51,8 @@ __all__ = [
     "is_tensorboard_watched",
     "least_examples",
     "may_act_on_batches",
-    "models_made_in_loop",
     "portion_of",
+    "rebuilt_models",
     "recordings_of",
     "repeated_calls",
     "repeated_predictions",

@@ -19,7 +19,7 @@ HEAD = "import cv2\nimport numpy as np\n" + MODEL + "x = []\n"
         ("for n in range(9): x.append(cv2.imread(n))\nnp.save('x', np.array(x))\nmodel.train_on_batch(np.array(x), y)", ("train_on_batch", 9, None, inf, True)),
         ("for n in range(9): x.append(cv2.imread(n))\nmodel.fit(tf.data.Dataset.from_tensor_slices(np.array(x)))", ("dataset", 9, None, inf, False)),
         ("for n in range(9): model.fit(np.array([cv2.imread(n)]), y)", None),
-        ("def read():\n    for n in range(9): yield cv2.imread(n)\nmodel.fit(np.array(list(read())), y)", None),
+        ("def read():\n    for n in range(9): yield cv2.imread(n)\nmodel.fit(read(), y)", None),
         ("for n in range(9): x.append(cv2.imread(n))\nmodel.predict(np.array(x))", None),
     ],
 )  # fmt: skip

@@ -71,15 +71,13 @@ class ReadImage:
 def images_read_first(module: Module) -> Iterator[ReadImage]:
     """The calls that read images in a loop before a training on all of them begins, once for each training.
 
-    A generator reads what is asked for, and a loop that trains in each turn no more than it needs.
+    A loop that trains in each turn reads no more than it needs.
     """
     for consumer, arrays in _arrays_trained_on(module):
         for value in ingredients(arrays):
             if not isinstance(value, Made) or value.name not in IMAGE_READERS | IMAGE_DECODERS or value.call is None:
                 continue
-            scope = value.call.scope
-            is_asked_for = any(function.node in function.module.generators for function in scope.functions())
-            if not is_asked_for and not any(around.trains for around in scope.loops(within="program")):
+            if not any(around.trains for around in value.call.scope.loops(within="program")):
                 yield ReadImage(value.call, value, consumer)
 
 
