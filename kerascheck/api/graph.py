@@ -16,6 +16,7 @@ from kerascheck.meaning.graph.compiled_loops import (
     rare_updates,
 )
 from kerascheck.meaning.graph.debug_switches import debug_switches
+from kerascheck.meaning.graph.element_loops import element_loops
 from kerascheck.meaning.graph.traced_code import (
     Effect,
     converts_branches,
@@ -40,6 +41,7 @@ __all__ = [
     "compiled_in_iterations",
     "converts_branches",
     "debug_switches",
+    "element_loops",
     "is_captured",
     "is_for_inference",
     "keeps_in_trace",

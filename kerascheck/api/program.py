@@ -20,6 +20,7 @@ from kerascheck.meaning.program.clocks import (
     measures_speed,
     unread_work,
 )
+from kerascheck.meaning.program.device_settings import LateSetting, late_settings
 from kerascheck.meaning.program.distribution import (
     eager_strategy_runs,
     given_models,
@@ -37,6 +38,7 @@ from kerascheck.meaning.program.program import Program
 __all__ = [
     "SHORT_LOOP",
     "Fate",
+    "LateSetting",
     "OldName",
     "Program",
     "Runtime",
@@ -49,6 +51,7 @@ __all__ = [
     "is_about_first_run",
     "is_warm",
     "is_warmed_up",
+    "late_settings",
     "loop_that_changes",
     "measured_intervals",
     "measures_speed",
