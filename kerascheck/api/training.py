@@ -25,6 +25,7 @@ from kerascheck.meaning.training.callbacks import (
 from kerascheck.meaning.training.comparisons import compared_fits
 from kerascheck.meaning.training.portions import SHORT_FIT, Portion, is_at_end_of_game, portion_of
 from kerascheck.meaning.training.predictions import evaluated_batches, repeated_predictions
+from kerascheck.meaning.training.read_results import ReadResults, results_read_back
 from kerascheck.meaning.training.repeated_training import (
     RebuiltModel,
     rebuilt_models,
@@ -36,6 +37,7 @@ from kerascheck.meaning.training.tapes import tape_of, tapes_of
 __all__ = [
     "SHORT_FIT",
     "Portion",
+    "ReadResults",
     "RebuiltModel",
     "batches_of",
     "calls_of_every_batch",
@@ -56,6 +58,7 @@ __all__ = [
     "recordings_of",
     "repeated_calls",
     "repeated_predictions",
+    "results_read_back",
     "saved_steps",
     "steps_environment",
     "steps_of_epoch",
