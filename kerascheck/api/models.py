@@ -7,7 +7,7 @@ Example:
 
 from __future__ import annotations
 
-from kerascheck.meaning.models.models import Layer, Model, lacks_time_axis, layer_place, time_steps_into
+from kerascheck.meaning.models.models import Layer, Model, layer_place
 from kerascheck.meaning.models.precision import (
     HALF_POLICIES,
     float16_models,
@@ -35,6 +35,7 @@ from kerascheck.meaning.models.step_work import (
     long_step,
     recurrent_steps,
 )
+from kerascheck.meaning.models.time_steps import lacks_time_axis, time_steps_into
 from kerascheck.meaning.program.program import makes_layer, policy_set_by
 
 __all__ = [

@@ -14,7 +14,7 @@ from kerascheck.meaning.data.fitted_data import (
     steps_of_epoch,
     trained_examples,
 )
-from kerascheck.meaning.models.models import batches_of
+from kerascheck.meaning.models.batches import batches_of
 from kerascheck.meaning.training.batch_sizes import is_free_to_grow, saved_steps
 from kerascheck.meaning.training.callbacks import (
     calls_of_every_batch,

@@ -3,7 +3,7 @@
 import pytest
 from snippets import IMPORTS, load
 
-from kerascheck.meaning.models.models import batches_of
+from kerascheck.meaning.models.batches import batches_of
 from kerascheck.meaning.models.step_work import LAYERS_OF_SMALL_MODELS, LIGHT_LAYERS, LongStep, long_step
 from kerascheck.meaning.training.batch_sizes import is_free_to_grow, saved_steps
 

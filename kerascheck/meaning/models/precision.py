@@ -31,7 +31,9 @@ from kerascheck.knowledge.classes import CLONE_MODEL, KERAS_VARIABLE, LOAD_MODEL
 from kerascheck.knowledge.layers import DENSE, FLATTEN, OF_DENSE_MODELS
 from kerascheck.knowledge.namespaces import OF_KERAS_APPLICATIONS
 from kerascheck.meaning.data.image_flows import feeds, flows_of
-from kerascheck.meaning.models.models import UNKNOWN_WIDTH, Model, batches_of, models_of
+from kerascheck.meaning.models.batches import batches_of
+from kerascheck.meaning.models.building import models_of
+from kerascheck.meaning.models.models import UNKNOWN_WIDTH, Model
 from kerascheck.meaning.program.loops import makes_few_steps
 from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.tree import SyntaxProblem
