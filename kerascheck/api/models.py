@@ -35,7 +35,13 @@ from kerascheck.meaning.models.step_work import (
     long_step,
     recurrent_steps,
 )
-from kerascheck.meaning.models.time_steps import lacks_time_axis, time_steps_into
+from kerascheck.meaning.models.time_steps import (
+    NeedlessWrapper,
+    lacks_time_axis,
+    most_time_steps,
+    needless_wrappers,
+    unrolled_convolutions,
+)
 from kerascheck.meaning.program.program import makes_layer, policy_set_by
 
 __all__ = [
@@ -45,6 +51,7 @@ __all__ = [
     "Layer",
     "LongStep",
     "Model",
+    "NeedlessWrapper",
     "accumulates_gradients",
     "arguments_against_cudnn",
     "cell_layer",
@@ -61,10 +68,12 @@ __all__ = [
     "layer_place",
     "long_step",
     "makes_layer",
+    "most_time_steps",
+    "needless_wrappers",
     "policy_set_by",
     "recurrent_steps",
     "scales_loss",
     "shares_cell",
-    "time_steps_into",
     "train_step_of",
+    "unrolled_convolutions",
 ]
