@@ -17,6 +17,7 @@ from kerascheck.meaning.graph.compiled_loops import (
 )
 from kerascheck.meaning.graph.debug_switches import debug_switches
 from kerascheck.meaning.graph.element_loops import element_loops
+from kerascheck.meaning.graph.python_in_maps import Once, PythonInMap, python_in_maps
 from kerascheck.meaning.graph.traced_code import (
     Effect,
     converts_branches,
@@ -35,6 +36,8 @@ from kerascheck.meaning.graph.traced_code import (
 
 __all__ = [
     "Effect",
+    "Once",
+    "PythonInMap",
     "calls_beside_training",
     "changing_constants",
     "changing_shapes",
@@ -45,6 +48,7 @@ __all__ = [
     "is_captured",
     "is_for_inference",
     "keeps_in_trace",
+    "python_in_maps",
     "rare_updates",
     "recursive_calls",
     "side_effects",

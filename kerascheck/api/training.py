@@ -17,10 +17,11 @@ from kerascheck.meaning.data.fitted_data import (
 from kerascheck.meaning.models.batches import batches_of
 from kerascheck.meaning.training.batch_sizes import is_free_to_grow, saved_steps
 from kerascheck.meaning.training.callbacks import (
+    FrequentSave,
     calls_of_every_batch,
-    is_tensorboard_watched,
+    frequent_saves,
     may_act_on_batches,
-    recordings_of,
+    needless_recordings,
 )
 from kerascheck.meaning.training.comparisons import compared_fits
 from kerascheck.meaning.training.portions import SHORT_FIT, Portion, is_at_end_of_game, portion_of
@@ -36,6 +37,7 @@ from kerascheck.meaning.training.tapes import tape_of, tapes_of
 
 __all__ = [
     "SHORT_FIT",
+    "FrequentSave",
     "Portion",
     "ReadResults",
     "RebuiltModel",
@@ -47,15 +49,15 @@ __all__ = [
     "epochs_of",
     "evaluated_batches",
     "example_shape",
+    "frequent_saves",
     "is_acted_on",
     "is_at_end_of_game",
     "is_free_to_grow",
-    "is_tensorboard_watched",
     "least_examples",
     "may_act_on_batches",
+    "needless_recordings",
     "portion_of",
     "rebuilt_models",
-    "recordings_of",
     "repeated_calls",
     "repeated_predictions",
     "results_read_back",
