@@ -7,7 +7,6 @@ Example:
 
 from __future__ import annotations
 
-from kerascheck.interpreter.array_shapes import batch_size
 from kerascheck.interpreter.keras_data import is_py_dataset
 from kerascheck.meaning.data.array_origins import reads_file, waits_without_gil
 from kerascheck.meaning.data.batching import is_batched, next_batch
@@ -58,7 +57,6 @@ __all__ = [
     "Wish",
     "WishKind",
     "arrangement",
-    "batch_size",
     "counted_lists",
     "creates_state",
     "double_datasets",

@@ -7,7 +7,7 @@ Example:
 
 from __future__ import annotations
 
-from kerascheck.meaning.models.models import Layer, Model, layer_place
+from kerascheck.meaning.models.models import Layer, Model, layer_place, makes_layer
 from kerascheck.meaning.models.precision import (
     HALF_POLICIES,
     float16_models,
@@ -42,7 +42,7 @@ from kerascheck.meaning.models.time_steps import (
     needless_wrappers,
     unrolled_convolutions,
 )
-from kerascheck.meaning.program.program import makes_layer, policy_set_by
+from kerascheck.meaning.program.policies import policy_at, policy_set_by
 
 __all__ = [
     "HALF_POLICIES",
@@ -70,6 +70,7 @@ __all__ = [
     "makes_layer",
     "most_time_steps",
     "needless_wrappers",
+    "policy_at",
     "policy_set_by",
     "recurrent_steps",
     "scales_loss",

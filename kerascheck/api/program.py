@@ -21,6 +21,7 @@ from kerascheck.meaning.program.clocks import (
     unread_work,
 )
 from kerascheck.meaning.program.device_settings import LateSetting, late_settings
+from kerascheck.meaning.program.device_start import initialising_call
 from kerascheck.meaning.program.distribution import (
     eager_strategy_runs,
     given_models,
@@ -48,6 +49,7 @@ __all__ = [
     "eager_strategy_runs",
     "eager_work",
     "given_models",
+    "initialising_call",
     "is_about_first_run",
     "is_warm",
     "is_warmed_up",

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from kerascheck.meaning.data.fitted_data import (
     epochs_of,
-    example_shape,
-    least_examples,
     steps_of_epoch,
     trained_examples,
 )
@@ -32,7 +30,7 @@ from kerascheck.meaning.training.repeated_training import (
     rebuilt_models,
     repeated_calls,
 )
-from kerascheck.meaning.training.steps import eager_steps, environment_loop, is_acted_on, steps_environment
+from kerascheck.meaning.training.steps import eager_steps, environment_loop, steps_environment
 from kerascheck.meaning.training.tapes import tape_of, tapes_of
 
 __all__ = [
@@ -48,12 +46,9 @@ __all__ = [
     "environment_loop",
     "epochs_of",
     "evaluated_batches",
-    "example_shape",
     "frequent_saves",
-    "is_acted_on",
     "is_at_end_of_game",
     "is_free_to_grow",
-    "least_examples",
     "may_act_on_batches",
     "needless_recordings",
     "portion_of",

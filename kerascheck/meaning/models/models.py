@@ -13,8 +13,18 @@ from kerascheck.interpreter import layer_shapes as shapes
 from kerascheck.interpreter.layer_shapes import Shape
 from kerascheck.interpreter.place import Place
 from kerascheck.interpreter.values import Call, Group, Instance, Made, SeenModule, Value, options_of
-from kerascheck.knowledge.classes import MODEL, SEQUENTIAL
-from kerascheck.knowledge.layers import CONCATENATE, CONVOLUTIONS, DENSE, FLATTEN, OF_COLUMNS, WEIGHTLESS, layers_where
+from kerascheck.knowledge.classes import APPLICATIONS, LAYER_INIT, MODEL, SEQUENTIAL
+from kerascheck.knowledge.layers import (
+    CONCATENATE,
+    CONVOLUTIONS,
+    DENSE,
+    FLATTEN,
+    OF_COLUMNS,
+    PACKAGE,
+    WEIGHTLESS,
+    layers_where,
+)
+from kerascheck.knowledge.namespaces import OF_KERAS_APPLICATIONS
 
 _PER_CHANNEL = layers_where(lambda layer: layer.per_channel > 0)
 UNKNOWN_WIDTH = 784
@@ -237,3 +247,14 @@ def layer_place(model: Model, layer: Layer) -> Place | Call | None:
         if added or called:
             return Place(call.module, call.arguments.nodes[0].value) if added and 0 in call.arguments.nodes else call
     return layer.made
+
+
+def makes_layer(call: Call) -> bool:
+    """Whether a call constructs a layer, or a model of ``keras.applications``."""
+    name = call.name or ""
+    owner, _, last = name.rpartition(".")
+    return (
+        name == LAYER_INIT
+        or last[:1].isupper()
+        and (owner in (PACKAGE, APPLICATIONS) or owner.startswith(OF_KERAS_APPLICATIONS) and owner.count(".") == 2)
+    )

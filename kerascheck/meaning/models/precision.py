@@ -35,6 +35,7 @@ from kerascheck.meaning.models.batches import batches_of
 from kerascheck.meaning.models.building import models_of
 from kerascheck.meaning.models.models import UNKNOWN_WIDTH, Model
 from kerascheck.meaning.program.loops import makes_few_steps
+from kerascheck.meaning.program.policies import policy_at
 from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.tree import SyntaxProblem
 
@@ -307,7 +308,7 @@ def float16_models(module: Module, cls: Class | None) -> Iterator[Call]:
         if cls is not None and any(
             isinstance(base, Class) and base.node is cls.node for base in instance.cls.ancestry()
         ):
-            if made.keyword("dtype") is None and module.once(Program).policy_at(made) == "mixed_float16":
+            if made.keyword("dtype") is None and policy_at(module, made) == "mixed_float16":
                 yield made
 
 

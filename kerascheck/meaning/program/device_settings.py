@@ -16,6 +16,7 @@ from kerascheck.knowledge.devices import (
     THREADING_SET_INTER_OP_PARALLELISM_THREADS,
     THREADING_SET_INTRA_OP_PARALLELISM_THREADS,
 )
+from kerascheck.meaning.program.device_start import initialising_call
 from kerascheck.meaning.program.program import SET_VARIABLE, Program
 
 _SETTINGS = (
@@ -59,7 +60,7 @@ def late_settings(module: Module) -> Iterator[LateSetting]:
         # What nothing in the file calls may never run, and what it calls elsewhere may have run before.
         if call.module is not module and not is_executed:
             continue
-        started = program.initialising_call(call)
+        started = initialising_call(module, call)
         if started is not None and (is_executed or not program.is_executed(started.scope)):
             yield LateSetting(call, started)
 
@@ -75,7 +76,7 @@ def _late_variables(module: Module) -> Iterator[LateSetting]:
         said.add((name, value))
         if name not in _VARIABLES or is_said_before or not program.is_executed(call.scope):
             continue
-        started = program.initialising_call(call)
+        started = initialising_call(module, call)
         if started is not None:
             yield LateSetting(call, started, name)
 
