@@ -101,7 +101,7 @@ def _about_the_program(module: Module, first: int, last: int) -> Iterator[str]:
 
 def _test_around(module: Module, first: int, last: int) -> str | None:
     """The name of the unit test that a line stands in; None where it stands in none."""
-    from kerascheck.interpreter.support import is_test
+    from kerascheck.interpreter.run import is_test
 
     for node, function in module.run.functions.items():
         if function.module is module and is_test(function):

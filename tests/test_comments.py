@@ -149,7 +149,7 @@ def test_what_is_said_about_code_decides_nothing(programs, before, tmp_path, cha
 
 
 # What they read there is no code, or an explanation that their pages name.
-READ_TEXT = {"discarded-dataset", "tiny-batch", "unused-suppression"}
+READ_TEXT = {"discarded-dataset", "unused-suppression"}
 
 
 @pytest.mark.parametrize("room", rooms(), ids=lambda room: room.name)

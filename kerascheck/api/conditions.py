@@ -8,12 +8,11 @@ Example:
 from __future__ import annotations
 
 from kerascheck.interpreter.place import expects_one, handles_versions, in_session, is_off_by_default
-from kerascheck.meaning.graph.traced_code import asks_for_mode, only_in_first_trace
+from kerascheck.meaning.graph.traced_code import only_in_first_trace
 from kerascheck.syntax.conditions import happens_before, written_conditions
 from kerascheck.syntax.written import stands_for_versions
 
 __all__ = [
-    "asks_for_mode",
     "expects_one",
     "handles_versions",
     "happens_before",

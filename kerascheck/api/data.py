@@ -7,9 +7,18 @@ Example:
 
 from __future__ import annotations
 
-from kerascheck.interpreter.array_shapes import array_size, batch_size
 from kerascheck.interpreter.keras_data import is_py_dataset
-from kerascheck.meaning.data.array_origins import ingredients, made_as_double, reads_file, waits_without_gil
+from kerascheck.meaning.data.array_origins import reads_file, waits_without_gil
+from kerascheck.meaning.data.batching import is_batched, next_batch
+from kerascheck.meaning.data.double_datasets import DoubleDataset, double_datasets
+from kerascheck.meaning.data.epochs import (
+    Frozen,
+    Unfrozen,
+    frozen_by,
+    is_random_before,
+    is_reshuffled,
+    last_deterministic,
+)
 from kerascheck.meaning.data.image_flows import generators_of, handed_generators
 from kerascheck.meaning.data.mapped_functions import Facts, creates_state, facts_of
 from kerascheck.meaning.data.materialised import (
@@ -18,45 +27,48 @@ from kerascheck.meaning.data.materialised import (
     knows_length,
     lists_trained_on,
 )
+from kerascheck.meaning.data.options import Loss, LostOptimization, lost_optimizations
 from kerascheck.meaning.data.order import Added, Wish, WishKind, arrangement
-from kerascheck.meaning.data.pipelines import (
-    COMBINING,
-    Operation,
-    Pipelines,
-    batches_before,
-    gives_few_elements,
-    is_batched,
-    is_cut_short,
-    is_random_before,
-    is_reshuffled,
-    last_deterministic,
-    nearest_before,
-    next_batch,
-    reads_remote_files,
-    sorts_by_length,
+from kerascheck.meaning.data.pipelines import Operation, Pipelines
+from kerascheck.meaning.data.read_images import ReadImage, images_read_first
+from kerascheck.meaning.data.remote_files import reads_remote_files, remote_examples
+from kerascheck.meaning.data.serial_maps import (
+    Serial,
+    is_called_rarely,
+    is_paid_in_each_epoch,
+    says_parallelism,
+    serial,
 )
+from kerascheck.meaning.data.shuffles import is_batched_again, shuffled_batches, shuffled_images
+from kerascheck.meaning.data.stages import nearest_before
 
 __all__ = [
-    "COMBINING",
     "Added",
+    "DoubleDataset",
     "Facts",
+    "Frozen",
+    "Loss",
+    "LostOptimization",
     "Operation",
     "Pipelines",
+    "ReadImage",
+    "Serial",
+    "Unfrozen",
     "Wish",
     "WishKind",
     "arrangement",
-    "array_size",
-    "batch_size",
-    "batches_before",
     "counted_lists",
     "creates_state",
+    "double_datasets",
     "facts_of",
+    "frozen_by",
     "generators_of",
-    "gives_few_elements",
     "handed_generators",
-    "ingredients",
+    "images_read_first",
     "is_batched",
-    "is_cut_short",
+    "is_batched_again",
+    "is_called_rarely",
+    "is_paid_in_each_epoch",
     "is_py_dataset",
     "is_random_before",
     "is_reshuffled",
@@ -64,11 +76,15 @@ __all__ = [
     "knows_length",
     "last_deterministic",
     "lists_trained_on",
-    "made_as_double",
+    "lost_optimizations",
     "nearest_before",
     "next_batch",
     "reads_file",
     "reads_remote_files",
-    "sorts_by_length",
+    "remote_examples",
+    "says_parallelism",
+    "serial",
+    "shuffled_batches",
+    "shuffled_images",
     "waits_without_gil",
 ]

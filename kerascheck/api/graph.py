@@ -16,16 +16,15 @@ from kerascheck.meaning.graph.compiled_loops import (
     rare_updates,
 )
 from kerascheck.meaning.graph.debug_switches import debug_switches
+from kerascheck.meaning.graph.element_loops import element_loops
+from kerascheck.meaning.graph.python_in_maps import Once, PythonInMap, python_in_maps
 from kerascheck.meaning.graph.traced_code import (
     Effect,
     converts_branches,
-    is_captured,
     is_for_inference,
-    keeps_in_trace,
     recursive_calls,
     side_effects,
     stale_globals,
-    tells_of_tracing,
     traced_calls,
     tracing_frame,
     trains_in,
@@ -34,20 +33,21 @@ from kerascheck.meaning.graph.traced_code import (
 
 __all__ = [
     "Effect",
+    "Once",
+    "PythonInMap",
     "calls_beside_training",
     "changing_constants",
     "changing_shapes",
     "compiled_in_iterations",
     "converts_branches",
     "debug_switches",
-    "is_captured",
+    "element_loops",
     "is_for_inference",
-    "keeps_in_trace",
+    "python_in_maps",
     "rare_updates",
     "recursive_calls",
     "side_effects",
     "stale_globals",
-    "tells_of_tracing",
     "traced_calls",
     "tracing_frame",
     "trains_in",

@@ -7,7 +7,7 @@ Example:
 
 from __future__ import annotations
 
-from kerascheck.meaning.models.models import Layer, Model, lacks_time_axis, layer_place, time_steps_into
+from kerascheck.meaning.models.models import Layer, Model, layer_place, makes_layer
 from kerascheck.meaning.models.precision import (
     HALF_POLICIES,
     float16_models,
@@ -23,20 +23,35 @@ from kerascheck.meaning.models.recurrent import (
     shares_cell,
 )
 from kerascheck.meaning.models.step_work import (
+    LAYERS_OF_SMALL_MODELS,
+    LIGHT_LAYERS,
+    LongStep,
     accumulates_gradients,
     goes_both_ways,
     input_numbers,
     is_dense,
     keeps_state,
     largest_array,
+    long_step,
     recurrent_steps,
 )
-from kerascheck.meaning.program.program import makes_layer, policy_set_by
+from kerascheck.meaning.models.time_steps import (
+    NeedlessWrapper,
+    lacks_time_axis,
+    most_time_steps,
+    needless_wrappers,
+    unrolled_convolutions,
+)
+from kerascheck.meaning.program.policies import policy_at, policy_set_by
 
 __all__ = [
     "HALF_POLICIES",
+    "LAYERS_OF_SMALL_MODELS",
+    "LIGHT_LAYERS",
     "Layer",
+    "LongStep",
     "Model",
+    "NeedlessWrapper",
     "accumulates_gradients",
     "arguments_against_cudnn",
     "cell_layer",
@@ -51,11 +66,15 @@ __all__ = [
     "lacks_time_axis",
     "largest_array",
     "layer_place",
+    "long_step",
     "makes_layer",
+    "most_time_steps",
+    "needless_wrappers",
+    "policy_at",
     "policy_set_by",
     "recurrent_steps",
     "scales_loss",
     "shares_cell",
-    "time_steps_into",
     "train_step_of",
+    "unrolled_convolutions",
 ]

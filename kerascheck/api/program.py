@@ -20,6 +20,8 @@ from kerascheck.meaning.program.clocks import (
     measures_speed,
     unread_work,
 )
+from kerascheck.meaning.program.device_settings import LateSetting, late_settings
+from kerascheck.meaning.program.device_start import initialising_call
 from kerascheck.meaning.program.distribution import (
     eager_strategy_runs,
     given_models,
@@ -33,11 +35,11 @@ from kerascheck.meaning.program.distribution import (
 from kerascheck.meaning.program.loops import SHORT_LOOP, loop_that_changes, most_iterations
 from kerascheck.meaning.program.old_names import Fate, OldName, old_names, session_configs
 from kerascheck.meaning.program.program import Program
-from kerascheck.meaning.training.repeated_training import least_iterations, place_in_loop
 
 __all__ = [
     "SHORT_LOOP",
     "Fate",
+    "LateSetting",
     "OldName",
     "Program",
     "Runtime",
@@ -47,16 +49,16 @@ __all__ = [
     "eager_strategy_runs",
     "eager_work",
     "given_models",
+    "initialising_call",
     "is_about_first_run",
     "is_warm",
     "is_warmed_up",
-    "least_iterations",
+    "late_settings",
     "loop_that_changes",
     "measured_intervals",
     "measures_speed",
     "most_iterations",
     "old_names",
-    "place_in_loop",
     "place_in_module",
     "session_configs",
     "unconditional_mirrors",

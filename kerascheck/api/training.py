@@ -9,44 +9,54 @@ from __future__ import annotations
 
 from kerascheck.meaning.data.fitted_data import (
     epochs_of,
-    example_shape,
-    least_examples,
     steps_of_epoch,
     trained_examples,
 )
-from kerascheck.meaning.models.models import batches_of
+from kerascheck.meaning.models.batches import batches_of
+from kerascheck.meaning.training.batch_sizes import is_free_to_grow, saved_steps
 from kerascheck.meaning.training.callbacks import (
+    FrequentSave,
     calls_of_every_batch,
-    is_tensorboard_watched,
+    frequent_saves,
     may_act_on_batches,
-    recordings_of,
+    needless_recordings,
 )
+from kerascheck.meaning.training.comparisons import compared_fits
 from kerascheck.meaning.training.portions import SHORT_FIT, Portion, is_at_end_of_game, portion_of
 from kerascheck.meaning.training.predictions import evaluated_batches, repeated_predictions
-from kerascheck.meaning.training.repeated_training import models_made_in_loop, repeated_calls
-from kerascheck.meaning.training.steps import eager_steps, environment_loop, is_acted_on, steps_environment
+from kerascheck.meaning.training.read_results import ReadResults, results_read_back
+from kerascheck.meaning.training.repeated_training import (
+    RebuiltModel,
+    rebuilt_models,
+    repeated_calls,
+)
+from kerascheck.meaning.training.steps import eager_steps, environment_loop, steps_environment
 from kerascheck.meaning.training.tapes import tape_of, tapes_of
 
 __all__ = [
     "SHORT_FIT",
+    "FrequentSave",
     "Portion",
+    "ReadResults",
+    "RebuiltModel",
     "batches_of",
     "calls_of_every_batch",
+    "compared_fits",
     "eager_steps",
     "environment_loop",
     "epochs_of",
     "evaluated_batches",
-    "example_shape",
-    "is_acted_on",
+    "frequent_saves",
     "is_at_end_of_game",
-    "is_tensorboard_watched",
-    "least_examples",
+    "is_free_to_grow",
     "may_act_on_batches",
-    "models_made_in_loop",
+    "needless_recordings",
     "portion_of",
-    "recordings_of",
+    "rebuilt_models",
     "repeated_calls",
     "repeated_predictions",
+    "results_read_back",
+    "saved_steps",
     "steps_environment",
     "steps_of_epoch",
     "tape_of",

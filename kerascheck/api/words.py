@@ -8,8 +8,8 @@ Example:
 from __future__ import annotations
 
 from kerascheck.knowledge.symbols import State, Writes
+from kerascheck.meaning.data.buffers import AtTheEnd, Unbuffered
 from kerascheck.meaning.data.mapped_functions import Stateful, Through, display_name
-from kerascheck.meaning.data.pipelines import AtTheEnd, Unbuffered
 from kerascheck.meaning.graph.traced_code import is_seen_compiled
 from kerascheck.meaning.module import Module
 

@@ -75,7 +75,8 @@ def _at(module: Module, call: Call | Operation) -> tuple[int | None, int | None]
 def _settings(module: Module) -> Iterator[Demand]:
     """The dtype policy and the backend that it certainly chooses."""
     from kerascheck.interpreter.values import constant
-    from kerascheck.meaning.program.program import SET_VARIABLE, policy_set_by
+    from kerascheck.meaning.program.policies import policy_set_by
+    from kerascheck.meaning.program.program import SET_VARIABLE
 
     for call in module.run.calls:
         if any(call.scope.conditions(within="program")):

@@ -28,7 +28,7 @@ from kerascheck.interpreter.values import (
 from kerascheck.knowledge.callables import ARRAY_MAKERS
 from kerascheck.knowledge.classes import INPUT, KERAS_TENSOR
 from kerascheck.knowledge.datasets import BATCHING, FROM_TENSOR_SLICES
-from kerascheck.knowledge.examples import LOADED
+from kerascheck.knowledge.keras_datasets import LOADED
 
 Index = Value | tuple[Value | None, Value | None, Value | None] | str
 """What stands in brackets: a value, the three parts of a slice, or "..."."""

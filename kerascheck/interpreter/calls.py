@@ -9,20 +9,15 @@ from typing import Any
 
 import libcst as cst
 
+from kerascheck.interpreter.arguments import bound_arguments, spread, traced_arguments
 from kerascheck.interpreter.array_shapes import reshaped, shaped
+from kerascheck.interpreter.computing import as_texts
+from kerascheck.interpreter.inner_values import SuperValue
+from kerascheck.interpreter.joining import any_of
+from kerascheck.interpreter.kinds import is_symbolic, is_text
 from kerascheck.interpreter.libraries.registry import Invocation, function_handlers, method_handlers, outcomes, taker
 from kerascheck.interpreter.machine import Machine
-from kerascheck.interpreter.support import (
-    SuperValue,
-    any_of,
-    as_texts,
-    bound_arguments,
-    fields_of,
-    is_symbolic,
-    is_text,
-    spread,
-    traced_arguments,
-)
+from kerascheck.interpreter.nodes import fields_of
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,

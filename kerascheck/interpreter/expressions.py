@@ -8,23 +8,14 @@ from typing import Any
 import libcst as cst
 
 from kerascheck.interpreter import array_shapes
+from kerascheck.interpreter.bounds import MAX_OPTIONS
+from kerascheck.interpreter.computing import computed, derived
+from kerascheck.interpreter.inner_values import Imported, SuperValue
+from kerascheck.interpreter.joining import any_of, join
+from kerascheck.interpreter.kinds import is_array, is_number, is_symbolic, is_text, reading_of
 from kerascheck.interpreter.layer_shapes import product
 from kerascheck.interpreter.machine import Machine
-from kerascheck.interpreter.support import (
-    MAX_OPTIONS,
-    Imported,
-    SuperValue,
-    any_of,
-    computed,
-    derived,
-    is_array,
-    is_number,
-    is_symbolic,
-    is_text,
-    join,
-    reading_of,
-    text_of,
-)
+from kerascheck.interpreter.nodes import text_of
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,

@@ -8,8 +8,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import libcst as cst
 
+from kerascheck.interpreter.bounds import MAX_ALIKE
+from kerascheck.interpreter.inner_values import MISSING
+from kerascheck.interpreter.joining import join
 from kerascheck.interpreter.place import Place
-from kerascheck.interpreter.support import MAX_ALIKE, MISSING, join
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,

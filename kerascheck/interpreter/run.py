@@ -12,11 +12,11 @@ import re
 
 import libcst as cst
 
+from kerascheck.interpreter.bounds import A_WHOLE_MODULE, MAX_IMPORT_DEPTH, MAX_MODULES
 from kerascheck.interpreter.calls import Calls
 from kerascheck.interpreter.expressions import Expressions
-from kerascheck.interpreter.functions import Functions
+from kerascheck.interpreter.inlining import Inlining
 from kerascheck.interpreter.statements import Statements
-from kerascheck.interpreter.support import A_WHOLE_MODULE, MAX_IMPORT_DEPTH, MAX_MODULES, is_test
 from kerascheck.interpreter.values import (
     Class,
     Const,
@@ -36,7 +36,7 @@ from kerascheck.syntax.tree import SyntaxProblem
 _EAGER_SWITCH = re.compile(r"\brun_(?:functions_)?eagerly\b")
 
 
-class Interpreter(Statements, Expressions, Calls, Functions, Writes):
+class Interpreter(Statements, Expressions, Calls, Inlining, Writes):
     """Interprets one entry module and whatever it calls; see :class:`Machine` for what it remembers."""
 
     def run(self) -> None:
@@ -169,3 +169,11 @@ def _users_first(functions: list[cst.FunctionDef]) -> list[cst.FunctionDef]:
     models that hold them, and what those hand over is better than a guess."""
     calls = [function for function in functions if function.name.value == "call"]
     return [calls.pop() if function.name.value == "call" else function for function in functions]
+
+
+def is_test(function: Function) -> bool:
+    """A unit test: nothing in it trains for its results."""
+    if function.name.startswith("test_") or function.name in ("setUp", "setUpClass"):
+        return True
+    owner = function.owner
+    return owner is not None and any(name.rpartition(".")[2] == "TestCase" for name in owner.external_bases())

@@ -9,21 +9,13 @@ from typing import Any, TypeVar
 import libcst as cst
 
 from kerascheck.interpreter.array_shapes import length_of, parts_of, shape_of, split_of
+from kerascheck.interpreter.bounds import MAX_OPTIONS
+from kerascheck.interpreter.computing import derived, item_of_turn
+from kerascheck.interpreter.inner_values import Imported
+from kerascheck.interpreter.joining import any_of, join
+from kerascheck.interpreter.kinds import is_array
 from kerascheck.interpreter.machine import Machine, Written
-from kerascheck.interpreter.support import (
-    MAX_OPTIONS,
-    Imported,
-    any_of,
-    derived,
-    differentiated,
-    dotted_name,
-    is_array,
-    item_of_turn,
-    join,
-    literal_of,
-    parameters_of,
-    remembered,
-)
+from kerascheck.interpreter.nodes import differentiated, dotted_name, literal_of, parameters_of, remembered
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,

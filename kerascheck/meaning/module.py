@@ -6,7 +6,8 @@ from kerascheck.interpreter.module import Module as InterpretedModule
 from kerascheck.interpreter.values import Call
 from kerascheck.meaning.data.image_flows import flows_of
 from kerascheck.meaning.data.pipelines import Pipelines
-from kerascheck.meaning.models.models import Model, models_of
+from kerascheck.meaning.models.building import models_of
+from kerascheck.meaning.models.models import Model
 from kerascheck.meaning.program.program import Program
 
 

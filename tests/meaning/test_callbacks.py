@@ -3,7 +3,12 @@
 import pytest
 from snippets import MODEL, load
 
-from kerascheck.meaning.training.callbacks import calls_of_every_batch, may_act_on_batches
+from kerascheck.meaning.training.callbacks import (
+    calls_of_every_batch,
+    frequent_saves,
+    may_act_on_batches,
+    needless_recordings,
+)
 
 CALLBACK = MODEL + "class Watch(keras.callbacks.Callback):\n"
 
@@ -72,3 +77,44 @@ def test_callbacks_that_may_see_batches(tmp_path, callbacks, expected):
     )
     (fit,) = module.program.model_calls("fit")
     assert may_act_on_batches(fit) is expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "saved"),
+    [
+        ("'a', save_freq=5", (5, None)),
+        ("'a', save_freq=20", None),
+        ("'a', save_freq='epoch'", None),
+        ("'a', save_freq=5, save_best_only=False", (5, None)),
+        ("'a', save_freq=5, save_best_only=True", (5, "val_loss")),
+        ("'a', save_freq=5, save_best_only=True, monitor='val_acc'", (5, "val_acc")),
+        ("'a', save_freq=5, save_best_only=True, monitor='loss'", None),
+        ("'a', save_freq=5, save_best_only=best", None),
+    ],
+)
+def test_saving_every_few_batches(tmp_path, arguments, saved):
+    module = load(tmp_path, MODEL + f"model.fit(x, y, callbacks=[keras.callbacks.ModelCheckpoint({arguments})])")
+    assert [(each.batches, each.missed) for each in frequent_saves(module, 20)] == ([saved] if saved else [])
+
+
+@pytest.mark.parametrize(
+    ("before", "arguments", "recorded"),
+    [
+        ("", "histogram_freq=1", ["histogram_freq"]),
+        ("", "histogram_freq=2, write_images=True", ["write_images"]),
+        ("", "update_freq='batch', profile_batch=(2, 90)", ["update_freq", "profile_batch"]),
+        ("", "update_freq=100", []),
+        ("if args.debug: ", "histogram_freq=1", []),
+        ("if args.board: ", "histogram_freq=1", ["histogram_freq"]),
+        ("import wandb\nwandb.init(sync_tensorboard=True)\n", "histogram_freq=1", []),
+    ],
+)
+def test_what_tensorboard_records(tmp_path, before, arguments, recorded):
+    text = f"callbacks = []\n{before}callbacks.append(keras.callbacks.TensorBoard('a', {arguments}))\n"
+    module = load(tmp_path, MODEL + text + "model.fit(x, y, callbacks=callbacks)")
+    assert [argument for _, argument in needless_recordings(module)] == recorded
+
+
+def test_a_callback_that_nobody_gets_records_nothing(tmp_path):
+    module = load(tmp_path, MODEL + "keras.callbacks.TensorBoard('a', histogram_freq=1)\nmodel.fit(x, y)")
+    assert list(needless_recordings(module)) == []

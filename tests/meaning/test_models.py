@@ -4,7 +4,8 @@ import pytest
 from snippets import IMPORTS, load
 
 from kerascheck.interpreter.values import Instance
-from kerascheck.meaning.models.models import UNKNOWN_WIDTH, batches_of
+from kerascheck.meaning.models.batches import batches_of
+from kerascheck.meaning.models.models import UNKNOWN_WIDTH
 
 HEAD = IMPORTS + "from tensorflow.keras import Input, Model, Sequential, layers\n"
 NET = (

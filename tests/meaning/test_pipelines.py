@@ -4,13 +4,9 @@ import pytest
 from snippets import MODEL, load, operation, roles, sinks
 
 from kerascheck.interpreter.values import UNKNOWN, constant
-from kerascheck.meaning.data.pipelines import (
-    gives_few_elements,
-    is_batched,
-    nearest_before,
-    next_batch,
-    reads_remote_files,
-)
+from kerascheck.meaning.data.batching import is_batched, next_batch
+from kerascheck.meaning.data.remote_files import reads_remote_files
+from kerascheck.meaning.data.stages import gives_few_elements, nearest_before
 
 DATA = (
     MODEL

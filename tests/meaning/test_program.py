@@ -3,7 +3,9 @@
 import pytest
 from snippets import IMPORTS, LOOP, MODEL, STEP, load, written
 
-from kerascheck.meaning.program.program import makes_layer
+from kerascheck.meaning.models.models import makes_layer
+from kerascheck.meaning.program.device_start import initialising_call
+from kerascheck.meaning.program.policies import policy_at
 
 
 @pytest.mark.parametrize(
@@ -43,9 +45,9 @@ from kerascheck.meaning.program.program import makes_layer
     ],
 )
 def test_what_initialises_the_devices(tmp_path, text, initialises):
-    program = load(tmp_path, f"{IMPORTS}{text}\ntf.config.experimental.set_memory_growth(gpu, True)\n").program
-    (growth,) = program.calls("tensorflow.config.experimental.set_memory_growth")
-    assert (program.initialising_call(growth) is not None) is initialises
+    module = load(tmp_path, f"{IMPORTS}{text}\ntf.config.experimental.set_memory_growth(gpu, True)\n")
+    (growth,) = module.program.calls("tensorflow.config.experimental.set_memory_growth")
+    assert (initialising_call(module, growth) is not None) is initialises
 
 
 @pytest.mark.parametrize(
@@ -214,9 +216,9 @@ def test_settings_in_an_imported_module_come_before_what_follows_the_import(tmp_
     ):
         folder = tmp_path / str(late)
         folder.mkdir()
-        program = load(folder, {"train.py": "import tensorflow as tf\n" + "".join(order), "setup.py": setup}).program
-        (growth,) = program.calls("tensorflow.config.experimental.set_memory_growth")
-        assert (program.initialising_call(growth) is not None) is late
+        module = load(folder, {"train.py": "import tensorflow as tf\n" + "".join(order), "setup.py": setup})
+        (growth,) = module.program.calls("tensorflow.config.experimental.set_memory_growth")
+        assert (initialising_call(module, growth) is not None) is late
 
 
 @pytest.mark.parametrize(
@@ -254,9 +256,9 @@ def test_strategies(tmp_path, text, expected):
     ],
 )
 def test_the_policy_that_holds(tmp_path, before, expected):
-    program = load(tmp_path, f"{IMPORTS}{before}\nkeras.layers.Dense(3)\n").program
-    (layer,) = program.calls("keras.layers.Dense")
-    assert program.policy_at(layer) == expected
+    module = load(tmp_path, f"{IMPORTS}{before}\nkeras.layers.Dense(3)\n")
+    (layer,) = module.program.calls("keras.layers.Dense")
+    assert policy_at(module, layer) == expected
 
 
 @pytest.mark.parametrize(
@@ -268,9 +270,9 @@ def test_the_policy_that_holds(tmp_path, before, expected):
     ],
 )
 def test_a_function_that_nobody_calls_may_run_before_the_policy(tmp_path, text, expected):
-    program = load(tmp_path, IMPORTS + text.format(policy="keras.config.set_dtype_policy('mixed_float16')")).program
-    (layer,) = program.calls("keras.layers.Dense")
-    assert program.policy_at(layer) == expected
+    module = load(tmp_path, IMPORTS + text.format(policy="keras.config.set_dtype_policy('mixed_float16')"))
+    (layer,) = module.program.calls("keras.layers.Dense")
+    assert policy_at(module, layer) == expected
 
 
 @pytest.mark.parametrize(

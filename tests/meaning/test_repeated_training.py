@@ -2,13 +2,13 @@
 
 import libcst as cst
 import pytest
-from snippets import IMPORTS, MODEL, load
+from snippets import IMPORTS, MODEL, load, written
 
 from kerascheck.meaning.training.repeated_training import (
     is_one_item,
     is_slice_by_iteration,
     least_iterations,
-    models_made_in_loop,
+    rebuilt_models,
     repeated_calls,
 )
 
@@ -65,7 +65,7 @@ def test_the_model_of_each_turn(tmp_path, text, same):
     ],
 )
 def test_models_that_are_made_and_trained_in_one_turn(tmp_path, text, count):
-    assert len(list(models_made_in_loop(load(tmp_path, text, BUILD), "fit", "train_on_batch"))) == count
+    assert len(list(rebuilt_models(load(tmp_path, text, BUILD), "fit", "train_on_batch"))) == count
 
 
 @pytest.mark.parametrize(
@@ -143,3 +143,27 @@ def test_a_batch_of_one(tmp_path, written, single):
     module = load(tmp_path, f"import numpy as np\nimport tensorflow as tf\nbatch = {written}\n")
     assign = next(node for node in module.tree.descendants(module.tree.root) if isinstance(node, cst.Assign))
     assert is_one_item(module.tree, assign.value) is single
+
+
+@pytest.mark.parametrize(
+    ("body", "place", "told"),
+    [
+        ("    model = build()", "build()", ""),
+        ("    model = keras.Sequential([keras.layers.Dense(i)])", "keras.Sequential([keras.layers.Dense(i)])", "differs"),
+        ("    model = keras.Sequential([keras.layers.Dense(3)])\n    keras.backend.clear_session()", "keras.Sequential([keras.layers.Dense(3)])", "cleared"),
+        ("    model = build()\n    others.append(model)", "build()", "kept"),
+        ("    model = build()\n    models[i] = model", "build()", "kept"),
+        ("    model = build()\n    input()", "build()", "asked for"),
+    ],
+)  # fmt: skip
+def test_what_is_told_of_a_model_of_each_turn(tmp_path, body, place, told):
+    module = load(tmp_path, f"models, others = {{}}, []\nfor i in range(20):\n{body}\n    model.fit(x, y)", BUILD)
+    (found,) = rebuilt_models(module, "fit")
+    true = {
+        "differs": found.differs(module),
+        "cleared": found.is_cleared(module),
+        "kept": found.is_kept(module),
+        "asked for": found.is_asked_for(module),
+    }
+    assert (written(module, found.place.node), " ".join(key for key in true if true[key])) == (place, told)
+    assert (found.times, found.times_known) == (20, True)

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import libcst as cst
 
+from kerascheck.interpreter.arguments import without_first
 from kerascheck.interpreter.array_shapes import shape_of
+from kerascheck.interpreter.bounds import MAX_OPTIONS
+from kerascheck.interpreter.computing import as_texts, computed
+from kerascheck.interpreter.inner_values import SuperValue
+from kerascheck.interpreter.joining import any_of
+from kerascheck.interpreter.kinds import is_number, is_text
 from kerascheck.interpreter.libraries.registry import (
     Invocation,
     function,
@@ -14,16 +20,6 @@ from kerascheck.interpreter.libraries.registry import (
     takes_functions,
 )
 from kerascheck.interpreter.machine import Machine
-from kerascheck.interpreter.support import (
-    MAX_OPTIONS,
-    SuperValue,
-    any_of,
-    as_texts,
-    computed,
-    is_number,
-    is_text,
-    without_first,
-)
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import libcst as cst
 
+from kerascheck.interpreter.arguments import bound_arguments, spread, without_first
+from kerascheck.interpreter.joining import join
 from kerascheck.interpreter.libraries.registry import Invocation, functions, method, methods_on
 from kerascheck.interpreter.machine import Machine, Start
-from kerascheck.interpreter.support import bound_arguments, join, spread, without_first
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,

@@ -6,6 +6,7 @@ from itertools import zip_longest
 
 import libcst as cst
 
+from kerascheck.interpreter.inner_values import SuperValue
 from kerascheck.interpreter.keras_data import is_keras_data, is_py_dataset
 from kerascheck.interpreter.libraries.registry import (
     Invocation,
@@ -16,7 +17,6 @@ from kerascheck.interpreter.libraries.registry import (
     takes_functions,
 )
 from kerascheck.interpreter.machine import Machine
-from kerascheck.interpreter.support import SuperValue
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,

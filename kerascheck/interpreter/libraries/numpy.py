@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from kerascheck.interpreter.kinds import reading_of
 from kerascheck.interpreter.libraries.registry import Invocation, function, method, outcome
 from kerascheck.interpreter.machine import Machine
-from kerascheck.interpreter.support import reading_of
 from kerascheck.interpreter.values import UNKNOWN, Call, Const, Group, Made, Tensor, Value, constant, holds_tensor
 from kerascheck.knowledge.python import SPLITTERS
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from kerascheck.interpreter.computing import derived
+from kerascheck.interpreter.kinds import is_symbolic
 from kerascheck.interpreter.libraries.registry import Invocation, function, methods_of, outcome
 from kerascheck.interpreter.machine import Machine
-from kerascheck.interpreter.support import derived, is_symbolic
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,

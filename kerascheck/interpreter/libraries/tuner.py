@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from kerascheck.interpreter.joining import any_of
 from kerascheck.interpreter.libraries.registry import Invocation, functions, method
 from kerascheck.interpreter.machine import Machine
-from kerascheck.interpreter.support import any_of
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,

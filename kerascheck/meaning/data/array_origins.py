@@ -17,7 +17,7 @@ from kerascheck.interpreter.values import (
     constant,
     options_of,
 )
-from kerascheck.knowledge.examples import LOADED_AS_INTEGERS
+from kerascheck.knowledge.keras_datasets import LOADED_AS_INTEGERS
 from kerascheck.knowledge.python import FILE_READERS, WAITING
 
 

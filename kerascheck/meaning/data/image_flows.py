@@ -22,7 +22,6 @@ from kerascheck.knowledge.datasets import FROM_GENERATOR
 from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.written import names_held_out
 
-IMAGE_DATA_GENERATOR = IMAGE_DATA_GENERATOR
 _AUGMENTING = frozenset(
     "rotation_range width_shift_range height_shift_range brightness_range shear_range zoom_range channel_shift_range horizontal_flip vertical_flip".split()
 )

@@ -21,7 +21,7 @@ from kerascheck.interpreter.values import (
 )
 from kerascheck.knowledge.namespaces import OF_KERAS_MODEL
 from kerascheck.meaning.data.array_origins import ingredients
-from kerascheck.meaning.data.pipelines import INSPECTED_ELEMENTS
+from kerascheck.meaning.data.stages import INSPECTED_ELEMENTS
 from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.conditions import written_conditions
 

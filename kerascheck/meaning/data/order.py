@@ -12,8 +12,10 @@ from dataclasses import dataclass
 
 from kerascheck.interpreter.values import Stage, constant
 from kerascheck.knowledge.datasets import BATCHING
+from kerascheck.meaning.data.buffers import PASSING
+from kerascheck.meaning.data.epochs import is_reshuffled
 from kerascheck.meaning.data.mapped_functions import facts_of
-from kerascheck.meaning.data.pipelines import PASSING, Pipelines, is_reshuffled
+from kerascheck.meaning.data.pipelines import Pipelines
 
 _ONE_BY_ONE = frozenset({"map", "prefetch", "with_options"})
 # Between a cache and a take, they read no further than they are asked to.

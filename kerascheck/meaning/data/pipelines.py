@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import enum
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
 import libcst as cst
 
-from kerascheck.interpreter.array_shapes import batch_size
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
     Const,
-    Dataset,
-    Group,
-    Iteration,
     Made,
     Scope,
     Sink,
@@ -30,34 +25,16 @@ from kerascheck.interpreter.values import (
     holds_tensor,
     options_of,
 )
-from kerascheck.knowledge.callables import GFILE_GLOB
-from kerascheck.knowledge.datasets import (
-    ASYNCHRONOUS_LAST,
-    BATCHING,
-    BATCHING_SOURCES,
-    FOLDERS,
-    LIST_FILES,
-    NETWORK_STORAGE,
-    PREFETCHED_SOURCES,
-)
 from kerascheck.knowledge.namespaces import OF_KERAS_LOSS, OF_KERAS_METRIC, OF_KERAS_MODEL
+from kerascheck.meaning.data.buffers import AtTheEnd, Unbuffered, last_computation, runs_ahead
 from kerascheck.meaning.data.mapped_functions import Facts, facts_of
+from kerascheck.meaning.data.stages import COMBINING, INSPECTED_ELEMENTS, gives_few_elements, is_cut_short
 from kerascheck.meaning.program.loops import makes_few_steps
 from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.conditions import written_conditions
 from kerascheck.syntax.written import asks_for_held_out, is_beside_training, last_name, names_held_out, names_training
 
-INSPECTED_ELEMENTS = 32
-"""``take(k)`` of at most so many elements is a look at the data."""
-
-COMBINING = frozenset({"zip", "concatenate", "sample_from_datasets", "choose_from_datasets"})
-"""Operations that only hand elements on, out of several datasets."""
-
 _MEASURING = re.compile(r"\bmetrics\.\w+$|\b(?:FactorizedTopK|index|index_from_dataset)$")
-_SORTS = ("sort", "sorted", "argsort", "sort_values")
-_REMOTE = re.compile(NETWORK_STORAGE)
-# Nothing is computed here: a buffer before is as good as one after.
-PASSING = ("repeat", "take", "skip", "with_options", "enumerate", "shard", "distribute")
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,70 +214,6 @@ def _only_arranges(stage: Stage) -> bool:
         "with_options",
         "enumerate",
     ) or stage.name.endswith((".from_tensor_slices", ".from_tensors", ".range"))
-
-
-def is_cut_short(stage: Stage) -> bool:
-    """Whether only a handful of elements gets to a stage, as a literal says."""
-    return stage.input is not None and gives_few_elements(stage.input)
-
-
-def gives_few_elements(stage: Stage, *, batches: bool = False) -> bool:
-    """Whether only a handful of elements comes out of a stage, as a literal or a literal list says: a batch counts as many as are in it, or for ``batches`` as one."""
-    count, repeated = None, False
-    for current in stage.upstream():
-        repeated = repeated or current.name == "repeat"
-        if current.name == "take" and count is None:
-            count = constant(current.given("count"))
-            if not isinstance(count, int) or count < 0:
-                return False
-        elif current.name in BATCHING and count is not None:
-            size = constant(batch_size(current))
-            count *= size if isinstance(size, int) and not batches else 1
-        elif current.is_source and current.name.endswith(".from_tensor_slices") and not repeated:
-            written = current.given("tensors")
-            if (
-                isinstance(written, Group)
-                and written.kind == "list"
-                and not written.open
-                and all(isinstance(item, Const) for item in written.items)
-            ):
-                count = min(len(written.items), len(written.items) if count is None else count)
-    return count is not None and count <= INSPECTED_ELEMENTS
-
-
-class AtTheEnd(enum.Enum):
-    """What the runtime does where a dataset ends in an operation that prepares nothing in advance."""
-
-    ADDS_WHERE_USED = "adds a prefetch, wherever the dataset is used"
-    LEAVES_UNSEEN = "adds none, and the use is not seen"
-    LEAVES_IN_FUNCTION = "adds none: the loop is part of a tf.function"
-    MAKES_PARALLEL = "makes the map parallel, which runs ahead"
-    FUSES = "makes the map and the batch one operation, which runs ahead"
-    LEAVES = "adds none in this version"
-    SWITCHED_OFF = "adds none, because of the options"
-    ADDS = "adds a prefetch"
-
-    @property
-    def repairs(self) -> bool:
-        """Whether the runtime puts a buffer there by itself, so that nothing is lost."""
-        return self in (AtTheEnd.ADDS_WHERE_USED, AtTheEnd.MAKES_PARALLEL, AtTheEnd.FUSES, AtTheEnd.ADDS)
-
-
-@dataclass(frozen=True, slots=True)
-class Unbuffered:
-    """A dataset without a buffer at its end.
-
-    Attributes:
-        last: its last operation.
-        early: a prefetch further up the chain, if there is one.
-        runtime: what the runtime does about it here.
-        costs: whether it costs time here for certain.
-    """
-
-    last: Stage
-    early: Stage | None
-    runtime: AtTheEnd
-    costs: bool
 
 
 class Pipelines:
@@ -514,14 +427,14 @@ class Pipelines:
 
     def buffered(self) -> Iterable[Stage]:
         """The last operations, each once, of datasets that are trained on and prepare elements in advance."""
-        ends = (_behind_passing(sink.stage) for sink, role in self.sinks if role == "train")
+        ends = (last_computation(sink.stage) for sink, role in self.sinks if role == "train")
         return {last.node: last for last in ends if runs_ahead(last)}.values()
 
     def unbuffered(self) -> Iterator[Unbuffered]:
         """Datasets that are trained on and end in an operation that prepares nothing in advance, each end once."""
         runtime, seen = self._module.runtime, set()
         for sink, role in self.sinks:
-            last = _behind_passing(sink.stage)
+            last = last_computation(sink.stage)
             leaves = role == "unknown" and _named_training(last)
             if (
                 role != "train"
@@ -642,136 +555,6 @@ def _measures(sink: Sink) -> bool:
     return isinstance(sink.node, cst.Call) and _MEASURING.search(sink.module.tree.code_of(sink.node.func)) is not None
 
 
-def _may_follow_batch(stage: Stage) -> bool:
-    if stage.name == "map":
-        return (facts := facts_of(stage)) is not None and facts.elementwise
-    return stage.name in ("shuffle", "cache", "repeat")
-
-
-def next_batch(module: Module, op: Operation) -> Stage | None:
-    """The ``batch`` that follows an operation with nothing between that cares for it: shuffle, cache, repeat and
-    maps that work on batches as on elements; None where there is none. Where the operation feeds training, the batch does."""
-    found = [batch for stage in op.stages for batch in _batches_behind(module, op, stage, set())]
-    return found[0] if found and None not in found else None
-
-
-def _batches_behind(module: Module, op: Operation, stage: Stage, seen: set[Stage]) -> Iterator[Stage | None]:
-    """The batches on all ways behind a stage; None for a way where a map that needs single elements stands before them."""
-    for child in module.once(Pipelines).children(stage):
-        if child in seen or op.feeds_training and not module.once(Pipelines).trains_on(child):
-            continue
-        seen.add(child)
-        if child.name == "batch":
-            yield child
-        elif _may_follow_batch(child):
-            yield from _batches_behind(module, op, child, seen)
-        elif child.name == "map":
-            yield None
-
-
-def batches_before(stage: Stage, across: Collection[str]) -> list[Stage]:
-    """The operations that made the batches which a stage gets, one for each dataset that is put together, with nothing but
-    operations of the names ``across`` between; empty where one of these datasets is not seen to consist of batches."""
-    for before in stage.upstream():
-        if before is stage:
-            continue
-        if before.name in BATCHING:
-            return [before]
-        if before.name in COMBINING:
-            each = [[made] if made.name in BATCHING else batches_before(made, across) for made in before.inputs]
-            return [batch for batches in each for batch in batches] if all(each) else []
-        if before.name not in across:
-            break
-    return []
-
-
-def sorts_by_length(stage: Stage) -> bool:
-    """Whether a module that a dataset passes through sorts something by its length, as texts are before they are padded."""
-    return any(
-        isinstance(node, cst.Call)
-        and last_name(node.func) in _SORTS
-        and any(isinstance(inner, cst.Name) and "len" in inner.value.lower() for inner in module.tree.descendants(node))
-        for module in {each.module for each in stage.upstream()}
-        for node in module.tree.descendants(module.tree.root)
-    )
-
-
-def nearest_before(stage: Stage, name: str, across: Collection[str]) -> Stage | None:
-    """The last operation of this name before a stage, with nothing but operations of the names ``across`` between; None where there is none.
-
-    With no names, ``()``, the operation directly before.
-    """
-    for before in stage.upstream():
-        if before is stage:
-            continue
-        if before.name == name:
-            return before
-        if before.name not in across:
-            break
-    return None
-
-
-def reads_remote_files(module: Module, source: Stage) -> bool:
-    """Whether a source of records reads several files of network storage: by their literal names, or, where these are
-    not literal, because the program names such storage or trains on a TPU, which reads no local files."""
-    for option in options_of(source.given("filenames")):
-        if isinstance(option, Iteration) and option.kind == "sorted" and len(option.over) == 1:
-            option = option.over[0]
-        if isinstance(option, Group) and not option.open:
-            names = [constant(item) for item in option.items]
-            if len(names) > 1 and any(isinstance(name, str) and _REMOTE.match(name) for name in names):
-                return True
-            continue
-        if isinstance(option, Dataset) and option.stage.name == LIST_FILES:
-            found = option.stage.call
-        elif isinstance(option, Made) and option.name == GFILE_GLOB:
-            found = option.call
-        else:
-            continue
-        pattern = (
-            found.given("file_pattern" if isinstance(option, Dataset) else "pattern") if found is not None else None
-        )
-        if isinstance(pattern, Const):
-            if isinstance(pattern.value, str) and _REMOTE.match(pattern.value):
-                return True
-        elif module.once(Program).uses_tpu or module.once(Program).uses_network_storage:
-            return True
-    return False
-
-
-def is_random_before(stage: Stage) -> bool:
-    """Whether an operation, or one before it in the chain, may give other elements in every epoch than in the last; their order does not count."""
-    return any(not facts.deterministic for facts in filter(None, map(facts_of, stage.upstream())))
-
-
-def last_deterministic(module: Module, stage: Stage) -> Stage:
-    """The last of the maps and filters behind a stage that certainly give the same in every epoch: where a cache belongs."""
-    while True:
-        children = module.once(Pipelines).children(stage)
-        if (
-            len(children) != 1
-            or children[0].name not in ("map", "filter")
-            or (facts := facts_of(children[0])) is None
-            or not facts.deterministic
-        ):
-            return stage
-        stage = children[0]
-
-
-def is_reshuffled(stage: Stage) -> bool:
-    """Whether an operation gives another order in every epoch, as a shuffle, ``list_files`` and the folders of Keras do where nothing forbids it.
-
-    Source: ``image_dataset_from_directory`` and its kin call ``shuffle(buffer_size, seed=seed)`` before they read (Keras 3.15), with a seed, too.
-    """
-    if stage.name == "shuffle":
-        again = stage.given("reshuffle_each_iteration")
-        return again is not UNKNOWN and constant(again, True) is not False
-    if stage.name in FOLDERS:
-        shuffled = stage.given("shuffle")
-        return shuffled is None or constant(shuffled, False) is True
-    return stage.name == LIST_FILES and constant(stage.given("shuffle"), True) is not False
-
-
 def _switched(options: Value | None) -> Rewrites:
     result = Rewrites()
     for option in options_of(options):
@@ -793,45 +576,3 @@ def _switched(options: Value | None) -> Rewrites:
             maps_on=says(older, "map_parallelization") is True,
         )
     return result
-
-
-def _behind_passing(stage: Stage) -> Stage:
-    """The last operation up to a stage that computes something."""
-    while stage.name in PASSING and stage.input is not None:
-        stage = stage.input
-    return stage
-
-
-def runs_ahead(stage: Stage) -> bool | None:
-    """Whether a dataset ending in this stage prepares elements in advance; None where that cannot be known."""
-    name = stage.name
-    if name in ASYNCHRONOUS_LAST or name in PREFETCHED_SOURCES:
-        return True
-    if name in ("apply", "parameter"):
-        return None
-    if name in COMBINING and stage.inputs:
-        each = [runs_ahead(_behind_passing(other)) for other in stage.inputs]
-        return None if None in each else all(each)
-    if name in ("map", "interleave", "batch") and (given := stage.parallelism) is not None:
-        return None if given is UNKNOWN else not (isinstance(given, Const) and given.value in (1, None))
-    if name in ("with_options", "assert_cardinality", "ignore_errors") and stage.input is not None:
-        return runs_ahead(stage.input)
-    if name == "batch" and stage.input is not None and stage.input.name == "map":
-        # map(parallel).batch becomes MapAndBatch, which runs ahead.
-        return runs_ahead(stage.input)
-    return False
-
-
-def is_batched(stage: Stage) -> bool | None:
-    """Whether the elements of a dataset are batches; None where that cannot be known."""
-    for current in stage.upstream():
-        if current.name in BATCHING:
-            return True
-        if current.name in ("unbatch", "flat_map", "interleave", "apply", "parameter", "window", "group_by_window"):
-            return None
-        if current.is_source:
-            if current.name in BATCHING_SOURCES:
-                size = current.given("batch_size")
-                return None if size is UNKNOWN else not (isinstance(size, Const) and size.value is None)
-            return None if current.name == "parameter" else False
-    return None

@@ -15,8 +15,8 @@ from itertools import takewhile
 import libcst as cst
 
 from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.nodes import remembered
 from kerascheck.interpreter.place import Place, is_off_by_default
-from kerascheck.interpreter.support import remembered
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,

@@ -31,14 +31,28 @@ from kerascheck.knowledge.classes import CLONE_MODEL, KERAS_VARIABLE, LOAD_MODEL
 from kerascheck.knowledge.layers import DENSE, FLATTEN, OF_DENSE_MODELS
 from kerascheck.knowledge.namespaces import OF_KERAS_APPLICATIONS
 from kerascheck.meaning.data.image_flows import feeds, flows_of
-from kerascheck.meaning.models.models import UNKNOWN_WIDTH, Model, batches_of, models_of
+from kerascheck.meaning.models.batches import batches_of
+from kerascheck.meaning.models.building import models_of
+from kerascheck.meaning.models.models import UNKNOWN_WIDTH, Model
 from kerascheck.meaning.program.loops import makes_few_steps
+from kerascheck.meaning.program.policies import policy_at
 from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.tree import SyntaxProblem
 
 HALF_POLICIES = frozenset({"mixed_float16", "mixed_bfloat16", "float16", "bfloat16"})
 """The dtype policies under which layers compute in 16 bits."""
 
+# GPUs behind DirectX have no 16-bit policy that is known to help. Layers of the copy of Keras inside of TensorFlow follow no policy of Keras;
+# what holds no layers may well come from there.
+_NOT_FOR_POLICIES = re.compile(
+    r"""["']DML["']|directml|^\s*import\s+tensorflow\.compat\.v1\s+as\s+tf\b|"""
+    # Nor do layers that are wrapped to be quantised.
+    r"\bquantize_(?:model|annotate\w*|apply)\b|"
+    r"^\s*(?:import|from)\s+tensorflow\.python\.keras\b(?!\.(?:callbacks|datasets|losses|metrics|preprocessing|utils)\b)",
+    re.I | re.M,
+)
+# Nor do these; the latter's compute with complex numbers.
+_FOREIGN_LAYERS = re.compile(r"^\s*(?:import|from)\s+(?:tensorlayer|cvnn)\b", re.M)
 _SCALING = frozenset({"scale_loss", "get_scaled_loss", "train_step"})
 _CALL = re.compile(r"(?m)^[ \t]+def call\(")
 # A type that is written down, or that a number or tensor has which is made without one.
@@ -91,9 +105,11 @@ def full_precision_trainings(module: Module) -> Iterator[FullPrecision]:
     """The trainings of a program in which nothing speaks of precision, in program order.
 
     Of each model the first by Keras and the first by hand. Left out are programs that run on a CPU or a TPU only, compute in float64,
-    play games or train two networks against each other, small models, and models whose layers keep the policy they were saved with.
+    play games or train two networks against each other, small models, and layers that follow no policy, or keep the one they were saved with.
     """
     program = module.once(Program)
+    if _follows_no_policy(module):
+        return
     if program.mentions_precision or program.pins_cpu or program.needs_tpu or program.uses_float64:
         return
     if program.reinforcement_learning or program.adversarial:
@@ -118,6 +134,13 @@ def full_precision_trainings(module: Module) -> Iterator[FullPrecision]:
         known = tuple(place for place, cls in computing if cls in held)
         doubtful = tuple(place for place, cls in computing if cls not in held) if others or not models else ()
         yield FullPrecision(place, by_hand, update, waits, known, doubtful)
+
+
+def _follows_no_policy(module: Module) -> bool:
+    """Whether a program is written for layers or devices that no policy of Keras helps."""
+    return module.mentions(_NOT_FOR_POLICIES) or any(
+        each.mentions(_FOREIGN_LAYERS) for each in (module, *module.project.imported(module))
+    )
 
 
 def _trained_at(module: Module, place: Place, call: Call) -> tuple[list[Model], frozenset[object]]:
@@ -285,7 +308,7 @@ def float16_models(module: Module, cls: Class | None) -> Iterator[Call]:
         if cls is not None and any(
             isinstance(base, Class) and base.node is cls.node for base in instance.cls.ancestry()
         ):
-            if made.keyword("dtype") is None and module.once(Program).policy_at(made) == "mixed_float16":
+            if made.keyword("dtype") is None and policy_at(module, made) == "mixed_float16":
                 yield made
 
 

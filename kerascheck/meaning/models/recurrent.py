@@ -15,7 +15,7 @@ from kerascheck.interpreter.values import Call, Const, External, Made, constant
 from kerascheck.knowledge.devices import SET_GLOBAL_POLICY
 from kerascheck.knowledge.layers import LAYERS, RNN
 from kerascheck.knowledge.namespaces import OF_KERAS_ACTIVATIONS, OF_NN
-from kerascheck.meaning.models.models import may_mask
+from kerascheck.meaning.models.time_steps import may_mask
 from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.conditions import written_conditions
 

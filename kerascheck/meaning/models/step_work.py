@@ -1,13 +1,62 @@
-"""What decides how long a training step of a model takes, beside its weights: inputs, time steps, state and arguments."""
+"""What decides how long a training step of a model takes: weights, layers, inputs, time steps, state and arguments."""
 
 from __future__ import annotations
 
+import enum
+from collections.abc import Collection
 from math import inf, prod
 
 from kerascheck.interpreter.layer_shapes import example_size
 from kerascheck.interpreter.values import Made, constant
-from kerascheck.knowledge.layers import BIDIRECTIONAL, RECURRENT
+from kerascheck.knowledge.classes import MODEL, SEQUENTIAL
+from kerascheck.knowledge.layers import (
+    BIDIRECTIONAL,
+    CATEGORY_ENCODING,
+    CENTER_CROP,
+    EMBEDDING,
+    LAMBDA,
+    OF_DENSE_MODELS,
+    RECURRENT,
+    Work,
+    layers_where,
+)
 from kerascheck.meaning.models.models import Layer, Model
+
+LIGHT_LAYERS = frozenset({SEQUENTIAL, MODEL, EMBEDDING, LAMBDA, *OF_DENSE_MODELS, *RECURRENT}) | layers_where(
+    lambda layer: layer.work is Work.POOLS_ALL and layer.axes == 1
+)
+"""Layers that take hardly longer than starting them where they are small: dense ones, and a few time steps of recurrent ones."""
+
+LAYERS_OF_SMALL_MODELS = (
+    LIGHT_LAYERS
+    | {CATEGORY_ENCODING, CENTER_CROP, BIDIRECTIONAL}
+    | layers_where(
+        lambda layer: (
+            layer.axes in (1, 2) and layer.work in (Work.MOVES, Work.EACH, Work.POOLS, Work.POOLS_ALL, Work.CONVOLVES)
+        )
+    )
+)
+"""The same with convolutions and pools over series and pictures."""
+
+
+class LongStep(enum.Enum):
+    """Why a step of a model may take longer than what surrounds it."""
+
+    UNKNOWN_SIZE = enum.auto()
+    """How many parameters it has is not known."""
+    MANY_PARAMETERS = enum.auto()
+    """It has many."""
+    HEAVY_LAYERS = enum.auto()
+    """It has layers that work long however few parameters they have."""
+
+
+def long_step(model: Model, parameters: int, layers: Collection[str]) -> LongStep | None:
+    """Why a step of a model may take long; None where it has at most so many parameters, and no layers but these."""
+    if not model.most_parameters:
+        return LongStep.UNKNOWN_SIZE
+    if model.most_parameters > parameters:
+        return LongStep.MANY_PARAMETERS
+    return None if model.consists_of(layers) else LongStep.HEAVY_LAYERS
 
 
 def input_numbers(model: Model) -> int:

@@ -33,7 +33,7 @@ from kerascheck.knowledge.devices import (
 )
 from kerascheck.knowledge.namespaces import KERAS, OF_DISTRIBUTE, OF_DISTRIBUTE_STRATEGY, TENSORFLOW
 from kerascheck.meaning.data.pipelines import Pipelines
-from kerascheck.meaning.models.models import Batching, batches_of, batching_of
+from kerascheck.meaning.models.batches import Batching, batches_of, batching_of
 from kerascheck.meaning.program.loops import SHORT_LOOP, most_iterations
 from kerascheck.meaning.program.program import Program
 from kerascheck.meaning.training.repeated_training import constructor

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from kerascheck.interpreter.support import remembered
+from kerascheck.interpreter.nodes import remembered
 from kerascheck.interpreter.values import Call, Function, Scope, SeenModule, constant
 from kerascheck.syntax.tree import Tree
 

@@ -17,8 +17,8 @@ from kerascheck.interpreter.layer_shapes import (
     product,
 )
 from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.nodes import remembered
 from kerascheck.interpreter.place import Place, receiver_text
-from kerascheck.interpreter.support import remembered
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
@@ -36,23 +36,13 @@ from kerascheck.interpreter.values import (
     flat,
     options_of,
 )
-from kerascheck.knowledge.callables import GENERATOR, IMAGE_RESIZE, LOAD_IMG, RANDOM_, RANDOM_SET_SEED, having
+from kerascheck.knowledge.callables import IMAGE_RESIZE, LOAD_IMG, having
 from kerascheck.knowledge.classes import (
-    APPLICATIONS,
     GRADIENT_TAPE,
-    KERAS_TENSOR,
-    LAYER_INIT,
-    LOAD_MODEL,
-    MODEL,
-    MODEL_BUILD,
-    MODEL_FIT,
     MODEL_LIBRARIES,
-    MODEL_LOAD_WEIGHTS,
-    MODEL_PREDICT,
     OPTIMIZER_APPLY,
     OPTIMIZER_MINIMIZE,
     OPTIMIZER_STATELESS_APPLY,
-    SEQUENTIAL,
     class_of,
 )
 from kerascheck.knowledge.datasets import (
@@ -61,39 +51,30 @@ from kerascheck.knowledge.datasets import (
     TEXT_LINE_DATASET,
     TFDS_LOAD,
     TFRECORD_DATASET,
-    source_kind,
 )
 from kerascheck.knowledge.devices import (
-    CLEAR_SESSION,
     CLUSTER_RESOLVER_TPU_CLUSTER_RESOLVER,
     DEVICE,
     ENABLE_OP_DETERMINISM,
     EXPERIMENTAL_TPU_STRATEGY,
     RUN_FUNCTIONS_EAGERLY,
-    SET_GLOBAL_POLICY,
     SET_VISIBLE_DEVICES,
     STRATEGY,
     TPU_EXPERIMENTAL_INITIALIZE_TPU_SYSTEM,
     TPU_STRATEGY,
 )
-from kerascheck.knowledge.examples import MANY_EXAMPLES, TOYS
-from kerascheck.knowledge.layers import DENSE, DROPOUT, INPUT_LAYER, LAYERS, OF_DENSE_MODELS, PACKAGE, RANDOM_LAYERS
+from kerascheck.knowledge.keras_datasets import MANY_EXAMPLES, TOYS
+from kerascheck.knowledge.layers import DENSE, LAYERS, OF_DENSE_MODELS
 from kerascheck.knowledge.namespaces import (
     KERAS,
-    OF_DISTRIBUTE,
     OF_IO,
-    OF_KERAS_APPLICATIONS,
-    OF_KERAS_METRICS,
     OF_KERAS_MODEL,
-    OF_KERAS_OPTIMIZERS,
-    OF_RANDOM,
     TENSORFLOW,
     TENSORFLOW_DATASETS,
 )
 from kerascheck.knowledge.symbols import Trait
 from kerascheck.meaning.training.tapes import tape_of
 from kerascheck.source.requirements import lets_memory_grow, wants_cpu
-from kerascheck.syntax.conditions import branch_before, happens_before
 
 # Keywords that only Keras' fit has among the estimators of the Python world.
 _KERAS_KEYWORDS = frozenset(
@@ -228,9 +209,6 @@ _PRETRAINED = re.compile(
     r"(?<!Tokenizer)(?<!TokenizerFast)(?<!Config)(?<![Pp]rocessor)(?<!Extractor)\.from_pre(?:trained|set)\("
 )
 _LARGE_LAYERS = re.compile(r"\b(?:Conv[23]D|SeparableConv2D|MultiHeadAttention|ConvLSTM2D)\(")
-
-_INITIALISING = having(Trait.STARTS_RUNTIME)
-
 
 SET_VARIABLE = ("os.environ.__setitem__", "os.environ.setdefault", "os.putenv")
 
@@ -636,132 +614,16 @@ class Program:
         """Determinism of operations is asked for, which parallel random maps would cost dearly."""
         return "TF_DETERMINISTIC_OPS" in self.environment or any(True for _ in self.calls(ENABLE_OP_DETERMINISM))
 
-    def policy_at(self, before: Call) -> str | None:
-        """The name of the dtype policy that certainly holds when a call runs; None where none was set, or it is not known which.
-
-        ``clear_session`` takes the policy back in Keras 3 (measured on 3.15), not in tf.keras 2.
-        """
-        policy = None
-        for call in self._run.calls:
-            if call.order >= before.order:
-                break
-            if call.name == CLEAR_SESSION and self._module.runtime.keras >= 3:
-                policy = None
-            elif call.name == SET_GLOBAL_POLICY:
-                policy = (
-                    policy_set_by(call)
-                    if happens_before(call, before) and not _may_run_earlier(before.scope.root, call)
-                    else None
-                )
-        return policy
-
     @cached_property
     def distributes(self) -> bool:
         """A strategy of ``tf.distribute`` is made."""
         return any(class_of(call.name) == STRATEGY for call in self._run.calls if call.name and call.attribute is None)
-
-    def initialising_call(self, before: Call) -> Call | None:
-        """The first call that has certainly initialised TensorFlow's devices when ``before`` runs.
-
-        Source: tried call by call on TensorFlow 2.21 and Keras 3.15; imports, seeds, list_physical_devices,
-        policies, unbuilt layers, losses and Input() do not initialise. None as well where the same setting was made
-        in time: what is set already may be set again (eager/context.py returns before it looks at the devices).
-        """
-        branches: dict[tuple[cst.CSTNode, int], tuple[str, Call]] = {}
-        for call in self._run.calls:
-            if call.order >= before.order or call.name == before.name:
-                return None
-            # Layers with a seed make a variable at once in Keras 3 only.
-            if (
-                self._module.runtime.keras < 3
-                and (call.name or "").startswith((RANDOM_LAYERS, DROPOUT))
-                and call.attribute is None
-            ):
-                continue
-            if not _initialises(call):
-                continue
-            if happens_before(call, before):
-                return call
-            # One in each branch of an if comes to the same.
-            branch = branch_before(call, before) if call.scope.root is before.scope.root else None
-            if branch is not None:
-                label, other = branches.setdefault((branch.node, id(branch.parent)), (branch.label, call))
-                if label != branch.label:
-                    return other
-        return None
 
 
 def _pixels(size: Shape) -> float:
     """How many pixels a picture of a size has; infinite where that is not known."""
     known = product(*size) if size else None
     return inf if known is None else known
-
-
-def policy_set_by(call: Call) -> str | None:
-    """The name of the dtype policy that ``set_global_policy`` is given; None where it is not a literal."""
-    given = call.given("policy") or call.keyword("name")
-    if isinstance(given, Made) and given.name.endswith("Policy") and given.call is not None:
-        given = given.call.given("name")
-    name: str | None = constant(given)
-    return name
-
-
-def makes_layer(call: Call) -> bool:
-    """Whether a call constructs a layer, or a model of ``keras.applications``."""
-    name = call.name or ""
-    owner, _, last = name.rpartition(".")
-    return (
-        name == LAYER_INIT
-        or last[:1].isupper()
-        and (owner in (PACKAGE, APPLICATIONS) or owner.startswith(OF_KERAS_APPLICATIONS) and owner.count(".") == 2)
-    )
-
-
-def _may_run_earlier(root: Scope, call: Call) -> bool:
-    """Whether a function that nobody is seen to call may have been called before the statement of a call, which stands below it."""
-    if root.function is None or root is call.scope.root:
-        return False
-    tree = call.module.tree
-    return root.module is not call.module or tree.range_of(root.node)[0] < tree.range_of(call.node)[0]
-
-
-def _initialises(call: Call) -> bool:
-    name = call.name
-    if name is None or call.scope.traced_by():
-        return False
-    if name in _INITIALISING or source_kind(name) is not None:
-        return True
-    if name.startswith(OF_RANDOM) and not name.startswith((RANDOM_SET_SEED, GENERATOR, RANDOM_)):
-        return True
-    if name.startswith(OF_DISTRIBUTE) and name.endswith("Strategy"):
-        return True
-    if (
-        name.startswith((OF_KERAS_OPTIMIZERS, OF_KERAS_METRICS, OF_KERAS_APPLICATIONS))
-        and name.rpartition(".")[2][:1].isupper()
-        and ".schedules." not in name
-    ):
-        return True
-    if name in (LOAD_MODEL, MODEL_FIT, MODEL_PREDICT, MODEL_BUILD, MODEL_LOAD_WEIGHTS):
-        return True
-    if name == MODEL:
-        return bool(call.arguments.positional or call.arguments.keywords)
-    if name.startswith(RANDOM_LAYERS) or name == DROPOUT:
-        return True
-    if name.startswith(LAYERS) and name.endswith(".__call__"):
-        return True
-    if name == SEQUENTIAL:
-        layers = call.given("layers")
-        first = layers.items[0] if isinstance(layers, Group) and layers.items else None
-        return isinstance(first, Made) and (
-            first.name in (KERAS_TENSOR, INPUT_LAYER)
-            or (
-                first.call is not None
-                and any(
-                    first.call.keyword(key) is not None for key in ("input_shape", "input_dim", "batch_input_shape")
-                )
-            )
-        )
-    return False
 
 
 def _is_option(scope: Scope) -> bool:

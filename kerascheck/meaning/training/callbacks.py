@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import libcst as cst
 
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.place import is_left_unused
 from kerascheck.interpreter.values import (
     Call,
     Const,
@@ -19,8 +22,15 @@ from kerascheck.interpreter.values import (
     constant,
     options_of,
 )
-from kerascheck.knowledge.classes import CALLBACK
+from kerascheck.knowledge.classes import (
+    BACKUP_AND_RESTORE,
+    CALLBACK,
+    EXPERIMENTAL_BACKUP_AND_RESTORE,
+    MODEL_CHECKPOINT,
+    TENSOR_BOARD,
+)
 from kerascheck.knowledge.namespaces import OF_KERAS_CALLBACKS
+from kerascheck.meaning.program.program import Program
 
 BATCH_HOOKS = frozenset({"on_train_batch_begin", "on_train_batch_end", "on_batch_begin", "on_batch_end"})
 """What Keras calls around every step of ``fit``; the last two are older names of the first two (keras/src/callbacks/callback.py)."""
@@ -30,6 +40,8 @@ BATCH_HOOKS = frozenset({"on_train_batch_begin", "on_train_batch_end", "on_batch
 _EACH = 10
 _MANY_PROFILED = 20
 _OPENED = re.compile(r"%tensorboard|\btensorboard\b[^\n]*--logdir")
+_SAVERS = (MODEL_CHECKPOINT, BACKUP_AND_RESTORE, EXPERIMENTAL_BACKUP_AND_RESTORE)
+_ASKED = re.compile(r"debug|profil|histogram|verbose", re.I)
 _SYNCHRONISED = re.compile(r"sync_tensorboard\s*=\s*True|wandb\.tensorboard\.patch")
 
 
@@ -92,7 +104,62 @@ def calls_of_every_batch(calls: list[Call]) -> Iterator[tuple[Call, Scope]]:
             yield call, hook
 
 
-def recordings_of(tensorboard: Call) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class FrequentSave:
+    """A callback that saves a model every few batches of a training.
+
+    Attributes:
+        call: the call that makes it.
+        batches: after how many.
+        missed: the number that it is to compare, to save only what is best, and that there is none of after a batch; None where it saves whatever comes.
+    """
+
+    call: Call
+    batches: int
+    missed: str | None
+
+    @property
+    def names_files_by_batch(self) -> bool:
+        """Whether the names of the files may count the batches."""
+        return "{batch" in self.call.module.code
+
+
+def frequent_saves(module: Module, often: int) -> Iterator[FrequentSave]:
+    """The callbacks that save a model after fewer batches than ``often``, where the program does not train without them.
+
+    What compares a number of the training is left out: that there is after a batch.
+    """
+    program = module.once(Program)
+    for call in program.calls(*_SAVERS):
+        batches = constant(call.given("save_freq"))
+        if type(batches) is not int or not 0 < batches < often or program.is_optional(call.scope):
+            continue
+        best = call.given("save_best_only") if "save_best_only" in call.signature else None
+        if best is None or constant(best, True) is False:
+            yield FrequentSave(call, batches, None)
+            continue
+        monitor = str(constant(call.given("monitor") or Const("val_loss")))
+        if call.module.runtime.keras >= 3 and constant(best) is True and monitor.startswith("val_"):
+            yield FrequentSave(call, batches, monitor)
+
+
+def needless_recordings(module: Module) -> Iterator[tuple[Call, str]]:
+    """What TensorBoard callbacks record beside the curves of each epoch, and nobody is seen to look at: the call that makes one, and its argument."""
+    for call in module.once(Program).calls(TENSOR_BOARD):
+        # A callback that no name is bound to, and no call is given, is never called back.
+        if not is_tensorboard_watched(call.module) and not is_left_unused(call) and not _is_asked_for(call):
+            yield from ((call, argument) for argument in _recordings_of(call))
+
+
+def _is_asked_for(call: Call) -> bool:
+    """Whether a condition around a callback asks for what it records, and not only for TensorBoard, or an error does."""
+    return any(
+        condition.kind == "handler" or _ASKED.search(condition.question)
+        for condition in call.scope.conditions(within="program")
+    )
+
+
+def _recordings_of(tensorboard: Call) -> Iterator[str]:
     """The arguments by which a TensorBoard callback records more than its curves for each epoch."""
     histograms, often = constant(tensorboard.given("histogram_freq")), constant(tensorboard.given("update_freq"))
     if histograms == 1:

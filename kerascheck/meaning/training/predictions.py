@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import in_session, is_left_unused
+from kerascheck.interpreter.place import Place, in_session, is_left_unused, place_in_module
 from kerascheck.interpreter.values import Call, Const, Iteration, Scope, constant, datasets_in
 from kerascheck.knowledge.namespaces import OF_RANDOM
 from kerascheck.meaning.data.pipelines import Pipelines
@@ -57,6 +57,25 @@ class RepeatedPrediction:
     in_training: bool
     by_batch: bool
     is_measured: bool
+
+    @property
+    def gives_data_only(self) -> bool:
+        """Whether a model of Keras is given nothing but the data, and whether to show progress; what is not known may have a predict of its own."""
+        arguments = self.call.arguments
+        return (
+            self.call.name is not None
+            and len(arguments.positional) == 1
+            and set(arguments.keywords) <= {"verbose"}
+            and not arguments.unknown_keywords
+        )
+
+    def places(self) -> Iterator[Call | Place]:
+        """Where the predict stands, and where the loop of another file calls it by a method of the same name."""
+        yield self.call
+        seen = place_in_module(self.loop.module, self.call)
+        function = seen.node.func if isinstance(seen.node, cst.Call) else None
+        if seen.node is not self.call.node and isinstance(function, cst.Attribute) and function.attr.value == "predict":
+            yield seen
 
 
 def repeated_predictions(module: Module) -> Iterator[RepeatedPrediction]:

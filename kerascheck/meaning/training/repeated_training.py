@@ -9,12 +9,18 @@ from math import prod
 import libcst as cst
 
 from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.place import Place
 from kerascheck.interpreter.values import Call, Group, Instance, Iteration, Made, Mapping, Scope, Value, options_of
 from kerascheck.knowledge.classes import MODEL, class_of
+from kerascheck.knowledge.devices import CLEAR_SESSION
+from kerascheck.knowledge.layers import LAYERS
 from kerascheck.knowledge.python import GRIDS
+from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.program.loops import loop_that_changes
 from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.tree import Tree
+
+_CLEARS = frozenset({CLEAR_SESSION, "gc.collect"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +46,86 @@ def repeated_calls(module: Module, *methods: str) -> Iterator[Repetition]:
             yield Repetition(call, loop, _is_same(module, call, loop))
 
 
-def models_made_in_loop(module: Module, *methods: str) -> Iterator[tuple[Call, Scope, Call]]:
-    """Models that are made and called inside of one and the same iteration of a loop, which is not its last: constructor, innermost loop around it, and the call."""
+@dataclass(frozen=True, slots=True)
+class RebuiltModel:
+    """A model that is made and trained in each turn of a loop.
+
+    Attributes:
+        made: the call of its constructor.
+        loop: the innermost loop around that.
+        trained: a call that trains it in the same turn.
+        times: how often it is made at least.
+        times_known: whether literals tell all of that.
+    """
+
+    made: Call
+    loop: Scope
+    trained: Call
+    times: float
+    times_known: bool
+
+    @property
+    def place(self) -> Place:
+        """What makes it in the loop itself: the constructor, or the outermost call that leads there."""
+        return Place(self.loop.module, place_in_loop(self.made, self.loop))
+
+    def is_asked_for(self, module: Module) -> bool:
+        """Whether each turn asks the user for something: what somebody wants then is no series of trainings."""
+        return any(call.name == "builtins.input" for call in _calls_in(module, self.loop))
+
+    def is_cleared(self, module: Module) -> bool:
+        """Whether the loop clears what models leave behind."""
+        return any(call.name in _CLEARS for call in _calls_in(module, self.loop))
+
+    def is_kept(self, module: Module) -> bool:
+        """Whether the loop puts its model into a list or a dictionary."""
+        models = options_of(self.trained.receiver)
+        for call in _calls_in(module, self.loop):
+            held = [
+                item
+                for value in call.arguments.values()
+                for item in (value.items if isinstance(value, Group) else [value])
+            ]
+            if call.attribute in ("append", "add", "put") and any(item is model for item in held for model in models):
+                return True
+        function = self.trained.node.func if isinstance(self.trained.node, cst.Call) else None
+        return any(
+            isinstance(node, cst.Assign)
+            and isinstance(node.targets[0].target, cst.Subscript)
+            and isinstance(function, cst.Attribute)
+            and node.value.deep_equals(function.value)
+            for node in self.loop.module.tree.descendants(self.loop.node)
+        )
+
+    def differs(self, module: Module) -> bool:
+        """Whether each turn may make another model: an argument of what makes it, or of one of its layers, depends on the turn."""
+        node = self.place.node
+        # What goes into a functional model are its tensors, which are new ones anyway.
+        is_functional = node is self.made.node and self.made.name == MODEL
+        if isinstance(node, cst.Call) and not is_functional:
+            if any(loop_that_changes(argument.value, self.loop) is self.loop for argument in node.args):
+                return True
+        return any(
+            loop_that_changes(argument.value, layer.scope) is self.loop
+            for layer in _calls_in(module, self.loop)
+            if layer.attribute is None and (layer.name or "").startswith(LAYERS)
+            for argument in layer.arguments.nodes.values()
+        )
+
+
+def rebuilt_models(module: Module, *methods: str) -> Iterator[RebuiltModel]:
+    """Models that are made, and trained by one of these methods, inside of one and the same iteration of a loop, which is not its last."""
     for call in module.once(Program).model_calls(*methods):
         for made in {constructor(module, option) for option in options_of(call.receiver)}:
             if made is None:
                 continue
             loop = made.scope.innermost_loop(within="program", comprehensions=False)
             if loop is not None and call.scope.is_in(loop) and not _is_last_turn(place_in_loop(made, loop), loop):
-                yield made, loop, call
+                yield RebuiltModel(made, loop, call, *least_iterations(made.scope))
+
+
+def _calls_in(module: Module, loop: Scope) -> list[Call]:
+    return module.once(Pipelines).calls_in(loop)
 
 
 SOME = 3

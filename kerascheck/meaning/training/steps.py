@@ -37,7 +37,7 @@ from kerascheck.knowledge.namespaces import (
 )
 from kerascheck.meaning.data.mapped_functions import creates_state
 from kerascheck.meaning.data.pipelines import Pipelines
-from kerascheck.meaning.graph.traced_code import is_captured
+from kerascheck.meaning.graph.traced_code import asks_for_mode, is_captured
 from kerascheck.meaning.program.loops import A_FEW_STEPS, SHORT_LOOP, most_iterations
 from kerascheck.meaning.program.program import Program
 from kerascheck.meaning.training.tapes import Tape, seen_from, tape_of
@@ -50,6 +50,8 @@ _SHOWING = frozenset({"matplotlib.pyplot.pause", "matplotlib.pyplot.show", "matp
 _WEIGHTS = re.compile(r"\.(?:trainable_)?(?:variables|weights)\b")
 
 _NAMED_EAGER = re.compile(r"(?:^|_)(?:eager(?:ly)?|no_?(?:tf|graph)|(?:no|without)_tf_?function)(?:_|$)", re.I)
+
+_DECORATOR = re.compile(r"#\s*@\s*(?:tf\.)?function\b")
 
 _OPERATIONS = (
     TENSORFLOW,
@@ -77,7 +79,7 @@ class EagerStep:
         needs_python: whether its function also does what a graph cannot, such as drawing with NumPy or playing a game.
         is_compiled_in_part: whether it calls a tf.function under its tape, or a model whose ``call`` is one.
         takes_optimizers: whether its function is handed one optimizer, then another: each makes its variables in its first step, and a tf.function only in its first call.
-        may_be_meant: whether something speaks for how it is: its name does; no optimizer updates the weights, but ``variable.assign_sub(rate * gradient)``; what goes into a model
+        may_be_meant: whether something speaks for how it is: its name does; a condition asks for a mode; tf.function stands above it as a comment; no optimizer updates the weights, but ``variable.assign_sub(rate * gradient)``; what goes into a model
             is changed, and not its weights; each turn gives the optimizer a number that a trace would keep; a library that cannot be seen calls the model; or the same lines stand in a tf.function of the file, too.
         makes: what its function, or turn of its loop, makes anew each time although it has variables, which a tf.function may not: "tf.Variable", "The layer Dense", ...
         computes_outside: what takes tensors out of the graph under its tape, a function of NumPy or ``.numpy()``, or what a model's ``call`` draws with: "np.unique", ...
@@ -239,7 +241,7 @@ def _eager_step(
         or any(steps_environment(other) and frame in other.scope.frames() for other in module.run.calls),
         is_compiled_in_part=_calls_compiled(module, tape, call),
         takes_optimizers=is_function and _optimizers(_updates(module), call) > 1,
-        may_be_meant=_is_meant(module, call, tape, loop),
+        may_be_meant=_is_meant(module, call, tape, loop) or _was_compiled(node),
         makes=_makes_state(module, inner if inner is not None else frame),
         computes_outside=_computed_outside(module, tape, call, reads),
         reads=reads[0][0] if reads else None,
@@ -251,6 +253,7 @@ def _is_meant(module: Module, call: Call, tape: Tape, loop: Scope) -> bool:
     return (
         call.attribute == "assign_sub"
         or _is_named_eager(tape.frame)
+        or asks_for_mode(call.scope)
         or _sets_hyper(module, loop)
         or _moves_inputs(module, tape, call)
         or _is_run_by_others(module, tape, call)
@@ -318,6 +321,12 @@ def _moves_inputs(module: Module, tape: Tape, update: Call) -> bool:
 def _is_named_eager(frame: Scope) -> bool:
     """Whether a function says by its name that it is the one without tf.function, as ``train_step_eager`` and ``train_no_tf`` do."""
     return frame.function is not None and _NAMED_EAGER.search(frame.function.name) is not None
+
+
+def _was_compiled(step: cst.CSTNode) -> bool:
+    """Whether the decorator of a step is there as a comment: somebody tried it."""
+    lines = [*step.leading_lines, *step.lines_after_decorators] if isinstance(step, cst.FunctionDef) else []
+    return any(line.comment is not None and _DECORATOR.search(line.comment.value) for line in lines)
 
 
 def _sets_hyper(module: Module, loop: Scope) -> bool:

@@ -8,6 +8,7 @@ never built from a part of its edits; :func:`make_fix` turns that into "no fix".
 """
 
 from kerascheck.syntax.edits.chains import Slot, arrange_links, link_range, move_call, swap_calls
+from kerascheck.syntax.edits.contract import CannotEdit, Edits, make_fix
 from kerascheck.syntax.edits.expressions import (
     add_keyword,
     append_method,
@@ -20,7 +21,6 @@ from kerascheck.syntax.edits.expressions import (
     set_argument_value,
 )
 from kerascheck.syntax.edits.imports import imports_as_written, insert_after_imports, names_as_written, spelling
-from kerascheck.syntax.edits.places import CannotEdit, Edits, make_fix
 from kerascheck.syntax.edits.statements import add_decorator, assign_back, delete_statement, move_statements
 
 __all__ = [

@@ -8,26 +8,22 @@ from dataclasses import dataclass
 import libcst as cst
 
 from kerascheck.finding import Edit
+from kerascheck.syntax.edits.contract import CannotEdit, Edits, checked, insert
 from kerascheck.syntax.edits.expressions import PRIMARIES, append_method, callee_of, own_line_dot
-from kerascheck.syntax.edits.places import (
+from kerascheck.syntax.edits.lines import (
     NEWLINE,
-    CannotEdit,
-    Edits,
-    Line,
-    checked,
     comments_above,
     continues,
     indent_at,
-    insert,
     newline_of,
     next_line,
-    outer,
     past_comment,
     skip,
     start_of_line,
     starts_line,
     tail_at,
 )
+from kerascheck.syntax.edits.ranges import Line, outer
 from kerascheck.syntax.edits.statements import (
     assigned,
     block_of,

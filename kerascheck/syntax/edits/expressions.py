@@ -7,23 +7,19 @@ from collections.abc import Sequence
 import libcst as cst
 
 from kerascheck.finding import Edit
-from kerascheck.syntax.edits.places import (
-    CannotEdit,
-    Edits,
-    checked,
+from kerascheck.syntax.edits.contract import CannotEdit, Edits, checked, insert
+from kerascheck.syntax.edits.lines import (
     continues,
     indent_at,
-    insert,
-    is_bare_generator,
     newline_of,
     next_line,
-    outer,
     past_comment,
     skip,
     start_of_line,
     starts_line,
     tail_at,
 )
+from kerascheck.syntax.edits.ranges import is_bare_generator, outer
 from kerascheck.syntax.tree import Tree
 
 _OPERAND_OF = (

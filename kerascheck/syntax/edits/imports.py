@@ -11,19 +11,17 @@ import libcst as cst
 
 from kerascheck.knowledge.callables import COMPAT_V1, COMPAT_V2
 from kerascheck.knowledge.namespaces import KERAS, OF_KERAS, TENSORFLOW
-from kerascheck.syntax.edits.places import (
+from kerascheck.syntax.edits.contract import CannotEdit, Edits, insert
+from kerascheck.syntax.edits.lines import (
     BLANK_LINE,
     COMMENT_LINE,
     FIRST_LINES,
     NEWLINE,
-    CannotEdit,
-    Edits,
-    end_of_code,
     in_newlines_of,
-    insert,
     newline_of,
     next_line,
 )
+from kerascheck.syntax.edits.ranges import end_of_code
 from kerascheck.syntax.names import canonical
 from kerascheck.syntax.tree import Tree
 

@@ -7,27 +7,21 @@ from collections.abc import Iterable, Iterator, Sequence
 import libcst as cst
 
 from kerascheck.finding import Edit
+from kerascheck.syntax.edits.contract import CannotEdit, Edits, insert
 from kerascheck.syntax.edits.imports import insert_after_imports
-from kerascheck.syntax.edits.places import (
+from kerascheck.syntax.edits.lines import (
     COMMENT_LINE,
     TAIL,
-    Block,
-    CannotEdit,
-    Edits,
-    Line,
     comments_above,
-    end_of_code,
     indent_at,
-    insert,
     newline_of,
     next_line,
-    outer,
     past,
-    start_of,
     start_of_line,
     starts_line,
     tail_at,
 )
+from kerascheck.syntax.edits.ranges import Block, Line, end_of_code, outer, start_of
 from kerascheck.syntax.tree import Tree
 
 

@@ -1,4 +1,4 @@
-from kerascheck.api import Const, External, Rule, Severity, fixes, names
+from kerascheck.api import Const, External, Rule, Severity, fixes, models, names
 
 # Layers that are told an activation.
 _ACTIVATION = frozenset(
@@ -84,7 +84,7 @@ class HalfPrecisionOutput(Rule):
                     or made.node in seen
                 ):
                     continue
-                policy = module.program.policy_at(made)
+                policy = models.policy_at(module, made)
                 if policy == "mixed_float16" or policy == "mixed_bfloat16" and activation == "sigmoid":
                     seen.add(made.node)
                     short = policy.removeprefix("mixed_")

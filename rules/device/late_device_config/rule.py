@@ -1,19 +1,4 @@
-import re
-
-from kerascheck.api import Made, Rule, Severity, constant, display_name, fixes, names, program
-
-_SETTINGS = (
-    names.devices.SET_MEMORY_GROWTH,
-    names.devices.SET_VISIBLE_DEVICES,
-    names.devices.SET_LOGICAL_DEVICE_CONFIGURATION,
-    names.devices.THREADING_SET_INTRA_OP_PARALLELISM_THREADS,
-    names.devices.THREADING_SET_INTER_OP_PARALLELISM_THREADS,
-)
-
-_SETTERS = frozenset({"os.environ.__setitem__", "os.environ.setdefault", "os.putenv"})
-_VARIABLES = frozenset({"CUDA_VISIBLE_DEVICES", "TF_FORCE_GPU_ALLOW_GROWTH"})
-# What a process that is started later finds in its environment is meant for that.
-_CHILDREN = re.compile(r"\b(?:subprocess|multiprocessing|os\.system|Popen|Pool)\b")
+from kerascheck.api import Rule, Severity, display_name, fixes, program
 
 
 class LateDeviceConfig(Rule):
@@ -91,63 +76,24 @@ class LateDeviceConfig(Rule):
     )
 
     def check(self, module):
-        yield from self._variables(module)
-        for call in module.program.calls(*_SETTINGS):
-            # All CPUs are visible as it is, and what stays as it was may be set again.
-            if call.name == names.devices.SET_VISIBLE_DEVICES and _are_all_cpus(call.given("devices")):
-                continue
-            started = module.program.initialising_call(call)
-            # What nothing in the file calls may never run, and what it calls elsewhere may have run before.
-            if call.module is not module and not module.program.is_executed(call.scope):
-                continue
-            if started is not None and (
-                module.program.is_executed(call.scope) or not module.program.is_executed(started.scope)
-            ):
-                # In a program of its own the file of the call may do it in time.
-                own = call.module is module
-                yield self.finding(
-                    program.place_in_module(module, call),
-                    f"{display_name(call.name)} raises or has no effect after TensorFlow has initialised its devices; move it up.",
-                    because=f"{display_name(started.name)} has already initialised them.",
-                    fix=fixes.move_device_config(call, started) if own else None,
-                    related=((started, "initialises the devices"), *(() if own else ((call, "sets them"),))),
-                )
-
-    def _variables(self, module):
-        """Environment variables that are read once, when the runtime starts."""
-        if module.mentions(_CHILDREN):
-            return
-        for call in module.run.calls:
-            if (
-                call.name not in _SETTERS
-                or (name := constant(call.given("key"))) not in _VARIABLES
-                or not module.program.is_executed(call.scope)
-            ):
-                continue
-            if any(
-                other.name in _SETTERS and other.order < call.order and _says(other) == _says(call)
-                for other in module.run.calls
-            ):
-                continue
-            started = module.program.initialising_call(call)
-            if started is not None:
+        for late in program.late_settings(module):
+            call, started = late.call, late.started
+            because = f"{display_name(started.name)} has already initialised them."
+            if late.variable is not None:
                 yield self.finding(
                     call,
-                    f"{name} has no effect after TensorFlow has initialised its devices; set it earlier.",
-                    because=f"{display_name(started.name)} has already initialised them.",
+                    f"{late.variable} has no effect after TensorFlow has initialised its devices; set it earlier.",
+                    because=because,
                     severity=Severity.WARNING,
                     related=((started, "initialises the devices"),),
                 )
-
-
-def _says(call):
-    return constant(call.given("key")), constant(call.given("value"))
-
-
-def _are_all_cpus(devices):
-    """Whether devices are what ``list_physical_devices("CPU")`` gives."""
-    return (
-        isinstance(devices, Made)
-        and devices.name == names.devices.LIST_PHYSICAL_DEVICES
-        and constant(devices.call.given("device_type")) == "CPU"
-    )
+                continue
+            # In a program of its own the file of the call may do it in time.
+            own = call.module is module
+            yield self.finding(
+                program.place_in_module(module, call),
+                f"{display_name(call.name)} raises or has no effect after TensorFlow has initialised its devices; move it up.",
+                because=because,
+                fix=fixes.move_device_config(call, started) if own else None,
+                related=((started, "initialises the devices"), *(() if own else ((call, "sets them"),))),
+            )

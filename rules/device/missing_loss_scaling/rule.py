@@ -93,7 +93,7 @@ class MissingLossScaling(Rule):
                         wrapped=divides,
                         related=((compiled[0], "created under mixed_float16: compile wraps its optimizer"),),
                     )
-            elif module.program.policy_at(call) == "mixed_float16":
+            elif models.policy_at(module, call) == "mixed_float16":
                 names = {
                     option.name.rpartition(".")[2] if isinstance(option, Made) else None
                     for option in options_of(call.receiver)

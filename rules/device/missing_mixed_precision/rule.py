@@ -1,21 +1,8 @@
-import re
-
 from kerascheck.api import Applies, Rule, Severity, models
 
 # tf.keras.mixed_precision.experimental came with 2.1, and lost its last word with 2.4 (release notes).
 _STABLE_SINCE = (2, 4)
 _SHOWN = 3
-# GPUs behind DirectX have no 16-bit policy that is known to help. Layers of the copy of Keras inside of TensorFlow follow no policy of Keras;
-# what holds no layers may well come from there.
-_NOT_FOR_POLICIES = re.compile(
-    r"""["']DML["']|directml|^\s*import\s+tensorflow\.compat\.v1\s+as\s+tf\b|"""
-    # Nor do layers that are wrapped to be quantised.
-    r"\bquantize_(?:model|annotate\w*|apply)\b|"
-    r"^\s*(?:import|from)\s+tensorflow\.python\.keras\b(?!\.(?:callbacks|datasets|losses|metrics|preprocessing|utils)\b)",
-    re.I | re.M,
-)
-# Nor do these; the latter's compute with complex numbers.
-_FOREIGN_LAYERS = re.compile(r"^\s*(?:import|from)\s+(?:tensorlayer|cvnn)\b", re.M)
 
 
 class MissingMixedPrecision(Rule):
@@ -123,10 +110,6 @@ class MissingMixedPrecision(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        if module.mentions(_NOT_FOR_POLICIES):
-            return
-        if any(each.mentions(_FOREIGN_LAYERS) for each in (module, *module.project.imported(module))):
-            return
         for training in models.full_precision_trainings(module):
             if (reason := _gains_nothing(module, training)) is not None:
                 yield self.silence(training.place, reason)

@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Group, Made, Rule, Severity, conditions, constant, fixes, names
+from kerascheck.api import Applies, Group, Made, Rule, Severity, conditions, constant, fixes, names, program
 
 
 def _is_device(value):
@@ -79,14 +79,13 @@ class PartialMemoryGrowth(Rule):
     triggers = ("set_memory_growth",)
 
     def check(self, module):
-        program = module.program
-        if "," not in str(program.environment.get("CUDA_VISIBLE_DEVICES", ",")) or module.project.is_shown_one_gpu(
-            module
-        ):
+        if "," not in str(
+            module.program.environment.get("CUDA_VISIBLE_DEVICES", ",")
+        ) or module.project.is_shown_one_gpu(module):
             return
-        if any(map(_may_leave_one, program.calls(names.devices.SET_VISIBLE_DEVICES))):
+        if any(map(_may_leave_one, module.program.calls(names.devices.SET_VISIBLE_DEVICES))):
             return
-        calls = list(program.calls(names.devices.SET_MEMORY_GROWTH))
+        calls = list(module.program.calls(names.devices.SET_MEMORY_GROWTH))
         indices = [
             constant(device.attributes.get("index")) if _is_device(device := call.given("device")) else None
             for call in calls
@@ -96,7 +95,7 @@ class PartialMemoryGrowth(Rule):
             return
         for call in calls:
             # What comes too late sets nothing: late-device-config tells of that.
-            if program.initialising_call(call) is not None:
+            if program.initialising_call(module, call) is not None:
                 continue
             if conditions.expects_one(call.scope) or constant(call.given("enable")) is False:
                 continue

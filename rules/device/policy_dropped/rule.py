@@ -60,7 +60,7 @@ class PolicyDropped(Rule):
         program = module.program
         policies = list(program.calls(names.devices.SET_GLOBAL_POLICY))
         for call in program.calls(names.devices.CLEAR_SESSION):
-            policy = program.policy_at(call)
+            policy = models.policy_at(module, call)
             if policy not in models.HALF_POLICIES:
                 continue
             setting = next(other for other in reversed(policies) if other.order < call.order)

@@ -1,22 +1,6 @@
-import libcst as cst
+from kerascheck.api import Rule, Severity, display_name, graph, names
 
-from kerascheck.api import Function, Made, Rule, Severity, Tensor, display_name, graph, names
-
-# The parameters for the function and for what it is mapped over, where these have other names than for tf.map_fn.
-_PARAMETERS = {names.callables.OPS_MAP: ("f", "xs")}
-_ONE_BY_ONE = {
-    names.callables.MAP_FN: "tf.vectorized_map",
-    names.callables.BACKEND_MAP_FN: "tf.vectorized_map",
-    names.callables.OPS_MAP: names.callables.OPS_VECTORIZED_MAP,
-    names.callables.SCAN: "tf.vectorized_map",
-}
-_NO_BATCH = (
-    names.callables.IO_DECODE,
-    names.callables.STRINGS,
-    names.callables.NON_MAX_SUPPRESSION,
-    *sorted(names.callables.having(names.symbols.Trait.NO_BATCH)),
-    names.callables.READ_FILE,
-)
+_ON_THE_BATCH = {names.callables.OPS_MAP: names.callables.OPS_VECTORIZED_MAP}
 
 
 class MapFnInCall(Rule):
@@ -69,73 +53,10 @@ class MapFnInCall(Rule):
     loss_tolerance = 1e-4
 
     def check(self, module):
-        for call, how in graph.traced_calls(module):
-            if call.name in _ONE_BY_ONE and how != "metric" and not _needs_elements(module, call):
-                yield self.finding(
-                    call,
-                    f"{display_name(call.name)} processes one element at a time; use an operation on the batch, or {_ONE_BY_ONE[call.name]}.",
-                    because="Every element is a loop iteration inside the step, with its own kernel launches.",
-                )
-
-
-def _needs_elements(module, call):
-    """Whether a function calls what takes no batch, or needs what the turn before gave, or goes through numbers that are no batch."""
-    function = call.given(_parameters(call)[0])
-    if _counts(call):
-        return True
-    # Without an initializer the first element comes out as it is.
-    if call.name == names.callables.SCAN and (
-        call.given("initializer") is None or not isinstance(function, Function) or not _ignores_first(function)
-    ):
-        return True
-    returned = call.keyword("fn_output_signature")
-    if isinstance(returned, Made) and returned.name == names.callables.RAGGED_TENSOR_SPEC:
-        return True
-    if not isinstance(function, Function):
-        return False
-    return _cuts_with_parameter(function) or any(
-        _takes_no_batch(inner) and inner.scope.runs_in(function) for inner in module.run.calls
-    )
-
-
-def _parameters(call):
-    return _PARAMETERS.get(call.name, ("fn", "elems"))
-
-
-def _counts(call):
-    """Whether the elements are numbers that an object keeps, as ``self.classes = tf.range(10)``."""
-    elements = _parameters(call)[1]
-    over, written = call.given(elements), call.written(elements)
-    return (
-        isinstance(over, Tensor)
-        and over.origin == names.callables.RANGE
-        and written is not None
-        and isinstance(written.value, cst.Attribute)
-    )
-
-
-def _cuts_with_parameter(function):
-    """Whether each element says how long a slice is: ``x[lag:]``, which has another shape for each."""
-    tree = function.module.tree
-    names = {parameter.name.value for parameter in function.node.params.params}
-    return any(
-        isinstance(end, cst.Name) and end.value in names
-        for node in tree.descendants(function.node.body) if isinstance(node, cst.Slice)
-        for bound in (node.lower, node.upper) if bound is not None
-        for end in tree.descendants(bound)
-    )  # fmt: skip
-
-
-def _takes_no_batch(call):
-    # What one turn stores the next one reads.
-    if call.attribute in ("assign", "assign_add", "assign_sub") or (call.name or "").endswith(".__setattr__"):
-        return True
-    # With a condition alone, where gives the places of as many elements as there are.
-    return (call.name or "").startswith(_NO_BATCH) or call.name == names.callables.WHERE and call.given("x") is None
-
-
-def _ignores_first(function):
-    """Whether the first parameter of a function is never read."""
-    parameters = function.node.params.params
-    names = (node.value for node in function.module.tree.descendants(function.node.body) if isinstance(node, cst.Name))
-    return bool(parameters) and parameters[0].name.value not in names
+        for call in graph.element_loops(module):
+            remedy = _ON_THE_BATCH.get(call.name, "tf.vectorized_map")
+            yield self.finding(
+                call,
+                f"{display_name(call.name)} processes one element at a time; use an operation on the batch, or {remedy}.",
+                because="Every element is a loop iteration inside the step, with its own kernel launches.",
+            )

@@ -84,13 +84,10 @@ class NonCudnnRnn(Rule):
             reasons = list(models.arguments_against_cudnn(call))
             if not reasons:
                 yield self.silence(call, "its arguments allow the cuDNN kernel")
-            steps = models.time_steps_into(module, call) if reasons else {1}
-            if steps != {1} and not models.lacks_time_axis(module, call):
-                few = (
-                    steps
-                    and all(each is not None and each <= _FEW_STEPS for each in steps)
-                    and call.given("recurrent_dropout") is None
-                )
+                continue
+            steps = models.most_time_steps(module, call)
+            if steps > 1 and not models.lacks_time_axis(module, call):
+                few = steps <= _FEW_STEPS and call.given("recurrent_dropout") is None
                 yield self.finding(
                     call,
                     f"This {call.name.rpartition('.')[2]} cannot use the cuDNN kernel because of {' and '.join(reasons)}; use the default{'s' if len(reasons) > 1 else ''}.",

@@ -1,7 +1,5 @@
-from kerascheck.api import Applies, Made, Rule, Severity, fixes, models, names, training
+from kerascheck.api import Applies, Rule, Severity, fixes, models
 
-# They need no wrapper.
-_ON_LAST_AXIS = names.layers.layers_where(lambda layer: layer.on_last_axis)
 _MANY = 10
 
 
@@ -82,65 +80,32 @@ class TimeDistributedDense(Rule):
 
     def check(self, module):
         older = module.runtime.keras < 3 or module.program.needs_old_keras
-        for call in module.program.calls(names.layers.TIME_DISTRIBUTED):
-            layer = call.given("layer")
-            if (
-                not isinstance(layer, Made)
-                or layer.name not in _ON_LAST_AXIS
-                or {"axis", "noise_shape"} & set(layer.call.arguments.keywords)
-            ):
-                continue
-            steps = models.time_steps_into(module, call)
-            if steps == {1}:
-                continue
-            few = steps and all(each is not None and each <= _MANY for each in steps)
-            # Where the graph leaves their number open, Keras takes no loop.
-            is_known = bool(steps) and None not in steps or _is_fitted_on_arrays(module, call)
-            short = layer.name.rpartition(".")[2]
+        for wrapper in models.needless_wrappers(module):
+            short = wrapper.layer.name.rpartition(".")[2]
             yield self.finding(
-                call,
+                wrapper.call,
                 f"TimeDistributed({short}(...)) runs {short} once per time step; {short} alone does the same at once."
-                if is_known and not older
+                if wrapper.steps_known and not older
                 else f"TimeDistributed({short}(...)) does no more than {short}, which accepts sequences; remove the wrapper.",
                 because=None
                 if older
                 else f"In Keras 3, TimeDistributed loops over the time steps if their number is known; {short} accepts sequences directly.",
-                doubt="Keras 2 only folds the steps into the batch and back; Keras 3 would run them one after the other."
-                if older
-                else "Their number is not known here."
-                if not is_known
-                else "They are few here."
-                if few
-                else None,
-                fix=fixes.unwrap_layer(call, layer, safe=short != "Dropout"),
+                doubt=_doubt(wrapper, older),
+                fix=fixes.unwrap_layer(wrapper.call, wrapper.layer, safe=short != "Dropout"),
             )
-        seen = set()
-        for model in () if older else module.models:
-            for layer in model.layers:
-                steps = layer.shape[1] if layer.name == names.layers.TIME_DISTRIBUTED and layer.shape else None
-                inner = layer.made.given("layer") if steps is not None and steps >= _MANY else None
-                if _is_convolutional(inner) and layer.made.node not in seen:
-                    seen.add(layer.made.node)
-                    yield self.finding(
-                        layer.made,
-                        f"TimeDistributed runs this layer {steps} times in turn; fold the steps into the batch with keras.ops.reshape.",
-                        because="In Keras 3 each time step becomes separate operations in the graph.",
-                        doubt="What that costs depends on the layer: a large one keeps a GPU busy by itself.",
-                    )
+        for call, steps in () if older else models.unrolled_convolutions(module, _MANY):
+            yield self.finding(
+                call,
+                f"TimeDistributed runs this layer {steps} times in turn; fold the steps into the batch with keras.ops.reshape.",
+                because="In Keras 3 each time step becomes separate operations in the graph.",
+                doubt="What that costs depends on the layer: a large one keeps a GPU busy by itself.",
+            )
 
 
-def _is_fitted_on_arrays(module, call):
-    """Whether a model with the wrapper is fitted on arrays of a known shape, whose batches have a known length."""
-    return any(
-        training.example_shape(fit)
-        for model in module.models
-        if any(layer.made is not None and layer.made.node is call.node for layer in model.layers)
-        for fit in model.fits
-    )
-
-
-def _is_convolutional(value):
-    return isinstance(value, Made) and (
-        value.name in (names.classes.SEQUENTIAL, names.classes.MODEL, *names.layers.CONVOLUTIONS)
-        or value.name.startswith(names.namespaces.OF_KERAS_APPLICATIONS)
-    )
+def _doubt(wrapper, older):
+    """What is not known of a wrapper, or makes it small; None for what costs time."""
+    if older:
+        return "Keras 2 only folds the steps into the batch and back; Keras 3 would run them one after the other."
+    if not wrapper.steps_known:
+        return "Their number is not known here."
+    return "They are few here." if wrapper.most_steps <= _MANY else None

@@ -1,4 +1,4 @@
-from kerascheck.api import Rule, Severity, constant, names
+from kerascheck.api import Rule, Severity, constant, models, names
 
 _WIDTH = {
     names.layers.DENSE: "units",
@@ -72,7 +72,7 @@ class UnalignedDims(Rule):
                     continue
                 width = constant(layer.made.given(_WIDTH[layer.name]))
                 policy = (
-                    module.program.policy_at(layer.made)
+                    models.policy_at(module, layer.made)
                     if type(width) is int and width >= _LEAST and width % 8
                     else None
                 )

@@ -1,9 +1,4 @@
-import libcst as cst
-
-from kerascheck.api import Applies, Call, Rule, Scope, Severity, program, training
-
-_STARTS_ANEW = frozenset({"set_weights", "load_weights"})
-_SETTINGS = ("batch_size", "steps_per_epoch")
+from kerascheck.api import Applies, Rule, Severity, training
 
 
 class ReusedModelBenchmark(Rule):
@@ -56,68 +51,10 @@ class ReusedModelBenchmark(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        measured = list(program.measured_intervals(module))
-        for each in training.repeated_calls(module, "fit"):
-            call, loop = each.call, each.loop
-            others = module.pipelines.calls_in(loop)
-            if (
-                not each.is_same
-                or not _compares(call, loop, others)
-                or any(other.attribute in _STARTS_ANEW for other in others)
-            ):
-                continue
-            timed = any(
-                interval.start.order < call.order < interval.end.order
-                and loop in interval.start.scope.loops(within="program")
-                for interval in measured
-            )
-            if not timed and not _keeps(loop):
-                continue
+        for each in training.compared_fits(module):
             yield self.finding(
-                call,
+                each.call,
                 "Every setting continues to train the same model; build a new model in each iteration to compare them.",
                 because="Later settings start with trained weights, and the first one pays for tracing.",
-                related=((loop, "in this loop"),),
+                related=((each.loop, "in this loop"),),
             )
-
-
-def _is_size(node: cst.BaseExpression) -> bool:
-    return (
-        isinstance(node, cst.Subscript)
-        and isinstance(node.value, cst.Attribute)
-        and node.value.attr.value == "shape"
-        or (isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "len")
-    )
-
-
-def _compares(call: Call, loop: Scope, others: list[Call]) -> bool:
-    """Whether the turn decides on a setting of the training."""
-    settings = [node for name in _SETTINGS if (node := call.written(name)) is not None]
-    # The size of what the turn trains on is no setting.
-    if any(program.loop_that_changes(node.value, call.scope) is loop and not _is_size(node.value) for node in settings):
-        return True
-    for other in others:
-        if (
-            other.attribute == "compile"
-            and other.receiver is call.receiver
-            and any(program.loop_that_changes(arg.value, other.scope) is loop for arg in other.node.args)
-        ):
-            return True
-        # model.optimizer.learning_rate = rate, or .assign(rate)
-        if other.attribute in ("learning_rate", "lr") and isinstance(other.node, cst.Attribute):
-            statement = other.module.tree.parents.get(other.module.tree.parents.get(other.node))
-            if isinstance(statement, cst.Assign) and program.loop_that_changes(statement.value, other.scope) is loop:
-                return True
-    return False
-
-
-def _keeps(loop: Scope) -> bool:
-    """Whether the loop stores something under the setting of its turn."""
-    for node in loop.module.tree.descendants(loop.node):
-        if (
-            isinstance(node, cst.AssignTarget)
-            and isinstance(node.target, cst.Subscript)
-            and program.loop_that_changes(node.target.slice[0], loop) is loop
-        ):
-            return True
-    return False

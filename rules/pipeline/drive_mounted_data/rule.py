@@ -1,12 +1,4 @@
-import re
-
-from kerascheck.api import Const, Rule, Severity, data, names
-
-_TABLE = re.compile(r"\.(?:csv|tsv|txt|json|xlsx?|pkl|pickle|parquet|feather|h5|np[yz])$", re.I)
-_REMOTE = re.compile(
-    r"(?:\.?/?(?:content/)?g?drive/(?:My ?Drive|Shareddrives)\b|/content/g?drive/|/gdrive/|gs://|s3://)"
-)
-_DIRECTORIES = (*sorted(names.datasets.FOLDERS), names.datasets.LIST_FILES, names.datasets.FROM_TENSOR_SLICES)
+from kerascheck.api import Rule, Severity, data
 
 
 class DriveMountedData(Rule):
@@ -71,57 +63,9 @@ class DriveMountedData(Rule):
     loss_tolerance = 1e-4
 
     def check(self, module):
-        for flow in module.image_flows:
-            path = (
-                _remote(flow.given("directory"))
-                if flow.attribute in ("flow_from_directory", "flow_from_dataframe")
-                else None
+        for place, path in data.remote_examples(module):
+            yield self.finding(
+                place,
+                "Every example is a separate file on a network drive; copy the data to the local disk before training.",
+                because=f"The files under {path!r} are fetched again in each epoch.",
             )
-            if path is None and flow.attribute == "flow_from_dataframe":
-                # The table may hold the whole paths. That it lies there itself says nothing.
-                path = _remote(flow.given("dataframe"))
-                path = None if path is not None and _TABLE.search(path) else path
-            if path is not None:
-                yield self._told(flow, path)
-        for op in module.pipelines.operations(*_DIRECTORIES):
-            if not op.feeds_training or op.followed_by(module.pipelines, "cache", "snapshot"):
-                continue
-            path = _remote(
-                op.given(
-                    {"list_files": "file_pattern", "from_tensor_slices": "tensors"}.get(
-                        op.name.rpartition(".")[2], "directory"
-                    )
-                )
-            )
-            if path is not None and (op.name.startswith(names.namespaces.KERAS) or _reads_files(module, op)):
-                yield self._told(op, path)
-
-    def _told(self, place, path):
-        return self.finding(
-            place,
-            "Every example is a separate file on a network drive; copy the data to the local disk before training.",
-            because=f"The files under {path!r} are fetched again in each epoch.",
-        )
-
-
-def _remote(value):
-    """The first path in a value that lies on a drive or in a bucket; None where none does."""
-    return next(
-        (
-            part.value
-            for part in data.ingredients(value)
-            if isinstance(part, Const) and isinstance(part.value, str) and _REMOTE.match(part.value)
-        ),
-        None,
-    )
-
-
-def _reads_files(module, op):
-    """Whether a function behind an operation reads whole files."""
-    return any(
-        call.name == names.callables.READ_FILE
-        for stage in op.stages
-        for after in module.pipelines.downstream(stage)
-        if after.facts is not None
-        for call in after.facts.calls
-    )

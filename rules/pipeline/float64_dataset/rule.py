@@ -1,7 +1,5 @@
-from kerascheck.api import External, Group, Mapping, Rule, Severity, data, display_name, names
+from kerascheck.api import Rule, Severity, data, display_name
 
-_SOURCES = (names.datasets.FROM_TENSOR_SLICES, names.datasets.FROM_TENSORS, names.datasets.FROM_GENERATOR)
-_HEAVY = names.callables.having(names.symbols.Trait.MULTIPLIES)
 _LARGE = 1_000_000
 
 
@@ -69,38 +67,13 @@ class Float64Dataset(Rule):
     def check(self, module):
         if module.program.uses_float64:
             return
-        for op in module.pipelines.operations(*_SOURCES):
-            if not op.feeds_training or op.call is None:
-                continue
-            maker, double = _double(op)
-            after = [stage for inner in op.stages for stage in module.pipelines.downstream(inner)]
-            if not double or any(
-                stage.facts is not None and (not stage.facts.known or any(map(_casts, stage.facts.calls)))
-                for stage in after
-            ):
-                continue
-            calls = [call for loop in module.pipelines.training_loops(op) for call in module.pipelines.calls_in(loop)]
-            if any(map(_casts, calls)):
-                continue
-            heavy = next(
-                (
-                    call
-                    for call in calls
-                    if call.name in _HEAVY and not any(frame.traced == "call" for frame in call.scope.frames())
-                ),
-                None,
-            )
+        for found in data.double_datasets(module):
+            maker, heavy = found.maker, found.heavy
             # For a Keras model it is only memory: one number for each sample is not worth a word.
-            if (
-                heavy is None
-                and maker is not None
-                and maker.attribute != "astype"
-                and (data.array_size(maker.result) or 0) <= _LARGE
-            ):
+            if heavy is None and not found.is_asked_for and found.numbers <= _LARGE:
                 continue
-            related = [] if maker is None else [(maker, "the float64 values come from here")]
             yield self.finding(
-                op,
+                found.op,
                 "This dataset holds 64-bit floats; make the array float32 with .astype('float32')."
                 if maker
                 else "This dataset holds 64-bit floats; yield and declare tf.float32.",
@@ -110,32 +83,8 @@ class Float64Dataset(Rule):
                 doubt=None
                 if heavy is not None
                 else "A Keras model casts them to 32 bits, so this costs memory and copying, not time.",
-                related=related if heavy is None else [*related, (heavy, "computed here")],
+                related=(
+                    *(((maker, "the float64 values come from here"),) if maker is not None else ()),
+                    *(((heavy, "computed here"),) if heavy is not None else ()),
+                ),
             )
-
-
-def _double(op):
-    """Where the 64 bits come from, if a call of NumPy shows it, and whether there are any."""
-    if op.name.endswith("from_generator"):
-        declared = (*data.ingredients(op.given("output_types")), *data.ingredients(op.given("output_signature")))
-        return None, any(
-            isinstance(value, External) and value.name in (names.callables.FLOAT64, names.callables.DOUBLE)
-            for value in declared
-        )
-    maker = None
-    for value in _elements(op.given("tensors")):
-        maker = maker or data.made_as_double(value)
-    return maker, maker is not None
-
-
-def _elements(value):
-    """The arrays of a structure of them."""
-    if isinstance(value, Group):
-        return [array for item in value.items for array in _elements(item)]
-    if isinstance(value, Mapping):
-        return [array for item in value.items.values() for array in _elements(item)]
-    return [value]
-
-
-def _casts(call):
-    return (call.name or "").endswith((".cast", ".saturate_cast", ".convert_image_dtype", ".image.resize"))

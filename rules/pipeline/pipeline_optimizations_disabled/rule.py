@@ -1,6 +1,10 @@
-from kerascheck.api import UNKNOWN, Made, Rule, Severity, constant, fixes, options_of
+from kerascheck.api import Rule, Severity, data, fixes
 
-_SWITCHES = ("enabled", "autotune", "apply_default_optimizations", "inject_prefetch", "map_parallelization")
+_LOSSES = {
+    data.Loss.THREADS: "its parallel calls share one thread",
+    data.Loss.PARALLEL_MAP: "this map stays serial",
+    data.Loss.BUFFER: "nothing is prepared in advance behind this operation",
+}
 
 
 class PipelineOptimizationsDisabled(Rule):
@@ -68,66 +72,12 @@ class PipelineOptimizationsDisabled(Rule):
     def check(self, module):
         if module.program.is_deterministic:
             return
-        pipelines = module.pipelines
-        seen = set()
-        for op in pipelines.operations("with_options"):
-            stage = op.stages[0]
-            if not op.feeds_training or stage.maybe or any(stage.scope.conditions(within="program")):
-                continue
-            chain = {each.identity for each in (*stage.upstream(), *pipelines.downstream(stage))}
-            maps = [
-                each
-                for each in pipelines.operations("map", "interleave", "batch")
-                if not chain.isdisjoint(inner.identity for inner in each.stages)
-            ]
-            serial = next(
-                (
-                    each
-                    for each in maps
-                    if each.name == "map" and each.parallelism is None and each.facts.known and each.facts.state is None
-                ),
-                None,
+        for found in data.lost_optimizations(module):
+            what = _LOSSES[found.loss]
+            yield self.finding(
+                found.call,
+                f"This switches off an optimization of tf.data ({found.call.attribute}); delete it, or write the parallel calls and prefetch yourself.",
+                because=f"With this option, {what}.",
+                fix=fixes.delete_statement(found.call, safe=False),
+                related=((found.place, what),),
             )
-            parallel = serial or next(
-                (each for each in maps if each.parallelism not in (None, UNKNOWN) and constant(each.parallelism) != 1),
-                None,
-            )
-            end = next((each.last for each in pipelines.unbuffered() if each.last.identity in chain), None)
-            for call in _settings(module, op.given("options")):
-                value = constant(call.given("value"))
-                if call.node in seen or any(call.scope.conditions(within="program")):
-                    continue
-                if call.attribute == "private_threadpool_size":
-                    lost, what = parallel if value == 1 else None, "its parallel calls share one thread"
-                elif call.attribute not in _SWITCHES or value is not False:
-                    continue
-                elif (
-                    call.attribute != "inject_prefetch"
-                    and serial is not None
-                    and module.runtime.parallelizes_stateless_maps
-                ):
-                    lost, what = serial, "this map stays serial"
-                else:
-                    can = module.runtime.injects_prefetch and call.attribute != "map_parallelization"
-                    lost, what = end if can else None, "nothing is prepared in advance behind this operation"
-                if lost is None:
-                    continue
-                seen.add(call.node)
-                yield self.finding(
-                    call,
-                    f"This switches off an optimization of tf.data ({call.attribute}); delete it, or write the parallel calls and prefetch yourself.",
-                    because=f"With this option, {what}.",
-                    fix=fixes.delete_statement(call, safe=False),
-                    related=((lost, what),),
-                )
-
-
-def _settings(module, options):
-    """The assignments to the attributes of these options, and of the groups of options in them."""
-    made = [option for option in options_of(options) if isinstance(option, Made)]
-    groups = {id(group) for option in made for group in (option, *option.attributes.values())}
-    return [
-        call
-        for call in module.run.calls
-        if call.name is not None and call.name.endswith(".__setattr__") and id(call.receiver) in groups
-    ]

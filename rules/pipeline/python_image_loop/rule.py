@@ -1,10 +1,9 @@
-from kerascheck.api import Applies, Call, Group, Made, Rule, Severity, constant, data, display_name, names, program
+from kerascheck.api import Applies, Rule, Severity, data, display_name
 
 _A_FEW = 500
 _SMALL = 64
 _OFTEN = 10
 _VERY_OFTEN = 50
-_SAVERS = frozenset({"numpy.save", "numpy.savez", "numpy.savez_compressed", "pickle.dump", "joblib.dump"})
 
 
 class PythonImageLoop(Rule):
@@ -82,75 +81,21 @@ class PythonImageLoop(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        trained = [(call, call.given("x")) for call in module.program.model_calls("fit", "train_on_batch")]
-        trained += [(flow, flow.given("x")) for flow in module.image_flows if "x" in flow.signature]
-        for op in module.pipelines.operations(names.datasets.FROM_TENSOR_SLICES, names.datasets.FROM_TENSORS):
-            if op.feeds_training and op.call is not None:
-                trained.append((op, op.given("tensors")))
         seen = set()
-        for consumer, arrays in trained:
-            for value in data.ingredients(arrays):
-                read = (
-                    value.call
-                    if isinstance(value, Made)
-                    and value.name in names.python.IMAGE_READERS | names.callables.IMAGE_DECODERS
-                    else None
-                )
-                # Outside of every loop, a place has one turn.
-                if read is None or read.node in seen or program.most_iterations(read.scope) <= _A_FEW:
-                    continue
-                # What is shrunk that far is read once and kept; to decode it again in each epoch takes longer.
-                epochs = (
-                    constant(consumer.given("epochs"))
-                    if isinstance(consumer, Call) and consumer.attribute == "fit"
-                    else None
-                )
-                if (
-                    type(epochs) is int
-                    and (epochs >= _VERY_OFTEN or epochs >= _OFTEN and _is_shrunk(module, read))
-                    or _is_saved(module, value)
-                ):
-                    continue
-                # A generator reads what is asked for.
-                if any(function.node in function.module.generators for function in read.scope.functions()):
-                    continue
-                # A loop that trains in each turn reads no more than it needs.
-                if any(around.trains for around in read.scope.loops(within="program")):
-                    continue
-                seen.add(read.node)
-                yield self.finding(
-                    read,
-                    "Training waits until a Python loop has read every image; image_dataset_from_directory, or a map over the paths, reads while it trains.",
-                    because=f"{display_name(read.name)} is called once for each image, on one core, and all of them stay in memory.",
-                    related=((consumer, "trained on here"),),
-                )
+        for image in data.images_read_first(module):
+            # Outside of every loop, a place has one turn.
+            if image.call.node in seen or image.count <= _A_FEW or _is_read_once(module, image):
+                continue
+            seen.add(image.call.node)
+            yield self.finding(
+                image.call,
+                "Training waits until a Python loop has read every image; image_dataset_from_directory, or a map over the paths, reads while it trains.",
+                because=f"{display_name(image.call.name)} is called once for each image, on one core, and all of them stay in memory.",
+                related=((image.consumer, "trained on here"),),
+            )
 
 
-def _is_saved(module, image):
-    """Whether an array with an image is written to a file, so that the next run need not read it again."""
-    return any(
-        part is image
-        for call in module.run.calls
-        if call.name in _SAVERS
-        for given in call.arguments.values()
-        for part in data.ingredients(given)
-    )
-
-
-def _is_shrunk(module, read):
-    """Whether the images become no larger than 64 x 64 in the loop that reads them, as literals say."""
-    loop = read.scope.innermost_loop(within="program")
-    sizing = [
-        call
-        for call in module.pipelines.calls_in(loop)
-        if call is read or (call.name or call.attribute or "").rpartition(".")[2] == "resize"
-    ]
-    sizes = [
-        value
-        for call in sizing
-        for value in call.arguments.values()
-        if isinstance(value, Group) and len(value.items) >= 2 and not value.open
-    ]
-    return any(
-        all(type(constant(side)) is int and constant(side) <= _SMALL for side in size.items[:2]) for size in sizes
-    )
+def _is_read_once(module, image):
+    """Whether it pays to read an image once and to keep it: to decode it again in each epoch, or run, takes longer."""
+    epochs = image.epochs or 0
+    return epochs >= _VERY_OFTEN or epochs >= _OFTEN and image.side(module) <= _SMALL or image.is_saved(module)

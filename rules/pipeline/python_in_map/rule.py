@@ -1,21 +1,12 @@
-from kerascheck.api import Applies, Rule, Severity, fixes, graph, names, shows_tensor
+from kerascheck.api import Applies, Rule, Severity, fixes, graph, names
 
-_PYTHON = ("numpy.random.", "random.", "time.", "cv2.", "PIL.", "secrets.")
-_PLAIN = frozenset({"builtins.print", "builtins.open", "builtins.input"})
-_MUTATING = frozenset({"builtins.list.append", "builtins.list.extend", "builtins.list.insert"})
-_WRITING = {"builtins.object.__set__": "this assignment", "builtins.object.__iadd__": "this counting"}
-
-
-def _runs_once(call):
-    name = call.name or ""
-    if call.scope.traced_by() is None or name == "numpy.random.seed":
-        return False
-    return (
-        name.startswith(_PYTHON)
-        or name in _PLAIN
-        or name in _WRITING
-        or (name in _MUTATING and graph.is_captured(call))
-    )
+_BECAUSE = {
+    graph.Once.PRINTS: "The text is printed once.",
+    graph.Once.ASSIGNS: "Only the value from tracing is kept.",
+    graph.Once.COUNTS: "Only the value from tracing is kept.",
+    graph.Once.COMPUTES: "Every element gets the result of that one call.",
+}
+_WHAT = {graph.Once.ASSIGNS: "this assignment", graph.Once.COUNTS: "this counting"}
 
 
 class PythonInMap(Rule):
@@ -92,41 +83,18 @@ class PythonInMap(Rule):
     def check(self, module):
         if list(module.program.calls(names.datasets.ENABLE_DEBUG_MODE)):
             return
-        reported = set()
-        for op in module.pipelines.operations("map", "filter", "interleave", "flat_map"):
-            if op.roles <= {"inspect"}:
-                continue
-            for call in op.facts.calls:
-                if (
-                    call.node in reported
-                    or not _runs_once(call)
-                    or call.name == "builtins.print"
-                    and graph.tells_of_tracing(call)
-                    and not any(map(shows_tensor, call.arguments.values()))
-                ):
-                    continue
-                # What tells of an error while tracing is right to do so once.
-                if call.name == "builtins.print" and any(
-                    condition.kind == "handler" for condition in call.scope.conditions(within="program")
-                ):
-                    continue
-                if call.name == "builtins.object.__set__" and graph.keeps_in_trace(module, call):
-                    continue
-                reported.add(call.node)
-                what = _WRITING.get(call.name) or call.name.removeprefix("builtins.").removeprefix("list.")
-                remedy = "use tf.print, or delete it" if what == "print" else "use a TensorFlow operation"
-                yield self.finding(
-                    call,
-                    f"{what} runs once, while tracing the function of {op.name}, not for every element; {remedy}.",
-                    because="The text is printed once."
-                    if what == "print"
-                    else "Only the value from tracing is kept."
-                    if call.name in _WRITING
-                    else "Every element gets the result of that one call.",
-                    severity=None if what != "print" else Severity.WARNING,
-                    doubt="The text may be meant to appear once, while tracing."
-                    if what == "print" and not any(map(shows_tensor, call.arguments.values()))
-                    else None,
-                    fix=fixes.tensorflow_print(call, safe=False) if what == "print" else None,
-                    related=((op, "traced here"),),
-                )
+        for found in graph.python_in_maps(module):
+            call, prints = found.call, found.once is graph.Once.PRINTS
+            what = _WHAT.get(found.once) or call.name.removeprefix("builtins.").removeprefix("list.")
+            remedy = "use tf.print, or delete it" if prints else "use a TensorFlow operation"
+            yield self.finding(
+                call,
+                f"{what} runs once, while tracing the function of {found.op.name}, not for every element; {remedy}.",
+                because=_BECAUSE[found.once],
+                severity=Severity.WARNING if prints else None,
+                doubt="The text may be meant to appear once, while tracing."
+                if prints and not found.shows_tensor
+                else None,
+                fix=fixes.tensorflow_print(call, safe=False) if prints else None,
+                related=((found.op, "traced here"),),
+            )

@@ -1,14 +1,10 @@
-from kerascheck.api import Applies, Rule, Severity, conditions, data, fixes, names
+from kerascheck.api import Applies, Rule, Severity, conditions, data, fixes
 
-_SHUFFLES = names.datasets.FOLDERS | {"shuffle"}
-
-
-def _is_random(stage):
-    return (
-        data.is_reshuffled(stage)
-        if stage.name in _SHUFFLES
-        else (facts := data.facts_of(stage)) is not None and facts.randomness is not None
-    )
+_SILENT = {
+    data.Unfrozen.NOTHING_RANDOM: "nothing random comes before it",
+    data.Unfrozen.FEW_ELEMENTS: "it keeps a few elements only",
+    data.Unfrozen.HELD_OUT: "a later skip splits the examples, so their order must stay the same",
+}
 
 
 class RandomBeforeCache(Rule):
@@ -92,45 +88,26 @@ class RandomBeforeCache(Rule):
             if module.pipelines.passes(op) == 1:
                 yield self.silence(op, "the training makes one epoch")
                 continue
-            for cache in op.stages:
-                # Shuffled again behind the cache, the first order does not matter.
-                again = any(after.name == "shuffle" for after in module.pipelines.downstream(cache))
-                random = [
-                    stage
-                    for stage in cache.upstream()
-                    if stage is not cache and _is_random(stage) and not (again and stage.name in _SHUFFLES)
-                ]
-                # A handful of elements, cut off and kept, is a look at the data or a benchmark.
-                if data.is_cut_short(cache) or not random:
-                    yield self.silence(
-                        op, "nothing random comes before it" if not random else "it keeps a few elements only"
-                    )
+            for found in data.frozen_by(module, op):
+                if isinstance(found, data.Unfrozen):
+                    yield self.silence(op, _SILENT[found])
                     continue
-                behind = [stage for stage in random if stage.name not in names.datasets.FOLDERS]
-                # Held-out examples stay apart only as long as the order stays.
-                if (
-                    behind
-                    and behind[-1].name == "shuffle"
-                    and any(after.name == "skip" for after in module.pipelines.downstream(cache))
-                ):
-                    yield self.silence(op, "a later skip splits the examples, so their order must stay the same")
-                    continue
-                if behind:
-                    yield self._frozen_draws(module, op, cache, behind[-1])
+                if not found.is_folder:
+                    yield self._frozen_draws(module, op, found.cache, found.random)
                 elif op.feeds_training:
-                    yield self._frozen_folder(op, random[0])
+                    yield self._frozen_folder(op, found.random)
                 break
 
-    def _frozen_draws(self, module, op, cache, first):
-        what = "shuffle order" if first.name == "shuffle" else "random draws"
+    def _frozen_draws(self, module, op, cache, random):
+        what = "shuffle order" if random.name == "shuffle" else "random draws"
         wish = data.Wish(data.WishKind.CACHE_EARLIER, cache)
         # What a shuffle deals out to several datasets, or to the files of an interleave, must stay where it is.
-        stays = first.name == "shuffle" and data.arrangement(module.pipelines, [wish]) is None
+        stays = random.name == "shuffle" and data.arrangement(module.pipelines, [wish]) is None
         remedy = (
             "shuffle again after it"
             if stays
-            else f"move cache() before {first.name}()"
-            if first.name != "shuffle" or cache.input is first
+            else f"move cache() before {random.name}()"
+            if random.name != "shuffle" or cache.input is random
             else "move shuffle() after it"
         )
         return self.finding(
@@ -140,7 +117,7 @@ class RandomBeforeCache(Rule):
             doubt="The cache is off by default." if conditions.is_off_by_default(cache) else None,
             fix=fixes.rearranged(module, [wish], "Move the cache before the random operations"),
             wish=None if stays else wish,
-            related=((first, f"the cache keeps the {what} of this {first.name}"),),
+            related=((random, f"the cache keeps the {what} of this {random.name}"),),
         )
 
     def _frozen_folder(self, op, folder):

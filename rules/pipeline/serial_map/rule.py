@@ -1,4 +1,19 @@
-from kerascheck.api import UNKNOWN, Applies, Rule, Severity, constant, data, fixes, names, words
+from kerascheck.api import Applies, Rule, Severity, constant, data, fixes, words
+
+_MESSAGES = {
+    True: "This map runs one call at a time; give it num_parallel_calls={}.",
+    None: "This map runs one call at a time if its function holds state; num_parallel_calls={} makes it parallel.",
+    False: "This map leaves parallel calls to the runtime; num_parallel_calls={} says so for every version.",
+}
+_WRITES = "This map changes state, so it runs one call at a time; move its other work to a separate map."
+_BECAUSE = {
+    data.Serial.INSIDE: "TensorFlow does not rewrite maps inside the function given to {op.inside.name}.",
+    data.Serial.ASKED_FOR: "The literal 1 keeps TensorFlow from making the map parallel by itself.",
+    data.Serial.OLD_VERSION: "TensorFlow {runtime.tensorflow_version} does not make maps parallel by itself.",
+    data.Serial.SWITCHED_OFF: "The options of this dataset switch the automatic rewrite off.",
+    data.Serial.STATELESS: "The function is stateless, so TensorFlow 2.6 and later make this map parallel themselves; older versions do not.",
+    data.Serial.UNKNOWN: "If the function holds state (random draws, lookups, variables), TensorFlow leaves the map serial.",
+}
 
 
 class SerialMap(Rule):
@@ -87,63 +102,38 @@ class SerialMap(Rule):
         for op in module.pipelines.operations("map", "map_with_legacy_function"):
             if not op.may_feed_training:
                 continue
-            serial, because = _serial(module, op)
+            serial = data.serial(module, op)
             if (reason := _why_not(module, op, serial)) is not None:
                 yield self.silence(op, reason)
                 continue
-            given, state = op.parallelism, op.facts.state
+            is_serial, state = serial.is_certain, op.facts.state
             # There is nothing to do in parallel.
-            trivial = serial is True and op.facts.is_trivial
+            trivial = is_serial is True and op.facts.is_trivial
             yield self.finding(
                 op,
-                (_MESSAGES[serial] if op.facts.written is None else _WRITES).format(module.runtime.autotune),
-                because=because + " The function does nothing that is worth more than one core, though." * trivial,
-                severity=Severity.WARNING if serial and _costs(module, op) else Severity.INFO,
-                pedantic=serial is False or trivial,
+                (_MESSAGES[is_serial] if op.facts.written is None else _WRITES).format(module.runtime.autotune),
+                because=_because(module, op, serial)
+                + " The function does nothing that is worth more than one core, though." * trivial,
+                severity=Severity.WARNING if is_serial and data.is_paid_in_each_epoch(module, op) else Severity.INFO,
+                pedantic=is_serial is False or trivial,
                 fix=fixes.parallel_calls(op),
-                related=((state.call, "this makes the function stateful"),)
-                if state is not None and op.inside is None and given is None
-                else (),
+                related=((state.call, "this makes the function stateful"),) if serial is data.Serial.STATEFUL else (),
             )
 
 
-_MESSAGES = {
-    True: "This map runs one call at a time; give it num_parallel_calls={}.",
-    None: "This map runs one call at a time if its function holds state; num_parallel_calls={} makes it parallel.",
-    False: "This map leaves parallel calls to the runtime; num_parallel_calls={} says so for every version.",
-}
-_WRITES = "This map changes state, so it runs one call at a time; move its other work to a separate map."
-
-
-def _serial(module, op):
-    """Whether an operation runs one call at a time - None where that depends on what is not seen -, and why, as a sentence."""
-    if op.inside is not None:
-        return True, f"TensorFlow does not rewrite maps inside the function given to {op.inside.name}."
-    if op.parallelism is not None:
-        return True, "The literal 1 keeps TensorFlow from making the map parallel by itself."
-    if op.facts.state is not None:
-        return True, f"TensorFlow leaves stateful functions serial, and here {words.stateful(op.facts.state)}."
-    if not (module.runtime.parallelizes_stateless_maps or op.rewrites.maps_on):
-        return True, f"TensorFlow {module.runtime.tensorflow_version} does not make maps parallel by itself."
-    if op.rewrites.maps_stay_serial:
-        return True, "The options of this dataset switch the automatic rewrite off."
-    if op.facts.known:
-        return (
-            False,
-            "The function is stateless, so TensorFlow 2.6 and later make this map parallel themselves; older versions do not.",
-        )
-    return None, "If the function holds state (random draws, lookups, variables), TensorFlow leaves the map serial."
+def _because(module, op, serial):
+    if serial is data.Serial.STATEFUL:
+        return f"TensorFlow leaves stateful functions serial, and here {words.stateful(op.facts.state)}."
+    return _BECAUSE[serial].format(op=op, runtime=module.runtime)
 
 
 def _why_not(module, op, serial):
     """Why a map is not to run its calls in parallel, or loses nothing by that; None where it does."""
-    given = op.parallelism
     if module.program.is_deterministic:
         return "the program asks for deterministic operations"
-    if given is not None and constant(given) != 1 or given is UNKNOWN or op.given("synchronous") is not None:
+    if data.says_parallelism(op):
         return "the call says how many run in parallel"
-    # They are over before more than one runs.
-    if all(stage.input is not None and data.gives_few_elements(stage.input, batches=True) for stage in op.stages):
+    if data.is_called_rarely(op):
         return "its function is called a few times only"
     # Parallel calls wait for Python's lock: py-function-in-map speaks of those.
     if op.facts.python_function is not None:
@@ -151,36 +141,15 @@ def _why_not(module, op, serial):
     around = op.inside.parallelism if op.inside is not None else None
     if around is not None and constant(around) != 1:
         return f"the {op.inside.name} around it runs in parallel"
-    if op.facts.written is not None and (
-        op.inside is not None or given is not None or not op.facts.works or serial is False
-    ):
+    kept = serial in (data.Serial.INSIDE, data.Serial.ASKED_FOR, data.Serial.STATELESS)
+    if op.facts.written is not None and (kept or not op.facts.works):
         return "its function changes state, which takes one call at a time"
     if op.facts.draws_alike:
         return "its function draws random numbers with one seed that must stay together"
-    if given is not None and op.facts.is_trivial:
+    if op.parallelism is not None and op.facts.is_trivial:
         return "its function does next to nothing"
-    return "the options of the dataset make it parallel" if serial is False and op.rewrites.maps_on else None
-
-
-def _costs(module, op):
-    """Whether one call at a time costs time in every epoch of a training that is seen."""
-    state = op.facts.state
-    # What a cache keeps is done once.
-    if op.followed_by(module.pipelines, "cache") or state is not None and state.call.name == names.callables.PRINT:
-        return False
-    if (
-        state is not None
-        and _is_lookup(state.call)
-        and all(stage.input is not None and data.is_batched(stage.input) for stage in op.stages)
-    ):
-        return False
-    return op.feeds_training or op.parallelism is not None or op.inside is not None
-
-
-def _is_lookup(call):
-    """Whether one operation looks words or numbers up in a table."""
-    name = call.name or ""
-    return name.startswith(names.callables.LOOKUP) or name in (
-        names.layers.STRING_LOOKUP_CALL,
-        names.layers.INTEGER_LOOKUP_CALL,
+    return (
+        "the options of the dataset make it parallel"
+        if serial is data.Serial.STATELESS and op.rewrites.maps_on
+        else None
     )

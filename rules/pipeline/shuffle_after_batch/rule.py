@@ -1,34 +1,4 @@
-from kerascheck.api import Applies, Rule, Severity, constant, data, fixes, names
-
-_FEW = 4
-_KEEPS_BATCHES = (
-    "map",
-    "filter",
-    "cache",
-    "prefetch",
-    "repeat",
-    "take",
-    "skip",
-    "shard",
-    "enumerate",
-    "with_options",
-    "ignore_errors",
-)
-_BATCHES_AGAIN = frozenset(
-    {*names.datasets.BATCHING, "unbatch", "rebatch", "flat_map", "interleave", "window", "group_by_window", "apply"}
-)
-
-
-def _batches_before(shuffle):
-    """The batches whose finished batches are shuffled; none where elements were shuffled before, or a batch is one element."""
-    batches = data.batches_before(shuffle, _KEEPS_BATCHES)
-    if any(
-        constant(data.batch_size(batch)) == 1 or any(stage.name == "shuffle" for stage in batch.upstream())
-        for batch in batches
-    ):
-        return []
-    # Padding is least where neighbours are of one length: then to mix them is no gain.
-    return [] if any(batch.name == "padded_batch" and data.sorts_by_length(batch) for batch in batches) else batches
+from kerascheck.api import Applies, Rule, Severity, data, fixes
 
 
 class ShuffleAfterBatch(Rule):
@@ -109,61 +79,36 @@ class ShuffleAfterBatch(Rule):
         for op in module.pipelines.operations("shuffle"):
             if not op.may_feed_training:
                 continue
-            if any(child.name in _BATCHES_AGAIN for stage in op.stages for child in module.pipelines.downstream(stage)):
+            if data.is_batched_again(module, op):
                 yield self.silence(op, "the examples are batched after it")
                 continue
-            shuffle, batches = next(
-                ((stage, batches) for stage in op.stages if (batches := _batches_before(stage))), (None, [])
-            )
-            sources = [stage for batch in batches for stage in batch.upstream()]
-            if not batches or any(map(_mixes_files, sources)):
-                yield self.silence(
-                    op,
-                    "the files are mixed before, in every epoch"
-                    if batches
-                    else "its elements may not be batches, or were mixed before they were batched",
-                )
+            found = data.shuffled_batches(op)
+            if found is None:
+                yield self.silence(op, "its elements may not be batches, or were mixed before they were batched")
                 continue
-            batch = batches[0]
+            if found.mixes_files:
+                yield self.silence(op, "the files are mixed before, in every epoch")
+                continue
             # What a generator mixes by itself is for its caller to say.
-            if not op.feeds_training and (
-                any(stage.name.endswith("from_generator") for stage in sources)
-                or not op.is_named_training
-                and _may_be_example(batch, shuffle)
-            ):
+            if not op.feeds_training and (found.are_generated or not op.is_named_training and found.may_be_examples):
                 continue
-            wish = data.Wish(data.WishKind.SHUFFLE_EARLIER, shuffle)
-            by_file = any(map(_mixes_examples_by_file, sources))
-            yield self.finding(
-                op,
-                "This shuffle mixes whole batches, not examples; shuffle before batch, with a buffer of examples.",
-                because="Only whole files are mixed before batch, and this buffer holds whole batches."
-                if by_file
-                else "Nothing mixes the examples before batch, so each batch holds the same ones in every epoch.",
-                doubt="The files still come in another order in each epoch."
-                if by_file
-                else None
-                if op.feeds_training
-                else "No training on it is visible here.",
-                fix=fixes.rearranged(module, [wish], "Shuffle the elements, before batch"),
-                wish=wish,
-                related=tuple((batch, "batched here") for batch in batches),
-            )
+            yield self._report(module, op, found)
 
-
-def _may_be_example(batch, shuffle):
-    """Whether what a batch puts together may be one example, such as the two steps of a transition: something is made of it, or it is a literal few."""
-    size = constant(data.batch_size(batch))
-    return batch not in shuffle.inputs or isinstance(size, int) and size <= _FEW
-
-
-def _mixes_files(stage):
-    """Whether it lists files in another order in each epoch."""
-    return stage.name.endswith(".list_files") and constant(stage.given("shuffle"), True) is not False
-
-
-def _mixes_examples_by_file(stage):
-    """Whether TensorFlow Datasets reads its files in another order in each epoch."""
-    return (
-        stage.name.startswith(names.namespaces.TENSORFLOW_DATASETS) and constant(stage.given("shuffle_files")) is True
-    )
+    def _report(self, module, op, found):
+        wish = data.Wish(data.WishKind.SHUFFLE_EARLIER, found.shuffle)
+        by_file = found.mixes_examples_by_file
+        return self.finding(
+            op,
+            "This shuffle mixes whole batches, not examples; shuffle before batch, with a buffer of examples.",
+            because="Only whole files are mixed before batch, and this buffer holds whole batches."
+            if by_file
+            else "Nothing mixes the examples before batch, so each batch holds the same ones in every epoch.",
+            doubt="The files still come in another order in each epoch."
+            if by_file
+            else None
+            if op.feeds_training
+            else "No training on it is visible here.",
+            fix=fixes.rearranged(module, [wish], "Shuffle the elements, before batch"),
+            wish=wish,
+            related=tuple((batch, "batched here") for batch in found.batches),
+        )

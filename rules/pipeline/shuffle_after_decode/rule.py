@@ -1,32 +1,8 @@
-from itertools import takewhile
+from kerascheck.api import Applies, Rule, Severity, data, fixes
 
-import libcst as cst
-
-from kerascheck.api import Applies, Made, Rule, Severity, constant, data, fixes
-
-_ELEMENT_BY_ELEMENT = ("map", "filter", "prefetch", "with_options", "enumerate", "ignore_errors", "repeat")
-_CUTTING = ("take", "skip")
 _MANY_IMAGES = 500
 _LARGE = 50_000_000
 _SMALL_PICTURE = 64 * 64
-
-
-def _decoding(stage, pixels=None, joined=False):
-    """The last map up to a stage that decodes images, the pixels of each as a later literal says (None where none does), and whether other
-    datasets are put beside its images behind it; None where no map decodes."""
-    while stage is not None:
-        if stage.name in data.COMBINING:
-            each = (_decoding(part, pixels, True) for part in stage.inputs)
-            return next(filter(None, each), None)
-        taken = constant(stage.given("count")) if stage.name == "take" else None
-        if stage.name not in _ELEMENT_BY_ELEMENT + _CUTTING or isinstance(taken, int) and taken < _MANY_IMAGES:
-            return None
-        if stage.name == "map" and (facts := data.facts_of(stage)) is not None:
-            pixels = pixels or facts.pixels
-            if facts.decodes_images:
-                return stage, pixels, joined
-        stage = stage.input
-    return None
 
 
 class ShuffleAfterDecode(Rule):
@@ -99,47 +75,36 @@ class ShuffleAfterDecode(Rule):
 
     def check(self, module):
         for op in module.pipelines.operations("shuffle", "shuffle_and_repeat"):
-            buffer = constant(op.given("buffer_size"))
-            written = op.call.written("buffer_size") if op.call is not None else None
-            given = op.given("buffer_size")
-            # Any other name for it is a number that somebody chose elsewhere.
-            is_counted = isinstance(given, Made) and (
-                given.name == "builtins.len" or given.name.rpartition(".cardinality")[1]
-            )
-            is_computed = buffer is None and (
-                is_counted or written is not None and isinstance(written.value, (cst.Call, cst.BinaryOperation))
-            )
-            if not op.may_feed_training or not (isinstance(buffer, int) or is_computed):
+            found = next(filter(_is_large, data.shuffled_images(op, _MANY_IMAGES)), None)
+            if not op.may_feed_training or found is None:
                 continue
-            for stage in op.stages:
-                found = _decoding(stage.input)
-                if found is None:
-                    continue
-                decoding, pixels, joined = found
-                # Before the cut a shuffle deals out other images.
-                cut = any(
-                    each.name in _CUTTING for each in takewhile(lambda each: each is not decoding, stage.upstream())
-                )
-                if buffer is None:
-                    # How many are kept is not known; of small pictures it may be all.
-                    if pixels is not None and pixels < _SMALL_PICTURE:
-                        continue
-                    size = f", each {pixels * 3:,} bytes or more" if pixels else ""
-                elif buffer < _MANY_IMAGES if pixels is None else buffer * pixels * 3 < _LARGE:
-                    continue
-                else:
-                    size = f", at least {buffer * pixels * 3 / 1e6:,.0f} MB with one byte per channel" if pixels else ""
-                # Of one of several datasets alone the images would lose their labels.
-                wish = (
-                    None if joined or cut or op.name != "shuffle" else data.Wish(data.WishKind.SHUFFLE_EARLIER, stage)
-                )
-                yield self.finding(
-                    op,
-                    f"This shuffle buffers decoded images; {'join and shuffle the file names, then decode' if joined else 'move it before the map that decodes them'}.",
-                    because=f"It holds {f'up to {buffer:,} images' if buffer is not None else 'a computed number of images'}{size}; encoded files are mostly much smaller, and file names smaller still.",
-                    doubt=None if buffer is not None else "Their number is not known here.",
-                    fix=fixes.rearranged(module, [wish], "Shuffle before decoding") if wish is not None else None,
-                    wish=wish,
-                    related=((decoding, "decoded here"),),
-                )
-                break
+            # Of one of several datasets alone the images would lose their labels.
+            can_move = op.name == "shuffle" and not found.is_joined and not found.is_cut
+            wish = data.Wish(data.WishKind.SHUFFLE_EARLIER, found.shuffle) if can_move else None
+            yield self.finding(
+                op,
+                f"This shuffle buffers decoded images; {'join and shuffle the file names, then decode' if found.is_joined else 'move it before the map that decodes them'}.",
+                because=f"It holds {_size(found)}; encoded files are mostly much smaller, and file names smaller still.",
+                doubt=None if found.count is not None else "Their number is not known here.",
+                fix=fixes.rearranged(module, [wish], "Shuffle before decoding") if wish is not None else None,
+                wish=wish,
+                related=((found.decoding, "decoded here"),),
+            )
+
+
+def _is_large(found):
+    """Whether a buffer of images is worth a word."""
+    if found.count is None:
+        # How many are kept is not known; of small pictures it may be all.
+        return found.pixels is None or found.pixels >= _SMALL_PICTURE
+    return found.count >= _MANY_IMAGES if found.pixels is None else found.count * found.pixels * 3 >= _LARGE
+
+
+def _size(found):
+    """What a buffer holds, with one byte per channel of a pixel."""
+    if found.count is None:
+        return "a computed number of images" + (f", each {found.pixels * 3:,} bytes or more" if found.pixels else "")
+    megabytes = found.count * (found.pixels or 0) * 3 / 1e6
+    return f"up to {found.count:,} images" + (
+        f", at least {megabytes:,.0f} MB with one byte per channel" if found.pixels else ""
+    )

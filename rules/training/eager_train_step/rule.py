@@ -1,13 +1,8 @@
-import re
-
-import libcst as cst
-
-from kerascheck.api import Applies, Rule, Severity, conditions, fixes, program, training
+from kerascheck.api import Applies, Rule, Severity, fixes, program, training
 
 # Counted by literals, these are toys: 1,000 steps of a linear model take 3.9 s eagerly and 0.3 s compiled.
 _A_FEW_SECONDS = 1000
 _DECORATE = "decorate it with @tf.function"
-_DECORATOR = re.compile(r"#\s*@\s*(?:tf\.)?function\b")
 
 
 class EagerTrainStep(Rule):
@@ -145,12 +140,7 @@ def _doubt(module, step):
     if step.is_compiled_in_part:
         return "It is unknown how much of its time the compiled part takes."
     # Whoever has a mode for it, or says why it is not compiled, knows that it is slow.
-    if (
-        module.program.runs_functions_eagerly
-        or step.may_be_meant
-        or conditions.asks_for_mode(step.update.scope)
-        or _was_compiled(step)
-    ):
+    if module.program.runs_functions_eagerly or step.may_be_meant:
         return "Other code here suggests that it is meant to run eagerly."
     return None
 
@@ -174,11 +164,3 @@ def _remedy(step):
         if step.computes_outside
         else compiled
     )
-
-
-def _was_compiled(step):
-    """Whether the decorator of a step is there as a comment: somebody tried it."""
-    lines = (
-        [*step.node.leading_lines, *step.node.lines_after_decorators] if isinstance(step.node, cst.FunctionDef) else []
-    )
-    return any(line.comment is not None and _DECORATOR.search(line.comment.value) for line in lines)

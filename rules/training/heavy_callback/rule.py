@@ -1,14 +1,6 @@
-import re
-
-from kerascheck.api import Call, Const, Place, Rule, Severity, constant, fixes, names, training, written
+from kerascheck.api import Place, Rule, Severity, fixes, training
 
 _OFTEN = 20
-_ASKED = re.compile(r"debug|profil|histogram|verbose", re.I)
-_SAVERS = (
-    names.classes.MODEL_CHECKPOINT,
-    names.classes.BACKUP_AND_RESTORE,
-    names.classes.EXPERIMENTAL_BACKUP_AND_RESTORE,
-)
 # What TensorBoard does by each argument, and what that costs.
 _RECORDED = {
     "histogram_freq": (
@@ -100,44 +92,23 @@ class HeavyCallback(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        for call in module.program.calls(*_SAVERS):
-            batches = constant(call.given("save_freq"))
-            best = call.given("save_best_only") if "save_best_only" in call.signature else None
-            only_best = best is not None and constant(best, True) is not False
-            if type(batches) is not int or not 0 < batches < _OFTEN or module.program.is_optional(call.scope):
-                continue
-            monitor = constant(call.given("monitor") or Const("val_loss")) if "monitor" in call.signature else None
-            if only_best and (
-                call.module.runtime.keras < 3 or constant(best) is not True or not str(monitor).startswith("val_")
-            ):
-                continue
+        for save in training.frequent_saves(module, _OFTEN):
+            call, batches = save.call, save.batches
             yield self.finding(
                 Place(call.module, call.written("save_freq") or call.node),
                 f"save_freq={batches} saves the model every {f'{batches} batches' if batches > 1 else 'batch'}; remove it to save once per epoch.",
-                because=f"After a batch there is no {monitor} to compare, so Keras 3 always saves; training waits until each file is written."
-                if only_best
+                because=f"After a batch there is no {save.missed} to compare, so Keras 3 always saves; training waits until each file is written."
+                if save.missed is not None
                 else "save_freq counts batches, not epochs, and training waits until each file is written.",
                 # A file name with the number of the batch needs it.
-                fix=None if "{batch" in call.module.code else fixes.drop_argument(call, "save_freq", safe=False),
+                fix=None if save.names_files_by_batch else fixes.drop_argument(call, "save_freq", safe=False),
             )
-        for call in module.program.calls(names.classes.TENSOR_BOARD):
-            # A callback that no name is bound to, and no call is given, is never called back.
-            if training.is_tensorboard_watched(call.module) or written.is_left_unused(call) or _is_asked_for(call):
-                continue
-            for argument in training.recordings_of(call):
-                what, cost = _RECORDED[argument]
-                yield self.finding(
-                    Place(call.module, call.arguments.nodes.get(argument) or call.node),
-                    f"{argument} makes TensorBoard {what}; remove it unless you look at them.",
-                    because=cost,
-                    doubt="The duration of an epoch, which decides how much this matters, is unknown here.",
-                    fix=fixes.drop_argument(call, argument, safe=False),
-                )
-
-
-def _is_asked_for(call: Call) -> bool:
-    """Whether a condition around a callback asks for what it records, and not only for TensorBoard, or an error does."""
-    return any(
-        condition.kind == "handler" or _ASKED.search(condition.question)
-        for condition in call.scope.conditions(within="program")
-    )
+        for call, argument in training.needless_recordings(module):
+            what, cost = _RECORDED[argument]
+            yield self.finding(
+                Place(call.module, call.arguments.nodes.get(argument) or call.node),
+                f"{argument} makes TensorBoard {what}; remove it unless you look at them.",
+                because=cost,
+                doubt="The duration of an epoch, which decides how much this matters, is unknown here.",
+                fix=fixes.drop_argument(call, argument, safe=False),
+            )

@@ -1,23 +1,7 @@
-from kerascheck.api import (
-    Applies,
-    Made,
-    Method,
-    Rule,
-    Severity,
-    Tensor,
-    graph,
-    holds_tensor,
-    names,
-    options_of,
-    training,
-)
+from kerascheck.api import Applies, Rule, Severity, training
 
-_READERS = frozenset({"builtins.print", "builtins.format", "builtins.float", "builtins.int"})
-# These ask the tensor, which knows without its numbers.
-_OF_SHAPES = frozenset({"numpy.shape", "numpy.ndim", "numpy.size"})
 _SHORT = 50
 _PLACES = 4
-_DISPLAYS = frozenset({"set_postfix", "set_description"})
 
 
 class HostSyncInLoop(Rule):
@@ -82,48 +66,15 @@ class HostSyncInLoop(Rule):
     loss_tolerance = 1e-6
 
     def check(self, module):
-        reads = {}
-        for call, loop, update in graph.calls_beside_training(module, least=_SHORT, eager=True):
-            if not _reads_back(call) or module.program.cpu_device(update.scope) is not None:
-                continue
-            if not training.is_acted_on(module, call.module.tree, call.node):
-                reads.setdefault(loop, (update, []))[1].append(call)
-        for loop, (update, calls) in reads.items():
-            # What a helper reads is read for the loop: its own file shows both.
-            first = next((call for call in calls if call.module is loop.module), calls[0])
+        for read in training.results_read_back(module, _SHORT):
+            first = read.calls[0]
             yield self.finding(
                 first,
                 "Every step reads a result back to Python; keep it as a tensor and read it every few hundred steps.",
                 because="Python waits for each step before it starts the next; what that costs on a GPU is unmeasured.",
                 related=(
-                    (update, "the step updates the weights here"),
-                    (loop, "in this loop"),
-                    *((call, "this reads a result, too") for call in calls if call.module is not first.module),
+                    (read.update, "the step updates the weights here"),
+                    (read.loop, "in this loop"),
+                    *((call, "this reads a result, too") for call in read.calls if call.module is not first.module),
                 )[:_PLACES],
             )
-
-
-def _reads_back(call):
-    if call.attribute == "numpy":
-        return _is_on_device(call.receiver)
-    name = call.name or ""
-    reads = name in _READERS or name.startswith("numpy.") and name not in _OF_SHAPES or call.attribute in _DISPLAYS
-    return reads and any(map(_is_on_device, call.arguments.values()))
-
-
-def _is_on_device(value):
-    # What a dataset gives is still in the memory of the host.
-    element = isinstance(value, Tensor) and value.origin == "element"
-    return (
-        holds_tensor(value)
-        and not element
-        or any(
-            isinstance(option, Made)
-            and option.name == names.classes.METRIC_RESULT
-            or isinstance(option, Method)
-            and option.name == "iterations"
-            and isinstance(option.receiver, Made)
-            and names.classes.class_of(option.receiver.name) == names.classes.OPTIMIZER
-            for option in options_of(value)
-        )
-    )

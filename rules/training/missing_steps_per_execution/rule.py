@@ -1,14 +1,7 @@
 from math import inf
 
-from kerascheck.api import Applies, Rule, Severity, constant, fixes, models, names, training
+from kerascheck.api import Applies, Rule, Severity, constant, fixes, models, training
 
-_CHEAP = {
-    names.classes.SEQUENTIAL,
-    names.classes.MODEL,
-    names.layers.EMBEDDING,
-    names.layers.LAMBDA,
-    *names.layers.OF_DENSE_MODELS,
-} | names.layers.layers_where(lambda layer: layer.work is names.layers.Work.POOLS_ALL and layer.axes == 1)
 _FEW_TIME_STEPS = 10
 _SMALL = 1_600_000
 _WORK = 130_000_000
@@ -19,6 +12,11 @@ _FEW = 15
 _LARGE_BATCH = 512
 # Nobody goes a thousand times over data of which an epoch has many steps.
 _OF_A_HANDFUL = 1000
+_LONG_STEP = {
+    models.LongStep.UNKNOWN_SIZE: "the number of parameters of the model is unknown",
+    models.LongStep.MANY_PARAMETERS: "a step of this model takes longer than Keras's per-step overhead ({0.size})",
+    models.LongStep.HEAVY_LAYERS: "the model has layers that may take long to compute",
+}
 
 
 class MissingStepsPerExecution(Rule):
@@ -121,40 +119,37 @@ class MissingStepsPerExecution(Rule):
             if (reason := _why_not(model, batches)) is not None:
                 yield from (self.silence(place, reason) for place in (*model.compiles, *model.fits))
                 continue
-            at_once = (
-                8
-                if any(
-                    (training.steps_of_epoch(fit, batch.size) or inf) < 16 for fit, batch in zip(model.fits, batches)
-                )
-                else 16
-            )
+            epochs = [training.steps_of_epoch(fit, batch.size) for fit, batch in zip(model.fits, batches)]
+            at_once = 8 if any((steps or inf) < 16 for steps in epochs) else 16
             for call in model.compiles:
-                eager = call.given("run_eagerly")
-                if not any(fit.order > call.order for fit in model.fits):
+                if call.node in seen or not _takes_single_steps(model, call):
                     continue
-                if (
-                    call.given("steps_per_execution") is None
-                    and (eager is None or constant(eager, True) is False)
-                    and call.node not in seen
-                ):
-                    seen.add(call.node)
-                    yield self.finding(
-                        call,
-                        f"A step of this {model.size} takes less time than Keras's per-step overhead; try steps_per_execution={at_once}.",
-                        because=f"Keras returns to Python after every step; with {at_once} steps per execution it does so once in {at_once} steps.",
-                        fix=fixes.add_keyword(call, "steps_per_execution", str(at_once), safe=False),
-                        related=((model, "the model"),),
-                    )
+                seen.add(call.node)
+                yield self.finding(
+                    call,
+                    f"A step of this {model.size} takes less time than Keras's per-step overhead; try steps_per_execution={at_once}.",
+                    because=f"Keras returns to Python after every step; with {at_once} steps per execution it does so once in {at_once} steps.",
+                    fix=fixes.add_keyword(call, "steps_per_execution", str(at_once), safe=False),
+                    related=((model, "the model"),),
+                )
+
+
+def _takes_single_steps(model, compiled):
+    """Whether a ``fit`` follows on a call of ``compile`` that leaves the steps of a compiled model single."""
+    eager = compiled.given("run_eagerly")
+    return (
+        any(fit.order > compiled.order for fit in model.fits)
+        and compiled.given("steps_per_execution") is None
+        and (eager is None or constant(eager, True) is False)
+    )
 
 
 def _why_not(model, batches):
     """Why a model, whose fits have these batches, is not to make several steps at once; None where it is."""
-    if not model.most_parameters:
-        return "the number of parameters of the model is unknown"
-    if model.most_parameters > _SMALL:
-        return f"a step of this model takes longer than Keras's per-step overhead ({model.size})"
-    if not model.consists_of(_CHEAP | names.layers.RECURRENT) or models.recurrent_steps(model) > _FEW_TIME_STEPS:
-        return "the model has layers that may take long to compute"
+    if (long := models.long_step(model, _SMALL, models.LIGHT_LAYERS)) is not None:
+        return _LONG_STEP[long].format(model)
+    if models.recurrent_steps(model) > _FEW_TIME_STEPS:
+        return _LONG_STEP[models.LongStep.HEAVY_LAYERS]
     if None in batches:
         return "the batch size is unknown"
     if any(

@@ -1,23 +1,6 @@
-import libcst as cst
-
-from kerascheck.api import (
-    Applies,
-    Call,
-    Group,
-    Module,
-    Place,
-    Rule,
-    Scope,
-    Severity,
-    conditions,
-    names,
-    options_of,
-    program,
-    training,
-)
+from kerascheck.api import Applies, Rule, Severity, conditions, names, training
 
 _A_FEW = 5
-_CLEARS = frozenset({names.devices.CLEAR_SESSION, "gc.collect"})
 
 
 class ModelInLoop(Rule):
@@ -81,72 +64,28 @@ class ModelInLoop(Rule):
 
     def check(self, module):
         seen = set()
-        for made, loop, trained in training.models_made_in_loop(module, "fit", "fit_generator", "train_on_batch"):
-            times, known = program.least_iterations(made.scope)
+        for model in training.rebuilt_models(module, "fit", "fit_generator", "train_on_batch"):
             if (
-                loop.node in seen
-                or made.name == names.classes.LOAD_MODEL
-                or conditions.in_session(made.scope)
-                or times <= _A_FEW
+                model.loop.node in seen
+                or model.made.name == names.classes.LOAD_MODEL
+                or conditions.in_session(model.made.scope)
+                or model.times <= _A_FEW
             ):
                 continue
-            seen.add(loop.node)
-            # What somebody asks for in each turn is no series of trainings.
-            if any(other.name == "builtins.input" for other in module.pipelines.calls_in(loop)):
+            seen.add(model.loop.node)
+            clears = model.is_cleared(module)
+            if model.is_asked_for(module) or clears and module.runtime.keras < 3 or model.is_kept(module):
                 continue
-            clears = any(other.name in _CLEARS for other in module.pipelines.calls_in(loop))
-            if clears and module.runtime.keras < 3 or _is_kept(module, trained, loop):
-                continue
-            node = program.place_in_loop(made, loop)
-            place = Place(loop.module, node)
-            layers = [
-                other
-                for other in module.pipelines.calls_in(loop)
-                if other.attribute is None and (other.name or "").startswith(names.layers.LAYERS)
-            ]
-            # What goes into a functional model are its tensors, which are new ones anyway.
-            is_functional = node is made.node and made.name == names.classes.MODEL
-            differs = (
-                isinstance(node, cst.Call)
-                and not is_functional
-                and any(program.loop_that_changes(arg.value, loop) is loop for arg in node.args)
-                or any(
-                    program.loop_that_changes(arg.value, layer.scope) is loop
-                    for layer in layers
-                    for arg in layer.arguments.nodes.values()
-                )
-            )
             yield self.finding(
-                place,
+                model.place,
                 "Every iteration builds a new model; "
                 + (
                     "run each iteration in a separate process."
-                    if differs
+                    if model.differs(module)
                     else "build it once and restore its initial weights, or use a process per iteration."
                 ),
                 because="Each model is traced again and leaves several megabytes of memory behind"
                 + (", which clear_session does not free on Keras 3" if clears else "")
-                + ("." if known else "; how many there are is not known here."),
-                related=((trained, "trained here"),),
+                + ("." if model.times_known else "; how many there are is not known here."),
+                related=((model.trained, "trained here"),),
             )
-
-
-def _is_kept(module: Module, trained: Call, loop: Scope) -> bool:
-    """Whether the loop puts its model into a list or a dictionary."""
-    models = options_of(trained.receiver)
-    for other in module.pipelines.calls_in(loop):
-        held = [
-            item
-            for value in other.arguments.values()
-            for item in (value.items if isinstance(value, Group) else [value])
-        ]
-        if other.attribute in ("append", "add", "put") and any(item is model for item in held for model in models):
-            return True
-    function = trained.node.func if isinstance(trained.node, cst.Call) else None
-    return any(
-        isinstance(node, cst.Assign)
-        and isinstance(node.targets[0].target, cst.Subscript)
-        and isinstance(function, cst.Attribute)
-        and node.value.deep_equals(function.value)
-        for node in loop.module.tree.descendants(loop.node)
-    )

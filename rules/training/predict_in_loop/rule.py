@@ -1,5 +1,3 @@
-import libcst as cst
-
 from kerascheck.api import Applies, Rule, Severity, fixes, program, training
 
 
@@ -120,14 +118,7 @@ class PredictInLoop(Rule):
         old = module.runtime.multi_backend_keras
         for each in training.repeated_predictions(module):
             call = each.call
-            # What is not known to be a model may be one of a class that has a predict of its own.
-            plain = (
-                call.name is not None
-                and len(call.arguments.positional) == 1
-                and set(call.arguments.keywords) <= {"verbose"}
-                and not call.arguments.unknown_keywords
-            )
-            for at in _places(call, each.loop):
+            for at in each.places():
                 yield self.finding(
                     at,
                     f"{'model.predict runs' if at is call else 'This runs model.predict'} in every iteration{_remedy(each, old)}",
@@ -136,7 +127,7 @@ class PredictInLoop(Rule):
                     else "Each predict builds a dataset and an iterator, which takes about 0.1 s.",
                     doubt=_doubt(each, old),
                     fix=fixes.rename_method(call, "predict_on_batch", safe=False, without=("verbose",))
-                    if plain and at is call
+                    if each.gives_data_only and at is call
                     else None,
                     related=((each.loop, "in this loop"), *(() if at is call else ((call, "the predict is here"),))),
                 )
@@ -163,16 +154,3 @@ def _remedy(each, old):
     return "; predict the whole array once" + (
         ", unless an iteration needs the one before." if old else " or call predict_on_batch."
     )
-
-
-def _places(call, loop):
-    """Where the predict stands, and where the loop of another file calls it by a method of the same name."""
-    yield call
-    seen = program.place_in_module(loop.module, call)
-    if (
-        seen.node is not call.node
-        and isinstance(seen.node, cst.Call)
-        and isinstance(seen.node.func, cst.Attribute)
-        and seen.node.func.attr.value == "predict"
-    ):
-        yield seen

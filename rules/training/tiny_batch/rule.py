@@ -1,6 +1,4 @@
-from math import ceil
-
-from kerascheck.api import Rule, Severity, models, names, training
+from kerascheck.api import Rule, Severity, models, training
 
 _TINY = 16
 _DEFAULT = 32
@@ -14,29 +12,11 @@ _MIDDLE_INPUT = 64 * 64 * 3
 _VERY_TINY = 4
 _LARGE_INPUT = 128 * 128 * 3
 _SMALL_INPUT = 32 * 32 * 3
-_CHEAP = {
-    names.classes.SEQUENTIAL,
-    names.classes.MODEL,
-    names.layers.CATEGORY_ENCODING,
-    names.layers.CENTER_CROP,
-    names.layers.EMBEDDING,
-    names.layers.LAMBDA,
-    names.layers.BIDIRECTIONAL,
-    *names.layers.RECURRENT,
-    *names.layers.OF_DENSE_MODELS,
-} | names.layers.layers_where(
-    lambda layer: (
-        layer.axes in (1, 2)
-        and layer.work
-        in (
-            names.layers.Work.MOVES,
-            names.layers.Work.EACH,
-            names.layers.Work.POOLS,
-            names.layers.Work.POOLS_ALL,
-            names.layers.Work.CONVOLVES,
-        )
-    )
-)
+_LONG_STEP = {
+    models.LongStep.UNKNOWN_SIZE: "the number of parameters of the model is unknown",
+    models.LongStep.MANY_PARAMETERS: "the model is large enough to keep the device busy ({0.size})",
+    models.LongStep.HEAVY_LAYERS: "the model has layers that may take long to compute",
+}
 
 
 class TinyBatch(Rule):
@@ -147,7 +127,7 @@ class TinyBatch(Rule):
                 batch = training.batches_of(fit)
                 if batch is None:
                     yield self.silence(fit, "the batch size is unknown")
-                elif batch.place.node not in seen and _is_free(module, fit, batch):
+                elif batch.place.node not in seen and training.is_free_to_grow(module, fit, batch):
                     if (reason := _loses_little(model, fit, batch)) is not None:
                         yield self.silence(batch.place, reason)
                         continue
@@ -155,39 +135,22 @@ class TinyBatch(Rule):
                     yield self._report(model, fit, batch)
 
     def _report(self, model, fit, batch):
-        default, count = _is_default(fit, batch), training.trained_examples(fit)
-        larger = "64 or 128" if default else "32 or 64" if count is None or count >= 64 else f"all {count} at once"
+        count = training.trained_examples(fit)
+        larger = (
+            "64 or 128" if batch.is_default else "32 or 64" if count is None or count >= 64 else f"all {count} at once"
+        )
         return self.finding(
             batch.place,
-            f"{'The default batch_size=' if default else 'A batch size of '}{batch.size} is too small to keep this model busy; try {larger}.",
+            f"{'The default batch_size=' if batch.is_default else 'A batch size of '}{batch.size} is too small to keep this model busy; try {larger}.",
             because=f"In this {model.size}, the fixed cost of a step outweighs the work on so few examples.",
-            related=((model, "the model"), *([] if default else [(fit, "trained here")])),
+            related=((model, "the model"), *([] if batch.is_default else [(fit, "trained here")])),
         )
-
-
-def _is_default(fit, batch):
-    return batch.place.node is fit.node
-
-
-def _is_free(module, fit, batch):
-    """Whether nothing but how the model learns decides on the size of its batches, as far as is seen."""
-    # Keras then divides the arrays by it (keras/src/trainers/data_adapters/array_data_adapter.py).
-    if _is_default(fit, batch) and fit.given("steps_per_epoch") is not None:
-        return False
-    if training.may_act_on_batches(fit, unknown=False) or _is_explained(batch.place):
-        return False
-    # What a game gives in each turn may be one row, which no larger batch changes.
-    return training.least_examples(fit) is not None or training.environment_loop(module, fit.scope) is None
 
 
 def _why_not(model):
     """Why the batches of a model are no question; None where they are."""
-    if not model.most_parameters:
-        return "the number of parameters of the model is unknown"
-    if model.most_parameters > _SMALL:
-        return f"the model is large enough to keep the device busy ({model.size})"
-    if not model.consists_of(_CHEAP):
-        return "the model has layers that may take long to compute"
+    if (long := models.long_step(model, _SMALL, models.LAYERS_OF_SMALL_MODELS)) is not None:
+        return _LONG_STEP[long].format(model)
     if models.keeps_state(model):
         return "the model has stateful layers, which fix the batch size"
     if models.largest_array(model) > _LARGE_INPUT:
@@ -197,15 +160,14 @@ def _why_not(model):
 
 def _loses_little(model, fit, batch):
     """Why larger batches would save hardly any time of a training; None where they would."""
-    default, count = _is_default(fit, batch), training.trained_examples(fit)
+    count, saved = training.trained_examples(fit), training.saved_steps(fit, batch, _ENOUGH)
     # What surrounds an epoch takes longer than that.
-    saved = None if count is None else ceil(count / batch.size) - ceil(count / _ENOUGH)
     if saved is not None and (
-        saved < _FEW or default and count < _MANY and saved * (training.epochs_of(fit) or 1) < _WORTHWHILE
+        saved < _FEW or batch.is_default and count < _MANY and saved * (training.epochs_of(fit) or 1) < _WORTHWHILE
     ):
         return f"with {count} examples, larger batches would save too few steps"
-    tiny = _DEFAULT if default else _TINY if models.largest_array(model) <= _MIDDLE_INPUT else _VERY_TINY
-    if batch.size > tiny or default and not _is_quick(model):
+    tiny = _DEFAULT if batch.is_default else _TINY if models.largest_array(model) <= _MIDDLE_INPUT else _VERY_TINY
+    if batch.size > tiny or batch.is_default and not _is_quick(model):
         return f"batches of {batch.size} give this model enough work ({model.size})"
     return None
 
@@ -213,11 +175,3 @@ def _loses_little(model, fit, batch):
 def _is_quick(model):
     """Whether a step on a few dozen examples takes hardly longer than what surrounds it: dense layers, or others over small inputs, which go one way."""
     return not models.goes_both_ways(model) and (models.is_dense(model) or model.largest_input <= _SMALL_INPUT)
-
-
-def _is_explained(place):
-    """Whether a comment on the line speaks of memory."""
-    tree, text = place.module.tree, place.module.text
-    end = tree.range_of(place.node)[1]
-    comment = text[end : (text + "\n").index("\n", end)].partition("#")[2].lower()
-    return any(word in comment for word in ("memory", "oom", "fit on", "vram"))

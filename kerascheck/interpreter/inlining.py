@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import libcst as cst
 
+from kerascheck.interpreter.bounds import MAX_CALLS, MAX_DEPTH, MAX_VISITS
+from kerascheck.interpreter.joining import join
 from kerascheck.interpreter.keras_data import is_py_dataset
 from kerascheck.interpreter.machine import Machine, Start
+from kerascheck.interpreter.nodes import dotted_name, text_of
 from kerascheck.interpreter.place import Place
-from kerascheck.interpreter.support import MAX_CALLS, MAX_DEPTH, MAX_VISITS, dotted_name, join, text_of
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
@@ -32,7 +34,7 @@ from kerascheck.knowledge.datasets import DATASET, DATASET_V2
 from kerascheck.syntax.names import canonical
 
 
-class Functions(Machine):
+class Inlining(Machine):
     """Follows calls into the linted tree."""
 
     def inline(

@@ -1,69 +1,18 @@
-"""Places in the text around a node, and what every builder of edits shares."""
+"""Positions in the text: starts and ends of lines, white space, comments and newlines."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
-import libcst as cst
-
-from kerascheck.finding import Applicability, Edit, Fix
 from kerascheck.syntax.tree import Tree
 
-Edits = tuple[Edit, ...]
-
-
-Line = cst.SimpleStatementLine | cst.SimpleStatementSuite
-"""What holds simple statements."""
-
-
-Block = cst.Module | cst.IndentedBlock
-"""What holds lines and compound statements."""
-
-
 _TRIVIA = re.compile(r"(?:[ \t\f\r\n]|\\\r?\n|#[^\r\n]*)*")
-
-
 TAIL = re.compile(r"[ \t\f]*(#[^\r\n]*)?(?=[\r\n]|\Z)")
-
-
-_SEMICOLON = re.compile(r"[ \t\f]*;")
-
-
 NEWLINE = re.compile(r"\r\n?|\n")
-
-
 BLANK_LINE = re.compile(r"[ \t\f]*(?:[\r\n]|\Z)")
-
-
 _INDENT = re.compile(r"[ \t\f]*")
-
-
 COMMENT_LINE = re.compile(r"[ \t\f]*#")
-
-
 FIRST_LINES = re.compile(r"#!|[ \t\f]*#.*?coding[:=]")
-
-
-class CannotEdit(Exception):
-    """The form of the code allows no minimal edit."""
-
-
-def make_fix(applicability: Applicability, message: str, build: Callable[[], Edits]) -> Fix | None:
-    """The fix made of the edits that ``build`` returns; None where it raises CannotEdit or there is nothing to edit."""
-    try:
-        edits = build()
-    except CannotEdit:
-        return None
-    return Fix(applicability, message, tuple(edits)) if edits else None
-
-
-def outer(tree: Tree, node: cst.BaseExpression) -> tuple[int, int]:
-    """The range of ``node`` with its own parentheses."""
-    start, end = tree.range_of(node)
-    if node.lpar:
-        start, end = tree.range_of(node.lpar[0])[0], tree.range_of(node.rpar[-1])[1]
-    return start, end
 
 
 def past(pattern: re.Pattern[str], text: str, position: int) -> int:
@@ -127,34 +76,3 @@ def newline_of(tree: Tree) -> str:
 
 def in_newlines_of(tree: Tree, text: str) -> str:
     return NEWLINE.sub(newline_of(tree), text)
-
-
-def insert(position: int, content: str) -> Edit:
-    return Edit(position, position, content)
-
-
-def checked(tree: Tree, node: cst.CSTNode, *edits: Edit) -> Edits:
-    """``edits``, if they may stand where ``node`` does: before Python 3.12 f-strings take few characters."""
-    if any(isinstance(holder, cst.FormattedString) for holder in tree.ancestors(node)):
-        if any(character in edit.content for edit in edits for character in "'\"\\#\r\n"):
-            raise CannotEdit("inside of an f-string")
-    return edits
-
-
-def is_bare_generator(value: cst.BaseExpression) -> bool:
-    return isinstance(value, cst.GeneratorExp) and not value.lpar
-
-
-def start_of(tree: Tree, statement: cst.CSTNode) -> int:
-    """Where a statement starts, decorators included."""
-    start = tree.range_of(statement)[0]
-    for decorator in getattr(statement, "decorators", ()):
-        start = min(start, tree.range_of(decorator)[0])
-    return start
-
-
-def end_of_code(tree: Tree, statement: cst.CSTNode) -> int:
-    """Where a statement ends, semicolon included."""
-    end = tree.range_of(statement)[1]
-    semicolon = _SEMICOLON.match(tree.text, end)
-    return semicolon.end() if semicolon else end

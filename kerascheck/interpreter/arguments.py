@@ -1,0 +1,58 @@
+"""Arguments that are passed on: bound before, made up for what a library passes, or traced."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from kerascheck.interpreter.values import UNKNOWN, Arguments, Function, Group, Made, Mapping, Tensor, Value
+from kerascheck.knowledge.classes import KERAS_TENSOR
+
+
+def spread(function: Function, tensors: bool, bound: Collection[str] = ()) -> Arguments:
+    """One argument for every parameter that has no default and is not bound by its name, as a library would pass them."""
+    parameters = [*function.node.params.posonly_params, *function.node.params.params]
+    if function.receiver is not None:
+        parameters = parameters[1:]
+    count = sum(parameter.default is None and parameter.name.value not in bound for parameter in parameters)
+    return Arguments(
+        [Tensor("parameter") if tensors else UNKNOWN for _ in range(count)], unknown_positional=not tensors
+    )
+
+
+def bound_arguments(bound: Arguments, passed: Arguments) -> Arguments:
+    return Arguments(
+        [*bound.positional, *passed.positional],
+        {**bound.keywords, **passed.keywords},
+        passed.nodes
+        if not bound.positional
+        else {key: node for key, node in passed.nodes.items() if isinstance(key, str)},
+        bound.unknown_positional or passed.unknown_positional,
+        bound.unknown_keywords or passed.unknown_keywords,
+    )
+
+
+def traced_arguments(arguments: Arguments) -> Arguments:
+    """What ``call`` gets when its layer is called on the symbols of a functional model: the tensors of a trace."""
+
+    def traced(value: Value) -> Value:
+        if isinstance(value, Made) and value.name == KERAS_TENSOR:
+            return Tensor("parameter")
+        if isinstance(value, Group):
+            return Group(value.kind, [traced(item) for item in value.items], value.open)
+        if isinstance(value, Mapping):
+            return Mapping({key: traced(item) for key, item in value.items.items()}, value.open)
+        return value
+
+    return Arguments(
+        [traced(value) for value in arguments.positional],
+        {key: traced(value) for key, value in arguments.keywords.items()},
+        arguments.nodes,
+        arguments.unknown_positional,
+        arguments.unknown_keywords,
+    )
+
+
+def without_first(arguments: Arguments) -> Arguments:
+    """What is left for a function that gets the first argument in another way."""
+    return replace(arguments, positional=arguments.positional[1:], keywords=dict(arguments.keywords), nodes={})

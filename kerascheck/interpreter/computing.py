@@ -1,0 +1,55 @@
+"""What Python computes from values: numbers, texts and arrays that remember what they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kerascheck.interpreter.joining import any_of
+from kerascheck.interpreter.kinds import is_text
+from kerascheck.interpreter.values import Const, Counter, Group, Made, Scope, Value, constant, flat, options_of
+from kerascheck.knowledge.python import LISTS_OF_TEXTS, TEXTS
+
+
+def computed(name: str, *values: Value) -> Made:
+    """A Python number or text that is computed from values, which it remembers: another one in each turn of the innermost loop that changes one of these."""
+    loops = [
+        option.loop
+        for value in values
+        for option in flat(value)
+        if isinstance(option, Counter) and option.loop is not None
+    ]
+    operands: dict[str, Value] = {"operands": Group("tuple", list(values))}
+    return Counter(name, None, operands, max(loops, key=_depth)) if loops else Made(name, None, operands)
+
+
+def _depth(scope: Scope) -> int:
+    return sum(1 for _ in scope.chain())
+
+
+def item_of_turn(items: list[Value], loop: Scope) -> Value:
+    """What a loop over a list gets in each turn: another text, or another of so many numbers, where it is no more than that."""
+    item = any_of(items)
+    kinds = {
+        "builtins.str" if is_text(each) else "builtins.float" if type(constant(each)) in (int, float) else None
+        for each in items
+    }
+    written = all(isinstance(option, Const) for option in options_of(item))
+    kind = kinds.pop() if len(kinds) == 1 else None
+    return item if kind is None or written else Counter(kind, loop=loop)
+
+
+def derived(*values: Value) -> Made:
+    """An array computed from others, which it remembers."""
+    return Made("numpy.ndarray", None, {"operands": Group("tuple", list(values))})
+
+
+def as_texts(name: str, given: Iterable[Value]) -> Value | None:
+    """The text, or the list of texts, that Python makes of what a function of this name is given.
+
+    None where it makes something else.
+    """
+    if name in TEXTS:
+        return computed("builtins.str", *given)
+    # The methods, which take a text apart; what a file or folder holds does not depend on what is given.
+    takes_apart = name in LISTS_OF_TEXTS and name.startswith("builtins.str.")
+    return Group("list", [computed("builtins.str", *given)], open=True) if takes_apart else None

@@ -1,0 +1,61 @@
+"""What a value may be where several ways of the program meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kerascheck.interpreter.bounds import MAX_OPTIONS
+from kerascheck.interpreter.values import UNKNOWN, Dataset, Stage, Union, Value, options_of
+
+
+def join(first: Value, second: Value) -> Value:
+    """What a variable may be after two ways of the program meet."""
+    if first is second or first == second:
+        return first
+    options: list[Value] = []
+    for option in options_of(first) + options_of(second):
+        for place, other in enumerate(options):
+            if option == other:
+                break
+            if isinstance(option, Dataset) and isinstance(other, Dataset):
+                longer = _extension(option.stage, other.stage) or _extension(other.stage, option.stage)
+                if longer is not None:
+                    options[place] = Dataset(longer)
+                    break
+        else:
+            options.append(option)
+    if len(options) == 1:
+        return options[0]
+    return Union(tuple(options)) if len(options) <= MAX_OPTIONS else UNKNOWN
+
+
+def _extension(base: Stage, longer: Stage) -> Stage | None:
+    """``longer`` with the operations that it adds to ``base`` marked as maybe applied; None if it does not extend it."""
+    added: list[Stage] = []
+    for stage in longer.upstream():
+        if stage is base or (stage.identity is base.identity and stage.input is base.input):
+            result = base
+            for extra in reversed(added):
+                result = Stage(
+                    extra.module,
+                    extra.node,
+                    extra.name,
+                    extra.call,
+                    (result, *extra.inputs[1:]),
+                    extra.scope,
+                    maybe=True,
+                    facts=extra.facts,
+                    function=extra.function,
+                    origin=extra.identity,
+                )
+            return result
+        added.append(stage)
+    return None
+
+
+def any_of(values: Iterable[Value]) -> Value:
+    """What one of several values may be; UNKNOWN where there are none."""
+    merged: Value | None = None
+    for value in values:
+        merged = value if merged is None else join(merged, value)
+    return UNKNOWN if merged is None else merged

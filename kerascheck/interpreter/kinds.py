@@ -1,0 +1,60 @@
+"""Of what kind a value is, known or not: a number, a text, an array, the reading of a clock, a symbolic tensor."""
+
+from __future__ import annotations
+
+from kerascheck.interpreter.values import Const, Group, Made, Mapping, Method, Value, constant, options_of
+from kerascheck.knowledge.callables import ARRAY_MAKERS
+from kerascheck.knowledge.classes import KERAS_TENSOR, MODEL, MODEL_GET_LAYER, class_of
+from kerascheck.knowledge.layers import LAYERS
+from kerascheck.knowledge.python import CLOCKS
+
+
+def reading_of(value: Value | None) -> Value | None:
+    """The reading of a clock that a value is, or the last one of a list or an array of them; None for all other values."""
+    if isinstance(value, Made) and value.name in ("numpy.array", "numpy.asarray") and value.call is not None:
+        value = value.call.first
+    items = value.items if isinstance(value, Group) else [value]
+    return items[-1] if items and all(isinstance(item, Made) and item.name in CLOCKS for item in items) else None
+
+
+def is_number(value: Value) -> bool:
+    """A Python number, known or not."""
+    return isinstance(value, Const) or (isinstance(value, Made) and value.name in ("builtins.int", "builtins.float"))
+
+
+def is_text(value: Value) -> bool:
+    """A Python text, known or not; also one of several."""
+    return all(
+        isinstance(constant(option), str) or isinstance(option, Made) and option.name == "builtins.str"
+        for option in options_of(value)
+    )
+
+
+def is_array(value: Value) -> bool:
+    """Whether a value comes out of NumPy, OpenCV, or a function of Keras that gives arrays, or may."""
+    return any(
+        isinstance(option, Made) and (option.name.startswith(("numpy.", "cv2.")) or option.name in ARRAY_MAKERS)
+        for option in options_of(value)
+    )
+
+
+def is_symbolic(value: Value, depth: int = 2) -> bool:
+    """Whether a value is, or holds, what functional models are built from: the output of a layer called on ``keras.Input``."""
+    for option in options_of(value):
+        if isinstance(option, Made) and option.name == KERAS_TENSOR:
+            return True
+        if isinstance(option, Method) and option.name in ("output", "outputs", "input", "inputs"):
+            inner = option.receiver
+            if isinstance(inner, Made) and (
+                class_of(inner.name) == MODEL or inner.name.startswith((LAYERS, MODEL_GET_LAYER))
+            ):
+                return True
+        if depth and isinstance(option, Group) and any(is_symbolic(item, depth - 1) for item in option.items):
+            return True
+        if (
+            depth
+            and isinstance(option, Mapping)
+            and any(is_symbolic(item, depth - 1) for item in option.items.values())
+        ):
+            return True
+    return False

@@ -1,0 +1,111 @@
+"""What nodes of the tree say by themselves, whatever values stand there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+import libcst as cst
+
+from kerascheck.interpreter.values import Class, Const, SeenModule
+
+_DERIVATIVES = frozenset({"gradient", "jacobian", "batch_jacobian"})
+Node = TypeVar("Node", bound=cst.CSTNode)
+Found = TypeVar("Found")
+_SCALES = frozenset({"get_scaled_loss", "scale_loss"})
+
+
+def dotted_name(node: cst.CSTNode) -> str:
+    parts = []
+    while isinstance(node, cst.Attribute):
+        parts.append(node.attr.value)
+        node = node.value
+    if isinstance(node, cst.Name):
+        parts.append(node.value)
+    return ".".join(reversed(parts))
+
+
+def literal_of(node: cst.BaseExpression) -> Const | None:
+    """The constant that an expression spells out."""
+    if isinstance(node, cst.Name):
+        return {"True": Const(True), "False": Const(False), "None": Const(None)}.get(node.value)
+    if isinstance(node, cst.Integer):
+        return Const(node.evaluated_value)
+    value = text_of(node) if isinstance(node, cst.SimpleString) else None
+    return None if value is None else Const(value)
+
+
+def text_of(node: cst.SimpleString | cst.ConcatenatedString) -> str | bytes | None:
+    """The value of a literal; None where an expression stands in it, or where Python refuses what libcst reads, such as ``"\\U"``."""
+    try:
+        return node.evaluated_value
+    except SyntaxError:
+        return None
+
+
+def fields_of(cls: Class) -> list[str]:
+    """The annotated fields of a class and its bases in the tree, in the order of a generated constructor."""
+    names: dict[str, None] = {}
+    for base in reversed([base for base in cls.ancestry() if isinstance(base, Class)]):
+        for line in base.node.body.body:
+            for statement in line.body if isinstance(line, cst.SimpleStatementLine) else ():
+                if isinstance(statement, cst.AnnAssign) and isinstance(statement.target, cst.Name):
+                    names[statement.target.value] = None
+    return list(names)
+
+
+def differentiated(module: SeenModule, node: cst.FunctionDef | cst.Lambda | cst.Module) -> set[str]:
+    """The names in a function, or module, that a tape made there is asked for the gradients of: whatever made them, they are tensors.
+
+    With a loss that is scaled for that also the loss itself.
+    """
+    nodes = list(
+        module.tree.descendants(node.body) if isinstance(node, cst.FunctionDef) else module.tree.descendants(node)
+    )
+    entered = [item for each in nodes if isinstance(each, cst.With) for item in each.items]
+    tapes = {
+        dotted_name(item.asname.name)
+        for item in entered
+        if item.asname is not None
+        and isinstance(item.item, cst.Call)
+        and dotted_name(item.item.func).endswith("GradientTape")
+    }
+    calls = [
+        (each, each.func)
+        for each in nodes
+        if isinstance(each, cst.Call) and isinstance(each.func, cst.Attribute) and each.args
+    ]
+    found: set[str] = set()
+    for call, function in calls:
+        if function.attr.value in _DERIVATIVES and dotted_name(function.value) in tapes:
+            target = next(
+                (arg.value for arg in call.args if arg.keyword is not None and arg.keyword.value == "target"),
+                call.args[0].value,
+            )
+            found |= (
+                {dotted_name(each.value) for each in target.elements}
+                if isinstance(target, (cst.List, cst.Tuple))
+                else {dotted_name(target)}
+            )
+    for call, function in calls:
+        holder = module.tree.parents.get(call)
+        if (
+            function.attr.value in _SCALES
+            and isinstance(holder, cst.Assign)
+            and dotted_name(holder.targets[0].target) in found
+        ):
+            found.add(dotted_name(call.args[0].value))
+    return found
+
+
+def parameters_of(parameters: cst.Parameters) -> Iterator[cst.Param]:
+    yield from (*parameters.posonly_params, *parameters.params, *parameters.kwonly_params)
+
+
+def remembered(module: SeenModule, node: Node, find: Callable[[SeenModule, Node], Found]) -> Found:
+    """What ``find`` says of a node, found once: the same loop is met on many ways."""
+    key = (find.__name__, node)
+    if key not in module.memory:
+        module.memory[key] = find(module, node)
+    found: Found = module.memory[key]
+    return found

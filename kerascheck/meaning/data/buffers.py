@@ -1,0 +1,75 @@
+"""Datasets that prepare elements in advance, and what the runtime does about those that do not."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from kerascheck.interpreter.values import UNKNOWN, Const, Stage
+from kerascheck.knowledge.datasets import ASYNCHRONOUS_LAST, PREFETCHED_SOURCES
+from kerascheck.meaning.data.stages import COMBINING
+
+# Nothing is computed here: a buffer before is as good as one after.
+PASSING = ("repeat", "take", "skip", "with_options", "enumerate", "shard", "distribute")
+
+
+class AtTheEnd(enum.Enum):
+    """What the runtime does where a dataset ends in an operation that prepares nothing in advance."""
+
+    ADDS_WHERE_USED = "adds a prefetch, wherever the dataset is used"
+    LEAVES_UNSEEN = "adds none, and the use is not seen"
+    LEAVES_IN_FUNCTION = "adds none: the loop is part of a tf.function"
+    MAKES_PARALLEL = "makes the map parallel, which runs ahead"
+    FUSES = "makes the map and the batch one operation, which runs ahead"
+    LEAVES = "adds none in this version"
+    SWITCHED_OFF = "adds none, because of the options"
+    ADDS = "adds a prefetch"
+
+    @property
+    def repairs(self) -> bool:
+        """Whether the runtime puts a buffer there by itself, so that nothing is lost."""
+        return self in (AtTheEnd.ADDS_WHERE_USED, AtTheEnd.MAKES_PARALLEL, AtTheEnd.FUSES, AtTheEnd.ADDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Unbuffered:
+    """A dataset without a buffer at its end.
+
+    Attributes:
+        last: its last operation.
+        early: a prefetch further up the chain, if there is one.
+        runtime: what the runtime does about it here.
+        costs: whether it costs time here for certain.
+    """
+
+    last: Stage
+    early: Stage | None
+    runtime: AtTheEnd
+    costs: bool
+
+
+def last_computation(stage: Stage) -> Stage:
+    """The last operation up to a stage that computes something."""
+    while stage.name in PASSING and stage.input is not None:
+        stage = stage.input
+    return stage
+
+
+def runs_ahead(stage: Stage) -> bool | None:
+    """Whether a dataset ending in this stage prepares elements in advance; None where that cannot be known."""
+    name = stage.name
+    if name in ASYNCHRONOUS_LAST or name in PREFETCHED_SOURCES:
+        return True
+    if name in ("apply", "parameter"):
+        return None
+    if name in COMBINING and stage.inputs:
+        each = [runs_ahead(last_computation(other)) for other in stage.inputs]
+        return None if None in each else all(each)
+    if name in ("map", "interleave", "batch") and (given := stage.parallelism) is not None:
+        return None if given is UNKNOWN else not (isinstance(given, Const) and given.value in (1, None))
+    if name in ("with_options", "assert_cardinality", "ignore_errors") and stage.input is not None:
+        return runs_ahead(stage.input)
+    if name == "batch" and stage.input is not None and stage.input.name == "map":
+        # map(parallel).batch becomes MapAndBatch, which runs ahead.
+        return runs_ahead(stage.input)
+    return False

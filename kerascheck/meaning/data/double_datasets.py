@@ -1,0 +1,91 @@
+"""Datasets of 64-bit floats that nothing casts before a training computes with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kerascheck.interpreter.array_shapes import array_size
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.values import Call, External, Group, Mapping, Value
+from kerascheck.knowledge.callables import DOUBLE, FLOAT64, having
+from kerascheck.knowledge.datasets import FROM_GENERATOR, FROM_TENSOR_SLICES, FROM_TENSORS
+from kerascheck.knowledge.symbols import Trait
+from kerascheck.meaning.data.array_origins import ingredients, made_as_double
+from kerascheck.meaning.data.pipelines import Operation, Pipelines
+
+_HEAVY = having(Trait.MULTIPLIES)
+_CASTS = (".cast", ".saturate_cast", ".convert_image_dtype", ".image.resize")
+
+
+@dataclass(frozen=True, slots=True)
+class DoubleDataset:
+    """A dataset of 64-bit floats that is trained on.
+
+    Attributes:
+        op: the operation that makes it.
+        maker: the call of NumPy that made the array so; None where a generator declares them.
+        heavy: what multiplies matrices of them in a loop that trains, outside of Keras' own layers, which cast; None where nothing does.
+    """
+
+    op: Operation
+    maker: Call | None
+    heavy: Call | None
+
+    @property
+    def is_asked_for(self) -> bool:
+        """Whether the code says 64 bits itself."""
+        return self.maker is None or self.maker.attribute == "astype"
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers the array holds; 0 where that is not known."""
+        return (array_size(self.maker.result) if self.maker is not None else None) or 0
+
+
+def double_datasets(module: Module) -> Iterator[DoubleDataset]:
+    """The datasets of 64-bit floats that are trained on, where no map and no loop behind them casts, or may cast."""
+    pipelines = module.once(Pipelines)
+    for op in pipelines.operations(FROM_TENSOR_SLICES, FROM_TENSORS, FROM_GENERATOR):
+        if not op.feeds_training or op.call is None:
+            continue
+        maker = _maker(op)
+        if maker is None and not _declares_doubles(op):
+            continue
+        behind = [stage.facts for inner in op.stages for stage in pipelines.downstream(inner)]
+        calls = [call for loop in pipelines.training_loops(op) for call in pipelines.calls_in(loop)]
+        if any(facts is not None and (not facts.known or any(map(_casts, facts.calls))) for facts in behind):
+            continue
+        if not any(map(_casts, calls)):
+            yield DoubleDataset(op, maker, next(filter(_is_heavy, calls), None))
+
+
+def _maker(op: Operation) -> Call | None:
+    """The call of NumPy that made an array of a dataset 64-bit floats; None where none is seen."""
+    arrays = () if op.name == FROM_GENERATOR else _arrays(op.given("tensors"))
+    return next((call for call in map(made_as_double, arrays) if call is not None), None)
+
+
+def _declares_doubles(op: Operation) -> bool:
+    """Whether the types that are declared for a generator are 64-bit floats."""
+    if op.name != FROM_GENERATOR:
+        return False
+    declared = (*ingredients(op.given("output_types")), *ingredients(op.given("output_signature")))
+    return any(isinstance(value, External) and value.name in (FLOAT64, DOUBLE) for value in declared)
+
+
+def _arrays(value: Value | None) -> list[Value | None]:
+    """The arrays of a structure of them."""
+    if isinstance(value, Group):
+        return [array for item in value.items for array in _arrays(item)]
+    if isinstance(value, Mapping):
+        return [array for item in value.items.values() for array in _arrays(item)]
+    return [value]
+
+
+def _casts(call: Call) -> bool:
+    return (call.name or "").endswith(_CASTS)
+
+
+def _is_heavy(call: Call) -> bool:
+    return call.name in _HEAVY and not any(frame.traced == "call" for frame in call.scope.frames())

@@ -1,0 +1,106 @@
+"""What a dataset gives otherwise in each epoch - random draws and orders - and what a cache makes of it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.values import UNKNOWN, Stage, constant
+from kerascheck.knowledge.datasets import FOLDERS, LIST_FILES
+from kerascheck.meaning.data.mapped_functions import facts_of
+from kerascheck.meaning.data.pipelines import Operation, Pipelines
+from kerascheck.meaning.data.stages import is_cut_short
+
+_ORDERING = FOLDERS | {"shuffle"}
+
+
+def is_random_before(stage: Stage) -> bool:
+    """Whether an operation, or one before it in the chain, may give other elements in every epoch than in the last; their order does not count."""
+    return any(not facts.deterministic for facts in filter(None, map(facts_of, stage.upstream())))
+
+
+def last_deterministic(module: Module, stage: Stage) -> Stage:
+    """The last of the maps and filters behind a stage that certainly give the same in every epoch: where a cache belongs."""
+    while True:
+        children = module.once(Pipelines).children(stage)
+        if (
+            len(children) != 1
+            or children[0].name not in ("map", "filter")
+            or (facts := facts_of(children[0])) is None
+            or not facts.deterministic
+        ):
+            return stage
+        stage = children[0]
+
+
+def is_reshuffled(stage: Stage) -> bool:
+    """Whether an operation gives another order in every epoch, as a shuffle, ``list_files`` and the folders of Keras do where nothing forbids it.
+
+    Source: ``image_dataset_from_directory`` and its kin call ``shuffle(buffer_size, seed=seed)`` before they read (Keras 3.15), with a seed, too.
+    """
+    if stage.name == "shuffle":
+        again = stage.given("reshuffle_each_iteration")
+        return again is not UNKNOWN and constant(again, True) is not False
+    if stage.name in FOLDERS:
+        shuffled = stage.given("shuffle")
+        return shuffled is None or constant(shuffled, False) is True
+    return stage.name == LIST_FILES and constant(stage.given("shuffle"), True) is not False
+
+
+class Unfrozen(enum.Enum):
+    """Why a cache freezes nothing that would be random in each epoch."""
+
+    NOTHING_RANDOM = enum.auto()
+    """Nothing before it is."""
+    FEW_ELEMENTS = enum.auto()
+    """It keeps a handful of elements, which is a look at the data or a benchmark."""
+    HELD_OUT = enum.auto()
+    """A later skip holds examples out, which stay apart only as long as their order stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """What a cache keeps of the first epoch that would be random in each.
+
+    Attributes:
+        cache: the cache.
+        random: the first operation of its chain that draws numbers or shuffles; where none does, a folder that is read in another order in each epoch.
+    """
+
+    cache: Stage
+    random: Stage
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether the order of a folder is all that is frozen."""
+        return self.random.name in FOLDERS
+
+
+def frozen_by(module: Module, op: Operation) -> Iterator[Frozen | Unfrozen]:
+    """What a cache freezes on each way that the program runs it."""
+    for cache in op.stages:
+        behind = [each.name for each in module.once(Pipelines).downstream(cache)]
+        # Shuffled again behind the cache, the first order does not matter.
+        passed = _ORDERING if "shuffle" in behind else frozenset()
+        random = [
+            stage
+            for stage in cache.upstream()
+            if stage is not cache and stage.name not in passed and _differs_in_each_epoch(stage)
+        ]
+        if not random:
+            yield Unfrozen.NOTHING_RANDOM
+            continue
+        if is_cut_short(cache):
+            yield Unfrozen.FEW_ELEMENTS
+            continue
+        drawing = [stage for stage in random if stage.name not in FOLDERS]
+        is_split = bool(drawing) and drawing[-1].name == "shuffle" and "skip" in behind
+        yield Unfrozen.HELD_OUT if is_split else Frozen(cache, drawing[-1] if drawing else random[0])
+
+
+def _differs_in_each_epoch(stage: Stage) -> bool:
+    if stage.name in _ORDERING:
+        return is_reshuffled(stage)
+    return (facts := facts_of(stage)) is not None and facts.randomness is not None

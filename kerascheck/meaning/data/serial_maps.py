@@ -1,0 +1,84 @@
+"""Maps that run one call at a time: why they do, and whether that is paid in every epoch."""
+
+from __future__ import annotations
+
+import enum
+
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.values import UNKNOWN, Call, constant
+from kerascheck.knowledge.callables import LOOKUP, PRINT
+from kerascheck.knowledge.layers import INTEGER_LOOKUP_CALL, STRING_LOOKUP_CALL
+from kerascheck.meaning.data.batching import is_batched
+from kerascheck.meaning.data.pipelines import Operation, Pipelines
+from kerascheck.meaning.data.stages import gives_few_elements
+
+
+class Serial(enum.Enum):
+    """Why a map runs one call at a time, or why it does not."""
+
+    INSIDE = enum.auto()
+    """It stands in the function of another operation, where TensorFlow rewrites nothing."""
+    ASKED_FOR = enum.auto()
+    """The literal 1 asks for it."""
+    STATEFUL = enum.auto()
+    """Its function has state."""
+    OLD_VERSION = enum.auto()
+    """TensorFlow makes no maps parallel by itself in this version."""
+    SWITCHED_OFF = enum.auto()
+    """The options of the dataset forbid it."""
+    STATELESS = enum.auto()
+    """It does not: TensorFlow makes it parallel by itself."""
+    UNKNOWN = enum.auto()
+    """Whether its function has state is not known."""
+
+    @property
+    def is_certain(self) -> bool | None:
+        """Whether it runs one call at a time; None where that depends on what is not seen."""
+        return None if self is Serial.UNKNOWN else self is not Serial.STATELESS
+
+
+def serial(module: Module, op: Operation) -> Serial:
+    """Why a map that says nothing else than 1 of parallel calls runs one at a time, or why it does not."""
+    if op.inside is not None:
+        return Serial.INSIDE
+    if op.parallelism is not None:
+        return Serial.ASKED_FOR
+    if op.facts.state is not None:
+        return Serial.STATEFUL
+    if not (module.runtime.parallelizes_stateless_maps or op.rewrites.maps_on):
+        return Serial.OLD_VERSION
+    if op.rewrites.maps_stay_serial:
+        return Serial.SWITCHED_OFF
+    return Serial.STATELESS if op.facts.known else Serial.UNKNOWN
+
+
+def says_parallelism(op: Operation) -> bool:
+    """Whether a map says how many of its calls run in parallel, or may say so; the literal 1 does not count."""
+    given = op.parallelism
+    return given is UNKNOWN or given is not None and constant(given) != 1 or op.given("synchronous") is not None
+
+
+def is_called_rarely(op: Operation) -> bool:
+    """Whether the function of an operation is called a few times only: it is over before more than one call runs."""
+    return all(stage.input is not None and gives_few_elements(stage.input, batches=True) for stage in op.stages)
+
+
+def is_paid_in_each_epoch(module: Module, op: Operation) -> bool:
+    """Whether it takes time in every epoch of a training that is seen that a map runs one call at a time."""
+    state = op.facts.state
+    # What a cache keeps is done once.
+    if op.followed_by(module.once(Pipelines), "cache") or state is not None and state.call.name == PRINT:
+        return False
+    if state is not None and _is_lookup(state.call) and _gets_batches(op):
+        return False
+    return op.feeds_training or op.parallelism is not None or op.inside is not None
+
+
+def _gets_batches(op: Operation) -> bool:
+    return all(stage.input is not None and is_batched(stage.input) for stage in op.stages)
+
+
+def _is_lookup(call: Call) -> bool:
+    """Whether one operation looks words or numbers up in a table."""
+    name = call.name or ""
+    return name.startswith(LOOKUP) or name in (STRING_LOOKUP_CALL, INTEGER_LOOKUP_CALL)

@@ -1,0 +1,94 @@
+"""Functions of compiled code that handle a batch element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.values import Call, Function, Made, Tensor
+from kerascheck.knowledge.callables import (
+    BACKEND_MAP_FN,
+    IO_DECODE,
+    MAP_FN,
+    NON_MAX_SUPPRESSION,
+    OPS_MAP,
+    RAGGED_TENSOR_SPEC,
+    RANGE,
+    READ_FILE,
+    SCAN,
+    STRINGS,
+    WHERE,
+    having,
+)
+from kerascheck.knowledge.symbols import Trait
+from kerascheck.meaning.graph.traced_code import traced_calls
+
+_ONE_BY_ONE = frozenset({MAP_FN, BACKEND_MAP_FN, OPS_MAP, SCAN})
+_NO_BATCH = (IO_DECODE, STRINGS, NON_MAX_SUPPRESSION, *sorted(having(Trait.NO_BATCH)), READ_FILE)
+
+
+def element_loops(module: Module) -> Iterator[Call]:
+    """The calls in compiled code of ``map_fn`` and its kin that a calculation on the whole batch could replace.
+
+    Left out are metrics, functions that call what takes no batch or need what the turn before gave, and loops over numbers that are no batch.
+    """
+    for call, how in traced_calls(module):
+        if call.name in _ONE_BY_ONE and how != "metric" and not _needs_elements(module, call):
+            yield call
+
+
+def _needs_elements(module: Module, call: Call) -> bool:
+    function = call.given("f" if call.name == OPS_MAP else "fn")
+    if _counts(call) or call.name == SCAN and _needs_turn_before(call, function):
+        return True
+    returned = call.keyword("fn_output_signature")
+    if isinstance(returned, Made) and returned.name == RAGGED_TENSOR_SPEC:
+        return True
+    if not isinstance(function, Function):
+        return False
+    return _cuts_with_parameter(function) or any(
+        _takes_no_batch(inner) and inner.scope.runs_in(function) for inner in module.run.calls
+    )
+
+
+def _counts(call: Call) -> bool:
+    """Whether the elements are numbers that an object keeps, as ``self.classes = tf.range(10)``."""
+    elements = "xs" if call.name == OPS_MAP else "elems"
+    over, written = call.given(elements), call.written(elements)
+    is_range = isinstance(over, Tensor) and over.origin == RANGE
+    return is_range and written is not None and isinstance(written.value, cst.Attribute)
+
+
+def _needs_turn_before(scan: Call, function: object) -> bool:
+    """Whether a scan may use what it gave last; without an initializer the first element comes out as it is."""
+    return scan.given("initializer") is None or not isinstance(function, Function) or not _ignores_first(function)
+
+
+def _ignores_first(function: Function) -> bool:
+    """Whether the first parameter of a function is never read."""
+    parameters = function.node.params.params
+    nodes = function.module.tree.descendants(function.node.body)
+    read = {node.value for node in nodes if isinstance(node, cst.Name)}
+    return bool(parameters) and parameters[0].name.value not in read
+
+
+def _cuts_with_parameter(function: Function) -> bool:
+    """Whether each element says how long a slice is: ``x[lag:]``, which has another shape for each."""
+    tree = function.module.tree
+    parameters = {parameter.name.value for parameter in function.node.params.params}
+    cuts = (node for node in tree.descendants(function.node.body) if isinstance(node, cst.Slice))
+    bounds = (bound for cut in cuts for bound in (cut.lower, cut.upper) if bound is not None)
+    return any(
+        isinstance(node, cst.Name) and node.value in parameters for bound in bounds for node in tree.descendants(bound)
+    )
+
+
+def _takes_no_batch(call: Call) -> bool:
+    name = call.name or ""
+    # What one turn stores the next one reads.
+    if call.attribute in ("assign", "assign_add", "assign_sub") or name.endswith(".__setattr__"):
+        return True
+    # With a condition alone, where gives the places of as many elements as there are.
+    return name.startswith(_NO_BATCH) or name == WHERE and call.given("x") is None

@@ -1,0 +1,64 @@
+"""How many examples a training step takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kerascheck.interpreter.array_shapes import batch_size
+from kerascheck.interpreter.place import Place
+from kerascheck.interpreter.values import Call, Const, Dataset, Value, constant, datasets_in
+from kerascheck.knowledge.datasets import BATCHING, BATCHING_SOURCES
+
+_CHANGES_BATCHES = frozenset({"unbatch", "rebatch", "flat_map", "interleave", "window"})
+
+
+@dataclass(frozen=True, slots=True)
+class Batching:
+    """How many examples a training step takes.
+
+    Attributes:
+        size: the number.
+        place: the argument or dataset operation that says it; the call of ``fit`` where it is the default.
+        is_default: whether nothing says it.
+    """
+
+    size: int
+    place: Place
+    is_default: bool = False
+
+
+def batches_of(fit: Call) -> Batching | None:
+    """The batches that a call of ``fit`` trains on; None where their size is not known."""
+    given = fit.given("batch_size") if "batch_size" in fit.signature else None
+    if given is not None and not (isinstance(given, Const) and given.value is None):
+        node = fit.written("batch_size")
+        return _batching(given, Place(fit.module, node or fit.node))
+    found = list(datasets_in(fit.given("x")))
+    if len(found) == 1 and (batch := batching_of(found[0])) is not None:
+        return batch
+    # Only arrays come with their labels apart.
+    return (
+        Batching(32, Place(fit.module, fit.node), is_default=True)
+        if not found and fit.attribute == "fit" and fit.given("y") is not None
+        else None
+    )
+
+
+def batching_of(dataset: Dataset) -> Batching | None:
+    """The last batches that are made on the way to a dataset; None where their size is not known."""
+    for stage in dataset.stage.upstream():
+        if stage.maybe or stage.name in _CHANGES_BATCHES:
+            return None
+        if stage.name in BATCHING:
+            return _batching(batch_size(stage), Place(stage.module, stage.node))
+        if stage.name in BATCHING_SOURCES:
+            size = stage.given("batch_size")
+            return _batching(
+                Const(BATCHING_SOURCES[stage.name]) if size is None else size, Place(stage.module, stage.node)
+            )
+    return None
+
+
+def _batching(size: Value | None, place: Place) -> Batching | None:
+    number = constant(size)
+    return Batching(number, place) if type(number) is int and number > 0 else None

@@ -1,0 +1,543 @@
+"""How a program builds its Keras models: which layers in which order, and their ends.
+
+Sequential models (a list, ``add``), functional ones (layers called on ``keras.Input`` up to ``Model(inputs, outputs)``)
+and classes that derive from ``keras.Model`` (layers held in attributes and called in ``call``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from kerascheck.interpreter import layer_shapes as shapes
+from kerascheck.interpreter.layer_shapes import Shape
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Call,
+    Class,
+    External,
+    Function,
+    Group,
+    Instance,
+    Made,
+    Mapping,
+    Method,
+    Scope,
+    Tensor,
+    Union,
+    Value,
+    constant,
+    flat,
+    options_of,
+)
+from kerascheck.knowledge.callables import GET_VARIABLE, VARIABLE
+from kerascheck.knowledge.classes import (
+    CLONE_MODEL,
+    INPUT,
+    KERAS_TENSOR,
+    KERAS_VARIABLE,
+    LAYER,
+    LOAD_MODEL,
+    MODEL,
+    MODEL_ADD,
+    MODEL_CHECKPOINT,
+    MODEL_INIT,
+    MODEL_POP,
+    MODEL_SAVE,
+    SEQUENTIAL,
+    class_of,
+    class_of_bases,
+)
+from kerascheck.knowledge.layers import (
+    BIDIRECTIONAL,
+    FLATTEN,
+    INPUT_LAYER,
+    KERAS_CONCATENATE,
+    LAMBDA,
+    LAYERS,
+    OF_COLUMNS,
+    Work,
+    layers_where,
+)
+from kerascheck.knowledge.namespaces import KERAS_BACKEND, KERAS_OPS, OF_KERAS_APPLICATIONS, TENSORFLOW
+from kerascheck.meaning.data.fitted_data import example_shape
+from kerascheck.meaning.models.models import Layer, Model
+from kerascheck.meaning.program.program import Program
+
+_WRAPPERS = layers_where(lambda layer: layer.work is Work.WRAPS)
+_DEEP = 4
+# Where a model without call() calls the layers that it trains.
+_STEPS = ("train_step", "compute_loss")
+_WEIGHT_MAKERS = frozenset({"add_weight", "add_variable"})
+_VARIABLES = frozenset({VARIABLE, KERAS_VARIABLE, GET_VARIABLE})
+# Functions that look at each number of a tensor a time or two, or at none.
+_LIGHT = frozenset(
+    "abs add add_n argmax cast clip_by_value concat concatenate constant convert_to_tensor cos divide elu equal exp expand_dims gather greater identity int_shape less log "
+    "maximum minimum mean multiply name_scope ndim negative normal normalize not_equal ones ones_like pow random_normal range reduce_max reduce_mean reduce_min "
+    "reduce_prod reduce_std reduce_sum relu reshape selu shape sigmoid sign sin softmax softplus split sqrt square squeeze stack stop_gradient subtract "
+    "sum tanh TensorShape tile transpose truncated_normal uniform unstack where zeros zeros_like".split()
+)
+_FUNCTIONS_OF = (TENSORFLOW, KERAS_BACKEND, KERAS_OPS, "numpy.", "tensorflow_addons.", "tensorflow_probability.")
+_LONG = 200
+
+
+def models_of(module: Module) -> list[Model]:
+    """See :attr:`kerascheck.meaning.module.Module.models`."""
+    return _Builder(module).models
+
+
+class _Builder:
+    def __init__(self, module: Module):
+        self._module = module
+        calls = module.run.calls
+        # Calls of objects, by the functions that they run in.
+        self._applied: dict[cst.CSTNode, list[Call]] = {}
+        for call in calls:
+            if call.attribute == "__call__":
+                for node in {function.node for function in call.scope.functions()}:
+                    self._applied.setdefault(node, []).append(call)
+        self._adds: dict[int, list[Call]] = {}
+        self._popped: set[int] = set()
+        for call in calls:
+            if call.name == MODEL_ADD:
+                self._adds.setdefault(id(call.receiver), []).append(call)
+            elif call.name == MODEL_POP:
+                self._popped.add(id(call.receiver))
+        self._known: dict[int, Model] = {}
+        # The functions that make weights by themselves, or work on tensors by more than layers.
+        self._opaque = {function.node for call in calls if _is_opaque(call) for function in call.scope.functions()}
+        trained = [
+            call
+            for call in calls
+            if call.attribute in ("compile", "fit", "fit_generator") and module.once(Program).is_model_call(call)
+        ]
+        self._fitted = {
+            id(option): call for call in trained if call.attribute == "fit" for option in options_of(call.receiver)
+        }
+        for call in calls:
+            value = call.result
+            if (
+                call.name in (SEQUENTIAL, MODEL)
+                and isinstance(value, Made)
+                or call.name == MODEL_INIT
+                and isinstance(value, Instance)
+            ):
+                self._model(value, call)
+        self.models = list(self._known.values())
+        saved = [(call.order, call.given("filepath"), call.receiver) for call in calls if call.name == MODEL_SAVE]
+        for call in trained:
+            checkpoints = (
+                value.call
+                for value in flat(call.given("callbacks") if "callbacks" in call.signature else None)
+                if isinstance(value, Made) and value.name == MODEL_CHECKPOINT
+            )
+            saved += [(call.order, made.given("filepath"), call.receiver) for made in checkpoints if made is not None]
+        for call in trained:
+            for option in options_of(call.receiver):
+                model = self._found(option, saved)
+                if model is not None:
+                    (model.compiles if call.attribute == "compile" else model.fits).append(call)
+
+    def _found(self, value: Value, saved: list[tuple[int, Value | None, Value]]) -> Model | None:
+        """The model that a value is, or is a clone of, or that ``load_model`` reads again: the last one that the program saved under the same literal name before."""
+        model = self._known.get(id(value))
+        if model is None and isinstance(value, Made) and value.name == CLONE_MODEL and value.call is not None:
+            return next(
+                (
+                    found
+                    for option in options_of(value.call.given("model"))
+                    if (found := self._found(option, saved)) is not None
+                ),
+                None,
+            )
+        call = value.call if model is None and isinstance(value, Made) and value.name == LOAD_MODEL else None
+        name = constant(call.given("filepath")) if call is not None else None
+        before = [
+            (order, other)
+            for order, path, other in saved
+            if call is not None and name is not None and order < call.order and constant(path) == name
+        ]
+        return self._found(max(before, key=lambda each: each[0])[1], saved) if before else model
+
+    def _model(self, value: Value, call: Call) -> Model:
+        if id(value) in self._known:
+            return self._known[id(value)]
+        kind = (
+            "subclassed" if isinstance(value, Instance) else "sequential" if call.name == SEQUENTIAL else "functional"
+        )
+        model = self._known[id(value)] = Model(call.module, call, value, kind)
+        if isinstance(value, Instance):
+            self._subclassed(model, value)
+        elif kind == "sequential":
+            self._sequential(model)
+        else:
+            self._functional(model)
+        return model
+
+    # -------------------------------------------------------------- kinds of models
+
+    def _sequential(self, model: Model) -> None:
+        given = model.call.given("layers")
+        placed: list[tuple[Value, Scope]] = []
+        if isinstance(given, Group):
+            placed = [(item, model.call.scope) for item in given.items]
+        # In an open list the last item need not be the last layer.
+        ordered = given is None or isinstance(given, Group) and not given.open
+        model.closed = ordered and id(model.value) not in self._popped
+        adds = self._adds.get(id(model.value), [])
+        placed += [(call.given("layer") or UNKNOWN, call.scope) for call in adds]
+        shape: Shape = None
+        total: int | None = 0
+        last: list[Layer] | None = None
+        for item, scope in placed:
+            layer, inside = self._placed(model, item, scope, shape)
+            if layer is None:
+                model.closed, shape, last = False, None, None
+                continue
+            if layer.name in (KERAS_TENSOR, INPUT, INPUT_LAYER):
+                model.inputs.append(shapes.input_shape(layer.made) if layer.made is not None else None)
+                shape = model.inputs[-1]
+                continue
+            if shape is None and layer.made is not None:
+                layer.shape = shapes.input_shape(layer.made)
+                if layer.shape is None and not model.layers:
+                    layer.shape = self._shape_of_data(model, layer)
+                if layer.shape is not None and not model.inputs:
+                    model.inputs.append(layer.shape)
+            model.layers += inside
+            repeated = _is_repeated(scope, model)
+            model.repeated = model.repeated or repeated
+            total, shape = self._count(total, layer), shapes.output_shape(layer.value, layer.shape)
+            total = None if repeated or not layer.certain else total
+            shape = None if repeated or not layer.certain else shape
+            nested = self._known.get(id(item))
+            last = None if not layer.certain else nested.outputs if nested is not None else [layer]
+        model.parameters = total if model.complete else None
+        model.outputs = last if (ordered or adds) and id(model.value) not in self._popped else None
+
+    def _shape_of_data(self, model: Model, first: Layer) -> Shape:
+        """The shape that a Sequential gets from what it is fitted on; where that is not known, layers for columns come first for a table."""
+        fit = self._fitted.get(id(model.value))
+        shape = example_shape(fit) if fit is not None else None
+        return (
+            (None, None)
+            if shape is None and fit is not None and first.name in OF_COLUMNS and first.name != FLATTEN
+            else shape
+        )
+
+    def _functional(self, model: Model) -> None:
+        outputs = model.call.given("outputs")
+        if outputs is None or outputs is UNKNOWN:
+            model.closed = False
+            return
+        walk, widths = _Walk(outputs), _Widths()
+        model.closed = walk.complete
+        total: int | None = 0
+        for call in sorted(walk.applied, key=lambda call: call.order):
+            for option in options_of(call.receiver):
+                layer, inside = self._placed(model, option, call.scope, widths.into(call))
+                if layer is None:
+                    model.closed = False
+                    continue
+                if not any(layer.value is other.value for other in model.layers):
+                    total = self._count(total, layer)
+                    model.layers += inside
+                model.repeated = model.repeated or _is_repeated(call.scope, model)
+                if not layer.certain or model.repeated:
+                    total = None
+        model.inputs = [shapes.input_shape(call) for call in walk.inputs]
+        model.parameters = total if model.complete else None
+        model.outputs = self._ends(model, outputs)
+
+    def _subclassed(self, model: Model, instance: Instance) -> None:
+        method = instance.cls.member("call")
+        methods = [method] if isinstance(method, Function) else []
+        if not methods:
+            # It may be a functional model by way of super().__init__(inputs, outputs), and its steps may do more than call layers.
+            model.closed = False
+            methods = [step for name in _STEPS if isinstance(step := instance.cls.member(name), Function)]
+        # Another object of the class may be the one that is seen to be called; its layers are made in the same places.
+        applied: dict[object, Call] = {}
+        running = {id(call): call for each in methods for call in self._applied.get(each.node, ())}
+        for call in sorted(running.values(), key=lambda call: call.order):
+            for option in options_of(call.receiver):
+                applied.setdefault(self._origin(option), call)
+        held: dict[object, dict[int, Value]] = {}
+        for value in _held_layers(instance):
+            held.setdefault(self._origin(value), {})[id(value)] = value
+        for origin in applied:
+            for value in held.get(origin, {}).values():
+                model.layers += self._placed(model, value, None)[1]
+        fit = self._fitted.get(id(model.value))
+        widths = _Widths(fit is not None and example_shape(fit) or (None, None), self._module.run.returned)
+        for layer in model.layers:
+            if layer.shape is None and layer.name in OF_COLUMNS and self._origin(layer.value) in applied:
+                layer.shape = widths.into(applied[self._origin(layer.value)])
+        model.closed = model.closed and applied.keys() >= held.keys() and self._is_only_layers(instance)
+        model.outputs = (
+            self._ends(model, self._module.run.returned.get(method.node)) if isinstance(method, Function) else None
+        )
+
+    def _origin(self, value: Value) -> object:
+        """What two layers share that are made in the same place."""
+        made = self._constructor(value) if _is_layer(value) else None
+        return id(value) if made is None else made.node
+
+    def _is_only_layers(self, instance: Instance) -> bool:
+        """Whether a layer or model of the tree is known to make no weights but those of the layers that it holds, and to do little but call these."""
+        classes = [base for base in instance.cls.ancestry() if isinstance(base, Class)]
+        methods = {member.node for base in classes for member in base.members.values() if isinstance(member, Function)}
+        if not isinstance(instance.cls.member("call"), Function) or methods & self._opaque:
+            return False
+        unknown = [
+            name
+            for name, value in instance.attributes.items()
+            if any(option is UNKNOWN for option in options_of(value))
+        ]
+        code = [base.module.tree.code_of(base.node) for base in classes] if unknown else []
+        return not any(
+            re.search(rf"\bself\.{re.escape(name)}\b(?:\[[^\]]*\])*\s*\(", each) for name in unknown for each in code
+        )
+
+    def _is_light(self, function: Value) -> bool:
+        """Whether a function is known to look at each number of a tensor no more than a few times."""
+        if isinstance(function, External):
+            return function.name.startswith(_FUNCTIONS_OF) and function.name.rpartition(".")[2] in _LIGHT
+        return isinstance(function, Function) and function.node not in self._opaque
+
+    # ------------------------------------------------------------------- their parts
+
+    def _placed(
+        self, model: Model, value: Value, scope: Scope | None, shape: Shape = None, depth: int = 0
+    ) -> tuple[Layer | None, list[Layer]]:
+        """A layer, and with it those that it holds; None for what is not known to be a layer.
+
+        ``scope`` is where it is added or called, None where a model holds it whether it is called or not.
+        """
+        if isinstance(value, Union):
+            options = [self._placed(model, option, scope, shape, depth) for option in value.options]
+            if any(layer is None for layer, _ in options):
+                return None, []
+            inside = [inner for _, found in options for inner in found]
+            for layer in inside:
+                layer.certain = False
+            return options[-1][0], inside
+        if not _is_layer(value):
+            return None, []
+        made = self._constructor(value)
+        # What decides on the whole model decides on none of its layers.
+        certain = not any(
+            any(place.conditions(within=model.call.scope))
+            for place in (scope, None if made is None else made.scope)
+            if place is not None
+        )
+        layer = Layer(value, made, certain, shape, _times(made.scope, model) if made is not None else None)
+        inside = [layer]
+        # Objects may hold each other.
+        for inner in _parts(value) if depth < _DEEP else ():
+            inside += self._placed(model, inner, scope, shape if layer.name == BIDIRECTIONAL else None, depth + 1)[1]
+        if layer.name in (SEQUENTIAL, MODEL) and made is not None:
+            nested = self._model(value, made)
+            model.closed = model.closed and nested.closed
+            inside += [
+                Layer(other.value, other.made, other.certain and certain, other.shape) for other in nested.layers
+            ]
+        elif isinstance(value, Instance):
+            model.closed = model.closed and self._is_only_layers(value)
+        elif layer.name == LAMBDA and made is not None:
+            model.closed = model.closed and all(map(self._is_light, options_of(made.given("function"))))
+        elif (
+            isinstance(value, Made)
+            and class_of(value.name) == MODEL
+            and not value.name.startswith(OF_KERAS_APPLICATIONS)
+        ):
+            model.closed = False
+        return layer, inside
+
+    def _constructor(self, value: Value) -> Call | None:
+        if isinstance(value, Made):
+            return value.call
+        return self._module.once(Program).constructors.get(value) if isinstance(value, Instance) else None
+
+    def _count(self, total: int | None, layer: Layer) -> int | None:
+        """``total`` with the weights of one more layer."""
+        nested = self._known.get(id(layer.value))
+        each = nested.parameters if nested is not None else shapes.weights(layer.value, layer.shape)
+        return None if total is None or each is None else total + each
+
+    def _ends(self, model: Model, value: Value | None) -> list[Layer] | None:
+        """The layers that a model's results come from."""
+        found: list[Layer] = []
+        for item in flat(value):
+            call = item.call if isinstance(item, (Made, Tensor)) else None
+            known = False
+            if call is not None and call.attribute == "__call__":
+                for option in options_of(call.receiver):
+                    nested = self._known.get(id(option))
+                    if nested is not None and nested is not model:
+                        if nested.outputs is None:
+                            return None
+                        found += nested.outputs
+                        known = True
+                    else:
+                        layer = next((other for other in model.layers if other.value is option), None)
+                        if layer is None or isinstance(option, Instance):
+                            return None
+                        found.append(layer)
+                        known = True
+            if not known:
+                return None
+        return found or None
+
+
+class _Walk:
+    """The way back from the outputs of a functional model to its inputs.
+
+    Attributes:
+        applied: the calls of layers on it; inputs: those of ``keras.Input``.
+        complete: all of it is known.
+    """
+
+    def __init__(self, outputs: Value):
+        self.applied: list[Call] = []
+        self.inputs: list[Call] = []
+        self.complete = True
+        self._seen: set[int] = set()
+        self._visit(outputs)
+
+    def _visit(self, value: Value) -> None:
+        pending = [value]
+        while pending:
+            value = pending.pop()
+            if id(value) in self._seen:
+                continue
+            self._seen.add(id(value))
+            if isinstance(value, Union):
+                pending += value.options
+            elif isinstance(value, (Group, Mapping)):
+                self.complete = self.complete and not value.open
+                pending += value.items if isinstance(value, Group) else value.items.values()
+            elif isinstance(value, Made) and value.name == KERAS_TENSOR:
+                call = value.call
+                if call is None:
+                    operands = value.attributes["operands"]
+                    items = operands.items if isinstance(operands, Group) else [operands]
+                    pending += [item for item in items if _holds_symbol(item)]
+                elif call.name == INPUT:
+                    self.inputs.append(call)
+                else:
+                    if call.attribute == "__call__":
+                        self.applied.append(call)
+                    pending += [item for item in call.arguments.values() if _holds_symbol(item)]
+                    if call.arguments.unknown_positional or any(item is UNKNOWN for item in call.arguments.positional):
+                        self.complete = False
+            elif isinstance(value, Tensor) and value.call is not None:
+                # A layer called on something that is not known.
+                self.complete = False
+                self.applied.append(value.call)
+                pending += value.call.arguments.values()
+            else:
+                self.complete = False
+                # The output of a model that is taken apart: what that was built on lies before it.
+                if isinstance(value, Method) and isinstance(value.receiver, Made) and value.receiver.call is not None:
+                    pending += [item for item in value.receiver.call.arguments.values() if _holds_symbol(item)]
+
+
+class _Widths:
+    """The shapes between the layers that are called one on the result of another.
+
+    ``data`` is the shape of a tensor that no layer returned, ``returned`` what each function returns.
+    """
+
+    def __init__(self, data: Shape = None, returned: dict[cst.CSTNode, Value] | None = None) -> None:
+        self._data = data
+        self._returned = returned or {}
+        self._shapes: dict[int, Shape] = {}
+
+    def into(self, call: Call) -> Shape:
+        """The shape of the first argument of a layer."""
+        return self._shape(call.first, 0)
+
+    def _shape(self, value: Value | None, depth: int) -> Shape:
+        if isinstance(value, Group) and value.items and not value.open and depth < _LONG:
+            return shapes.joined([self._shape(item, depth + 1) for item in value.items])
+        if isinstance(value, Tensor) and value.call is None:
+            return self._data
+        if not isinstance(value, (Made, Tensor)) or value.call is None or depth > _LONG:
+            return None
+        if id(value) not in self._shapes:
+            call = value.call
+            if call.name == INPUT:
+                found = shapes.input_shape(call)
+            elif call.attribute == "__call__" and isinstance(call.receiver, Instance):
+                method = call.receiver.cls.member("call")
+                found = (
+                    self._shape(self._returned.get(method.node), depth + 1) if isinstance(method, Function) else None
+                )
+            elif call.attribute == "__call__":
+                found = shapes.output_shape(call.receiver, self._shape(call.first, depth + 1))
+            elif call.name == KERAS_CONCATENATE and call.given("axis") is None:
+                found = self._shape(call.first, depth + 1)
+            else:
+                found = None
+            self._shapes[id(value)] = found
+        return self._shapes[id(value)]
+
+
+def _holds_symbol(value: Value) -> bool:
+    return not isinstance(value, (Function, Tensor)) and (
+        isinstance(value, (Group, Mapping, Union))
+        or isinstance(value, Made)
+        and value.name == KERAS_TENSOR
+        or isinstance(value, Method)
+    )
+
+
+def _is_layer(value: Value) -> bool:
+    if isinstance(value, Made):
+        return (
+            value.name in (KERAS_TENSOR, MODEL, SEQUENTIAL)
+            or value.name.startswith((LAYERS, OF_KERAS_APPLICATIONS))
+            or class_of(value.name) in (MODEL, LAYER)
+        ) and value.call is not None
+    return isinstance(value, Instance) and class_of_bases(value.cls.external_bases()) in (MODEL, LAYER)
+
+
+def _parts(value: Value) -> Iterator[Value]:
+    """The layers that a wrapper, or a layer of the tree, holds."""
+    if isinstance(value, Made) and value.name in _WRAPPERS and value.call is not None:
+        yield from (inner for inner in options_of(value.call.given("layer")) if _is_layer(inner))
+    elif isinstance(value, Instance):
+        yield from _held_layers(value)
+
+
+def _held_layers(instance: Instance) -> Iterator[Value]:
+    """The layers in the attributes of an object, also those in lists and dictionaries."""
+    for value in instance.attributes.values():
+        for inner in flat(value):
+            if (
+                _is_layer(inner)
+                and inner is not instance
+                and not (isinstance(inner, Made) and inner.name == KERAS_TENSOR)
+            ):
+                yield inner
+
+
+def _is_opaque(call: Call) -> bool:
+    if call.attribute in _WEIGHT_MAKERS or call.name in _VARIABLES:
+        return True
+    name = call.name or ""
+    return name.startswith(_FUNCTIONS_OF) and name.rpartition(".")[2] not in _LIGHT
+
+
+def _times(scope: Scope, model: Model) -> int | None:
+    """How often a place runs at most for each time that the model is made; None where that is not known."""
+    return shapes.product(*(loop.turns for loop in scope.loops(within=model.call.scope)))
+
+
+def _is_repeated(scope: Scope, model: Model) -> bool:
+    """Whether a place runs more often than the one where the model is made."""
+    return any(scope.loops(within=model.call.scope))

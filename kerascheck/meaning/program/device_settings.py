@@ -1,0 +1,91 @@
+"""Settings of devices that come too late: TensorFlow has initialised them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.values import Call, Made, Value, constant
+from kerascheck.knowledge.devices import (
+    LIST_PHYSICAL_DEVICES,
+    SET_LOGICAL_DEVICE_CONFIGURATION,
+    SET_MEMORY_GROWTH,
+    SET_VISIBLE_DEVICES,
+    THREADING_SET_INTER_OP_PARALLELISM_THREADS,
+    THREADING_SET_INTRA_OP_PARALLELISM_THREADS,
+)
+from kerascheck.meaning.program.device_start import initialising_call
+from kerascheck.meaning.program.program import SET_VARIABLE, Program
+
+_SETTINGS = (
+    SET_MEMORY_GROWTH,
+    SET_VISIBLE_DEVICES,
+    SET_LOGICAL_DEVICE_CONFIGURATION,
+    THREADING_SET_INTRA_OP_PARALLELISM_THREADS,
+    THREADING_SET_INTER_OP_PARALLELISM_THREADS,
+)
+# They are read once, when the runtime starts.
+_VARIABLES = frozenset({"CUDA_VISIBLE_DEVICES", "TF_FORCE_GPU_ALLOW_GROWTH"})
+# What a process that is started later finds in its environment is meant for that.
+_CHILDREN = re.compile(r"\b(?:subprocess|multiprocessing|os\.system|Popen|Pool)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class LateSetting:
+    """A setting behind what has initialised the devices.
+
+    Attributes:
+        call: what sets it.
+        started: what has initialised them.
+        variable: the environment variable that is set; None for a function of TensorFlow.
+    """
+
+    call: Call
+    started: Call
+    variable: str | None = None
+
+
+def late_settings(module: Module) -> Iterator[LateSetting]:
+    """The settings of devices that a program makes too late: environment variables first, then by functions of TensorFlow."""
+    if not module.mentions(_CHILDREN):
+        yield from _late_variables(module)
+    program = module.once(Program)
+    for call in program.calls(*_SETTINGS):
+        # All CPUs are visible as it is, and what stays as it was may be set again.
+        if call.name == SET_VISIBLE_DEVICES and _are_all_cpus(call.given("devices")):
+            continue
+        is_executed = program.is_executed(call.scope)
+        # What nothing in the file calls may never run, and what it calls elsewhere may have run before.
+        if call.module is not module and not is_executed:
+            continue
+        started = initialising_call(module, call)
+        if started is not None and (is_executed or not program.is_executed(started.scope)):
+            yield LateSetting(call, started)
+
+
+def _late_variables(module: Module) -> Iterator[LateSetting]:
+    program = module.once(Program)
+    said = set()
+    for call in module.run.calls:
+        if call.name not in SET_VARIABLE:
+            continue
+        name, value = constant(call.given("key")), constant(call.given("value"))
+        is_said_before = (name, value) in said
+        said.add((name, value))
+        if name not in _VARIABLES or is_said_before or not program.is_executed(call.scope):
+            continue
+        started = initialising_call(module, call)
+        if started is not None:
+            yield LateSetting(call, started, name)
+
+
+def _are_all_cpus(devices: Value | None) -> bool:
+    """Whether devices are what ``list_physical_devices("CPU")`` gives."""
+    return (
+        isinstance(devices, Made)
+        and devices.name == LIST_PHYSICAL_DEVICES
+        and devices.call is not None
+        and constant(devices.call.given("device_type")) == "CPU"
+    )

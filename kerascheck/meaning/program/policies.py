@@ -1,0 +1,45 @@
+"""Dtype policies: which one a program sets, and which holds where."""
+
+from __future__ import annotations
+
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.values import Call, Made, Scope, constant
+from kerascheck.knowledge.devices import CLEAR_SESSION, SET_GLOBAL_POLICY
+from kerascheck.syntax.conditions import happens_before
+
+
+def policy_at(module: Module, before: Call) -> str | None:
+    """The name of the dtype policy that certainly holds when a call runs; None where none was set, or it is not known which.
+
+    ``clear_session`` takes the policy back in Keras 3 (measured on 3.15), not in tf.keras 2.
+    """
+    policy = None
+    for call in module.run.calls:
+        if call.order >= before.order:
+            break
+        if call.name == CLEAR_SESSION and module.runtime.keras >= 3:
+            policy = None
+        elif call.name == SET_GLOBAL_POLICY:
+            policy = (
+                policy_set_by(call)
+                if happens_before(call, before) and not _may_run_earlier(before.scope.root, call)
+                else None
+            )
+    return policy
+
+
+def policy_set_by(call: Call) -> str | None:
+    """The name of the dtype policy that ``set_global_policy`` is given; None where it is not a literal."""
+    given = call.given("policy") or call.keyword("name")
+    if isinstance(given, Made) and given.name.endswith("Policy") and given.call is not None:
+        given = given.call.given("name")
+    name: str | None = constant(given)
+    return name
+
+
+def _may_run_earlier(root: Scope, call: Call) -> bool:
+    """Whether a function that nobody is seen to call may have been called before the statement of a call, which stands below it."""
+    if root.function is None or root is call.scope.root:
+        return False
+    tree = call.module.tree
+    return root.module is not call.module or tree.range_of(root.node)[0] < tree.range_of(call.node)[0]

@@ -1,0 +1,40 @@
+"""What decides on the number of examples in a batch, and what more of them would save."""
+
+from __future__ import annotations
+
+from math import ceil
+
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.place import Place
+from kerascheck.interpreter.values import Call
+from kerascheck.meaning.data.fitted_data import least_examples, trained_examples
+from kerascheck.meaning.models.batches import Batching
+from kerascheck.meaning.training.callbacks import may_act_on_batches
+from kerascheck.meaning.training.steps import environment_loop
+
+_OF_MEMORY = ("memory", "oom", "fit on", "vram")
+
+
+def is_free_to_grow(module: Module, fit: Call, batch: Batching) -> bool:
+    """Whether nothing but how the model learns decides on the size of the batches of a ``fit``, as far as is seen."""
+    # Keras then divides the arrays by it (keras/src/trainers/data_adapters/array_data_adapter.py).
+    if batch.is_default and fit.given("steps_per_epoch") is not None:
+        return False
+    if may_act_on_batches(fit, unknown=False) or _is_explained(batch.place):
+        return False
+    # What a game gives in each turn may be one row, which no larger batch changes.
+    return least_examples(fit) is not None or environment_loop(module, fit.scope) is None
+
+
+def saved_steps(fit: Call, batch: Batching, size: int) -> int | None:
+    """How many steps an epoch of ``fit`` would save by batches of a larger size; None where the number of examples is not known."""
+    count = trained_examples(fit)
+    return None if count is None else ceil(count / batch.size) - ceil(count / size)
+
+
+def _is_explained(place: Place) -> bool:
+    """Whether a comment on the line speaks of memory."""
+    tree, text = place.module.tree, place.module.text
+    end = tree.range_of(place.node)[1]
+    comment = text[end : (text + "\n").index("\n", end)].partition("#")[2].lower()
+    return any(word in comment for word in _OF_MEMORY)

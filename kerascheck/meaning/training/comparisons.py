@@ -1,0 +1,74 @@
+"""Loops that compare settings of a training: each turn trains with another one and measures that or keeps what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.values import Call, Scope
+from kerascheck.meaning.data.pipelines import Pipelines
+from kerascheck.meaning.program.clocks import Interval, measured_intervals
+from kerascheck.meaning.program.loops import loop_that_changes
+from kerascheck.meaning.training.repeated_training import Repetition, repeated_calls
+
+_STARTS_ANEW = frozenset({"set_weights", "load_weights"})
+_SETTINGS = ("batch_size", "steps_per_epoch")
+
+
+def compared_fits(module: Module) -> Iterator[Repetition]:
+    """The calls of ``fit`` that train one and the same model with another setting in each turn, whose weights nothing sets back."""
+    measured = list(measured_intervals(module))
+    for each in repeated_calls(module, "fit"):
+        inside = module.once(Pipelines).calls_in(each.loop)
+        if not each.is_same or any(call.attribute in _STARTS_ANEW for call in inside):
+            continue
+        if not _has_setting(each) and not any(_sets_model(call, each) for call in inside):
+            continue
+        if any(_measures(interval, each) for interval in measured) or _keeps_by_setting(each.loop):
+            yield each
+
+
+def _has_setting(fit: Repetition) -> bool:
+    """Whether an argument of ``fit`` depends on the turn; the size of what the turn trains on is no setting."""
+    settings = [node for name in _SETTINGS if (node := fit.call.written(name)) is not None]
+    return any(
+        loop_that_changes(node.value, fit.call.scope) is fit.loop and not _is_size(node.value) for node in settings
+    )
+
+
+def _is_size(node: cst.BaseExpression) -> bool:
+    """``x.shape[0]``, ``len(x)``"""
+    if isinstance(node, cst.Subscript):
+        return isinstance(node.value, cst.Attribute) and node.value.attr.value == "shape"
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "len"
+
+
+def _sets_model(call: Call, fit: Repetition) -> bool:
+    """Whether a call compiles the model by what depends on the turn, or sets its rate of learning to that."""
+    if call.attribute == "compile" and call.receiver is fit.call.receiver and isinstance(call.node, cst.Call):
+        return any(loop_that_changes(argument.value, call.scope) is fit.loop for argument in call.node.args)
+    # model.optimizer.learning_rate = rate
+    if call.attribute not in ("learning_rate", "lr") or not isinstance(call.node, cst.Attribute):
+        return False
+    parents = call.module.tree.parents
+    target = parents.get(call.node)
+    statement = parents.get(target) if target is not None else None
+    return isinstance(statement, cst.Assign) and loop_that_changes(statement.value, call.scope) is fit.loop
+
+
+def _measures(interval: Interval, fit: Repetition) -> bool:
+    return interval.start.order < fit.call.order < interval.end.order and fit.loop in interval.start.scope.loops(
+        within="program"
+    )
+
+
+def _keeps_by_setting(loop: Scope) -> bool:
+    """Whether a loop stores something under the setting of its turn."""
+    return any(
+        isinstance(node, cst.AssignTarget)
+        and isinstance(node.target, cst.Subscript)
+        and loop_that_changes(node.target.slice[0], loop) is loop
+        for node in loop.module.tree.descendants(loop.node)
+    )
