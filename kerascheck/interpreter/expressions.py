@@ -77,10 +77,15 @@ class Expressions(Machine):
         return handler(self, node) if handler else UNKNOWN
 
     def _name(self, node: cst.Name) -> Value:
-        env = self.env.owner(node.value)
-        value = None if env is None else env.variables[node.value]
-        if env is not None and isinstance(value, (Imported, Union)):
-            value = self._resolved(env, node.value, value)
+        name = node.value
+        env = self.env
+        value = env.variables.get(name)
+        if value is None or env.redirected:
+            owner = env.owner(name)
+            value = None if owner is None else owner.variables[name]
+            env = owner or env
+        if isinstance(value, (Imported, Union)):
+            value = self._resolved(env, name, value)
         if value is None:
             if node.value in ("True", "False", "None"):
                 return Const({"True": True, "False": False, "None": None}[node.value])

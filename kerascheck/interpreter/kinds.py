@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kerascheck.interpreter.values import Const, Group, Made, Mapping, Method, Value, constant, options_of
+from kerascheck.interpreter.values import Const, Group, Made, Mapping, Method, Union, Value, constant, options_of
 from kerascheck.knowledge.callables import ARRAY_MAKERS
 from kerascheck.knowledge.classes import KERAS_TENSOR, MODEL, MODEL_GET_LAYER, class_of
 from kerascheck.knowledge.layers import LAYERS
@@ -24,18 +24,16 @@ def is_number(value: Value) -> bool:
 
 def is_text(value: Value) -> bool:
     """A Python text, known or not; also one of several."""
-    return all(
-        isinstance(constant(option), str) or isinstance(option, Made) and option.name == "builtins.str"
-        for option in options_of(value)
-    )
+    if isinstance(value, Union):
+        return all(map(is_text, value.options))
+    return isinstance(constant(value), str) or isinstance(value, Made) and value.name == "builtins.str"
 
 
 def is_array(value: Value) -> bool:
     """Whether a value comes out of NumPy, OpenCV, or a function of Keras that gives arrays, or may."""
-    return any(
-        isinstance(option, Made) and (option.name.startswith(("numpy.", "cv2.")) or option.name in ARRAY_MAKERS)
-        for option in options_of(value)
-    )
+    if isinstance(value, Union):
+        return any(map(is_array, value.options))
+    return isinstance(value, Made) and (value.name.startswith(("numpy.", "cv2.")) or value.name in ARRAY_MAKERS)
 
 
 def is_symbolic(value: Value, depth: int = 2) -> bool:
