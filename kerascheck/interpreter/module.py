@@ -21,7 +21,7 @@ from kerascheck.source.code import compact, without_comments, without_strings
 from kerascheck.source.importers import added_folders
 from kerascheck.syntax.edits import imports_as_written, names_as_written
 from kerascheck.syntax.search import Searched
-from kerascheck.syntax.tree import Tree
+from kerascheck.syntax.tree import Tree, tree_of
 from kerascheck.syntax.written import stands_for_versions
 
 Found = TypeVar("Found")
@@ -104,7 +104,7 @@ class Module:
     @cached_property
     def tree(self) -> Tree:
         """Parsed when it is first needed: most imported modules never are. Raises :class:`SyntaxProblem`."""
-        return Tree(self.source.without_data)
+        return tree_of(self.source.without_data)
 
     def __repr__(self) -> str:
         return f"<Module {self.source.path}>"

@@ -155,6 +155,24 @@ class _Recorded:
         )
 
 
+_KEPT_CHARACTERS = 1_000_000
+_kept: dict[str, Tree] = {}
+
+
+def tree_of(text: str) -> Tree:
+    """The tree of a text, the same as before where that is among the last that were asked for, up to a million characters: an
+    editor asks about a file that changes, among many that do not. Raises :class:`SyntaxProblem`."""
+    tree = _kept.pop(text, None)
+    if tree is None:
+        tree = Tree(text)
+        for other in list(_kept):
+            if sum(map(len, _kept)) + len(text) <= _KEPT_CHARACTERS:
+                break
+            del _kept[other]
+    _kept[text] = tree
+    return tree
+
+
 class Tree:
     """A parsed text with parents and positions.
 
