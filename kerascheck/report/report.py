@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kerascheck.finding import Evidence, FileError, Finding
+from kerascheck.outcome import LeftOut
 from kerascheck.source.code import without_comments
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ class Report:
     """The findings for which the run fails."""
     addresses: Mapping[Finding, str] = field(default_factory=dict)
     """The addresses of the pages of rules, where they have one."""
+    left_out: LeftOut = field(default_factory=LeftOut)
+    """What is not reported."""
 
     @property
     def items(self) -> list[Finding | FileError]:
