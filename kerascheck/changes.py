@@ -23,8 +23,8 @@ _OF_OTHERS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_C
 """What git tells its hooks of the repository that they run in, which need not be the one that is asked."""
 _MANY_PAIRS = 2_000_000
 """Pairs of equal lines from which difflib looks at frequent lines less closely: it takes a microsecond for each, many times."""
-_ADDED = "A"
-_LINK, _SUBMODULE = "120000", "160000"
+_REGULAR, _SUBMODULE = "100", "160000"
+"""With what the modes of regular files begin, and the mode of another repository."""
 
 Ranges = tuple[tuple[int, int], ...]
 """What has changed in a text, first and last: line n is 2n, and 2n + 1 the place below it, where lines were taken away."""
@@ -150,8 +150,7 @@ class _Repository:
             path = next(words)
             if status[0] in "RC":
                 path = next(words)
-            was_file = status != _ADDED and mode != _LINK and mode != _SUBMODULE and blob.strip("0")
-            found.setdefault(os.fsdecode(path), blob if was_file else None)
+            found.setdefault(os.fsdecode(path), blob if mode.startswith(_REGULAR) else None)
         return found
 
     @functools.cached_property

@@ -1,6 +1,7 @@
 """``--write-baseline`` writes what is found, and ``--baseline`` reports what is new since then."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -115,6 +116,25 @@ def test_a_file_that_is_not_checked_lends_nothing(folder):
     written()
     write("copy.py", MAP)
     assert new("copy.py") == ([("copy.py", None, 4)], 0, 0)
+
+
+def test_a_file_that_cannot_be_read_lends_nothing(folder):
+    written()
+    (folder / "train.py").write_text("import keras\nx = (\n")
+    write("copy.py", MAP)
+    ran = kerascheck(*ONLY, "--baseline", FILE, "--output-format", "concise")
+    assert ran.code == 2 and "copy.py:4:9: warning: KC101" in ran.out
+
+
+def test_it_is_written_at_once_or_not_at_all(folder):
+    written()
+    (folder / FILE).chmod(0o640)
+    os.link(FILE, "other name")
+    before = (folder / FILE).read_text()
+    write("train.py", MAP + OTHER)
+    written()
+    assert (folder / "other name").read_text() == before != (folder / FILE).read_text()
+    assert (folder / FILE).stat().st_mode & 0o777 == 0o640
 
 
 def test_cells_may_move(folder):

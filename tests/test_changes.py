@@ -1,5 +1,6 @@
 """``--diff-base`` reports what lines say that have changed since a revision of git."""
 
+import difflib
 import json
 import os
 import subprocess
@@ -187,6 +188,7 @@ def test_repositories_in_the_repository(folder, tmp_path):
     (library / "lib.py").write_text(TEXT)
     commit(library)
     git("submodule", "--quiet", "add", str(library), "sub")
+    git("submodule", "--quiet", "add", str(library), "no_folder.py")
     commit()
     (folder / "nested").mkdir()
     begin(folder / "nested")
@@ -199,6 +201,10 @@ def test_repositories_in_the_repository(folder, tmp_path):
     assert found("train.py", "sub/lib.py", revision="HEAD")[0][0] == "sub/lib.py"
     assert [line for path, _, line in found() if path == "sub/lib.py"] == [5, 6]
     assert len([1 for path, *_ in found(revision="HEAD~1") if path == "sub/lib.py"]) == 3
+    git("rm", "-q", "no_folder.py")
+    (folder / "no_folder.py").write_text(TEXT)
+    git("add", "no_folder.py")
+    assert len(found("no_folder.py")) == 3
 
 
 def test_it_may_be_run_from_anywhere_and_by_a_hook(folder, monkeypatch):
@@ -246,6 +252,11 @@ def test_what_is_no_revision_is_one_line(folder, revision):
     assert sorted(os.listdir(folder)) == [".git", "train.py"]
 
 
+@pytest.mark.parametrize("revision", ["-x", "--since=1"])
+def test_no_revision_is_an_option_of_git(folder, revision):
+    assert f"'{revision}' is no revision of the git repository" in kerascheck("--diff-base", revision).err
+
+
 def test_what_git_cannot_tell_is_one_line(folder, tmp_path, monkeypatch):
     edit("train.py", "maxval=5", "maxval=50")
     commit()
@@ -279,7 +290,14 @@ def test_what_changed_is_told_by_lines():
     assert changed(old, ["a", "d"]) == ((3, 3),)
     assert changed(old, ["b", "c", "d", "e"]) == ((1, 1), (8, 8))
     assert changed([], ["a"]) == ((2, 2),)
-    # Frequent lines tell little of a long text, others all the same.
+
+
+def test_frequent_lines_of_a_long_text_are_no_anchors(monkeypatch):
+    asked = []
+    matcher = difflib.SequenceMatcher
+    monkeypatch.setattr(difflib, "SequenceMatcher", lambda *lines, autojunk: asked.append(autojunk) or matcher(*lines))
     many = ["]"] * 3000
     (_, first), (second, _) = changed(["a", *many, "b", *many, "c"], ["x", *many, "b", *many, "y", "c"])
     assert first < 2 * 3002 < second
+    changed(["a", "]", "b"], ["]", "c"])
+    assert asked == [True, False]
