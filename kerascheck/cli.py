@@ -163,6 +163,7 @@ def _rules_option(name: str, text: str) -> Callable[[_Command], _Command]:
     metavar="FILE",
     help="Write the report there; print the summary only.",
 )
+@click.option("--watch", is_flag=True, help="Lint again whenever something changes, until Ctrl-C.")
 @click.option("--statistics", is_flag=True, help="Add findings and time per rule.")
 @click.option("--target-tensorflow", metavar="VERSION", help="TensorFlow that the code runs on, such as 2.15.")
 @click.option(
@@ -225,7 +226,10 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
             return _explain_silence(paths, configuration, options["explain_silence"])
         if paths == ("-",):
             return _check_stdin(configuration, options)
-        return _check_files(paths, configuration, _run_of(paths, overrides, options), options)
+        if options["watch"]:
+            return _watch(paths, overrides, options)
+        run = _run_of(paths, overrides, options)
+        return _check_files(paths, configuration, run, _narrowing(paths, options), options)
     except ConfigError as problem:
         raise click.ClickException(str(problem)) from None
     except MissingPath as problem:
@@ -244,6 +248,7 @@ _CONTRADICTIONS = {
     "baseline": ("no_baseline",),
     "add_noqa": ("-", "fix", "diff", "output_file"),
     "write_baseline": ("-", "fix", "diff", "add_noqa", "output_file", "shard", "diff_base", "baseline", "no_baseline"),
+    "watch": ("-", "fix", "diff", "add_noqa", "write_baseline", "statistics", "show_settings", "explain_silence"),
 }
 """By option, what else the user cannot mean; ``-`` is standard input."""
 
@@ -288,10 +293,15 @@ def _run_of(paths: Sequence[str], overrides: Overrides, options: dict[str, Any])
     from kerascheck.cache.runs import Run
 
     folder = folder_for(paths, options["cache_dir"] or None)
+    return None if folder is None else Run(Folder(folder), paths, _deciding(overrides, options))
+
+
+def _deciding(overrides: Overrides, options: dict[str, Any]) -> list[Any]:
+    """What decides about findings beside what is on disk."""
     deciding = [repr(overrides), *(options[name] for name in ("isolated", "force_exclude", "shard"))]
     if options["config"]:
         deciding += [os.path.abspath(options["config"]), os.getcwd()]
-    return None if folder is None else Run(Folder(folder), paths, deciding)
+    return deciding
 
 
 def _has_named_rules() -> bool:
@@ -341,11 +351,16 @@ def _lint(
     return Linted(found, files, outcome)
 
 
-def _check_files(paths: Sequence[str], configuration: Configuration, run: Run | None, options: dict[str, Any]) -> int:
+def _check_files(
+    paths: Sequence[str],
+    configuration: Configuration,
+    run: Run | None,
+    narrowing: Narrowing,
+    options: dict[str, Any],
+) -> int:
     from kerascheck.finding import UNREADABLE, FileError, Location
     from kerascheck.report.common import count
 
-    narrowing = _narrowing(paths, options)
     linted = _linted(paths, configuration, run, options)
     found, files, outcome = linted.found, linted.files, linted.outcome
     if not found.files and not found.unreadable and not options["quiet"]:
@@ -366,6 +381,47 @@ def _check_files(paths: Sequence[str], configuration: Configuration, run: Run | 
         return _diff(files, outcome, narrowing, options)
     fixed = _fix(files, outcome, narrowing, options) if options["fix"] else 0
     return _report(outcome, files, options, fixed=fixed)
+
+
+def _watch(paths: Sequence[str], overrides: Overrides, options: dict[str, Any]) -> int:
+    """Lint, and again with every change; the exit code of the run."""
+    from kerascheck.cache.folder import InMemory
+    from kerascheck.cache.runs import Run
+    from kerascheck.config import ConfigError, Configuration
+    from kerascheck.source.discovery import MissingPath
+    from kerascheck.watch import watch
+
+    memory = InMemory()
+
+    def lint(what: str | None) -> tuple[Any, set[str]]:
+        if sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
+            click.clear()
+        say(what)
+        configuration = Configuration(overrides, isolated=options["isolated"], file=options["config"])
+        run = _run_of(paths, overrides, options) or Run(memory, paths, _deciding(overrides, options))
+        baselines = {options["baseline"]} - {None}
+        try:
+            narrowing = _narrowing(paths, options)
+            try:
+                _check_files(paths, configuration, run, narrowing, options)
+            finally:
+                baselines |= narrowing.baselines
+        except (ConfigError, MissingPath, click.ClickException) as problem:
+            if what is None:
+                raise
+            _complain(problem.format_message() if isinstance(problem, click.ClickException) else str(problem))
+        sys.stdout.flush()
+        return run.facts, baselines
+
+    def say(text: str | None) -> None:
+        if text is not None and not options["quiet"]:
+            click.echo(text, err=True)
+
+    watch(lint, say)
+    if sys.stderr.isatty():
+        # The terminal wrote ^C.
+        click.echo(err=True)
+    return 0
 
 
 def _narrowing(paths: Sequence[str], options: dict[str, Any]) -> Narrowing:
@@ -714,7 +770,7 @@ def _for_people(
         ),
     ]
     closing = [*overview.start(rules, summaries, click.style, width), *text.wrapped(summary, width)]
-    arguments = click.get_current_context().meta[_ARGUMENTS]
+    arguments = [each for each in click.get_current_context().meta[_ARGUMENTS] if each != "--watch"]
     if command := overview.next_command(
         findings, rules, arguments[arguments[0] == "check" :], width, fixing=options["fix"]
     ):

@@ -25,6 +25,9 @@ class Narrowing:
         configured: whether the baselines count that configuration files name, where the user names none.
         changes: the lines that have changed; None: all count.
         tops: see :meth:`Baseline.gone`.
+
+    Attributes:
+        baselines: the files that were read, or could not be.
     """
 
     def __init__(
@@ -37,14 +40,10 @@ class Narrowing:
     ):
         self._baseline, self._configured, self._changes, self._tops = baseline, configured, changes, tops
         self._read: dict[str, Baseline] = {}
+        self.baselines: set[str] = set()
         self._hidden: Counter[tuple[str, str, str]] = Counter()
         if baseline is not None:
             self._baseline_at(baseline)
-
-    @property
-    def baselines(self) -> list[str]:
-        """The files that were read."""
-        return list(self._read)
 
     def take(self, outcome: Outcome, files: Sequence[File]) -> None:
         """Leave out of an outcome, which linting ``files`` gave, what is not to be reported; raises :class:`ConfigError`."""
@@ -67,6 +66,7 @@ class Narrowing:
         return remaining if self._changes is None else self._changes.touched(remaining, sources)
 
     def _baseline_at(self, path: str) -> Baseline:
+        self.baselines.add(path)
         if path not in self._read:
             from kerascheck.baseline import Baseline
 
