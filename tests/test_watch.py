@@ -12,6 +12,7 @@ import pytest
 from command import kerascheck
 
 from kerascheck import engine, watch
+from kerascheck.source import disk
 
 HELPER = "import tensorflow as tf\n\n\ndef load(number):\n    return tf.data.Dataset.range(number).map(lambda x: {})\n"
 DRAWS = "x + tf.random.uniform([], maxval=9, dtype=tf.int64)"
@@ -103,13 +104,22 @@ def test_new_and_removed_files_count(watching, folder):
     assert counts[0] == 2 and counts[-1] == 3 and max(counts) == 4
 
 
-def test_what_does_not_matter_is_passed_over(watching, folder):
+def test_what_does_not_matter_is_passed_over(watching, folder, monkeypatch):
     (folder / "logs").mkdir()
+    asked = []
+    recheck = disk.Recheck
+    monkeypatch.setattr(disk, "Recheck", lambda: asked.append(1) or recheck())
     ran = watching(
         lambda: os.utime("data.py", (1, 1)),
+        nothing,
+        nothing,
         write("data.py", HELPER.format("x")),
+        nothing,
         write("logs/events", "1"),
+        nothing,
     )
+    # At the beginning, and once for each that may have mattered.
+    assert len(asked) <= 4
     assert summaries(ran) == [NONE], ran.err
 
 
@@ -175,6 +185,24 @@ def test_what_is_wrong_at_the_beginning_ends_it(watching, arguments, said):
 def test_what_it_cannot_be_combined_with(folder, other):
     ran = kerascheck("--watch", other)
     assert ran.code == 2 and ran.err.count("\n") == 1 and "cannot be combined with " in ran.err and "--watch" in ran.err
+
+
+@pytest.mark.parametrize("number", [1, 50])
+@pytest.mark.parametrize("place", [".", "deep/down"])
+@pytest.mark.parametrize("question", ["digest", "is_file"])
+def test_files_are_watched_that_are_there_or_may_come_to_be(folder, monkeypatch, question, place, number):
+    paths = [folder / place / f"{each}.py" for each in range(number)]
+    if question == "digest":
+        (folder / place).mkdir(parents=True, exist_ok=True)
+        for path in paths:
+            path.write_text("x = 1\n")
+    record = disk.Record()
+    with disk.recording(record):
+        for path in paths:
+            (disk.is_file if question == "is_file" else disk.content)(str(path))
+    steps = [lambda: (folder / place).mkdir(parents=True, exist_ok=True), lambda: paths[0].write_text("x = 23\n")]
+    monkeypatch.setattr("time.sleep", lambda seconds: seconds == watch._SETTLING or steps.pop(0)())
+    assert watch.wait_for_change(record.facts, []).endswith("0.py has changed.")
 
 
 def test_something_that_never_settles_is_waited_for_no_longer(folder, monkeypatch):
