@@ -196,7 +196,10 @@ def _read(path: str) -> list[Entry]:
     shown = display_path(path)
     again = f"write it again with --write-baseline {shown}"
     try:
-        document = json.loads(read_bytes(path).decode())
+        data = read_bytes(path)
+        if _MARK.encode() not in data:
+            raise ConfigError(f"{shown}: this is no baseline of kerascheck; name the file that --write-baseline wrote")
+        document = json.loads(data.decode())
     except FileNotFoundError:
         raise ConfigError(f"{shown}: no such baseline; write it with --write-baseline {shown}") from None
     except OSError as problem:
@@ -207,9 +210,7 @@ def _read(path: str) -> list[Entry]:
         ) from None
     except (ValueError, RecursionError):
         raise ConfigError(f"{shown}: the baseline is damaged, it is no JSON; {again}") from None
-    if not isinstance(document, dict) or _MARK not in document:
-        raise ConfigError(f"{shown}: this is no baseline of kerascheck; {again}, or name another file")
-    if document[_MARK] != _VERSION:
+    if not isinstance(document, dict) or document.get(_MARK) != _VERSION:
         raise ConfigError(f"{shown}: the baseline was written by another version of kerascheck; {again}")
     try:
         return [_parsed(each) for each in document["findings"]]

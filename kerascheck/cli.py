@@ -150,7 +150,7 @@ def _rules_option(name: str, text: str) -> Callable[[_Command], _Command]:
 @click.option("--no-baseline", is_flag=True, help="Use no baseline that a configuration file names.")
 @click.option("--write-baseline", metavar="FILE", help="Write all findings into this file; report none.")
 @click.option(
-    "--diff-base", metavar="REV", help="Report only what lines say that have changed since this revision of git."
+    "--diff-base", metavar="REV", help="Report only findings on lines that have changed since this revision of git."
 )
 @click.option(
     "--output-format", type=click.Choice(["text", "concise", *_FOR_PROGRAMS]), default="text", show_default=True,
@@ -373,7 +373,7 @@ def _check_files(
     for path, reason in found.unreadable if (options["shard"] or (1, 1))[0] == 1 else ():
         outcome.errors.append(FileError(UNREADABLE, Location(path, None, 1, 1, 1, 1), reason))
     if options["write_baseline"]:
-        return _write_baseline(outcome, options)
+        return _write_baseline(outcome, files, options)
     narrowing.take(outcome, files)
     if options["add_noqa"]:
         return _add_noqa(files, outcome, options)
@@ -438,10 +438,10 @@ def _narrowing(paths: Sequence[str], options: dict[str, Any]) -> Narrowing:
     return Narrowing(options["baseline"], configured=not options["no_baseline"], changes=changes, tops=tops)
 
 
-def _write_baseline(outcome: Outcome, options: dict[str, Any]) -> int:
+def _write_baseline(outcome: Outcome, files: Sequence[File], options: dict[str, Any]) -> int:
     """Write what was found into a file; the exit code of the run."""
     from kerascheck import baseline
-    from kerascheck.report import common, concise
+    from kerascheck.report import common, concise, overview, text
 
     path, findings = options["write_baseline"], outcome.findings
     try:
@@ -451,8 +451,10 @@ def _write_baseline(outcome: Outcome, options: dict[str, Any]) -> int:
     for line in concise.render([], outcome.errors, outcome.sources):
         click.echo(line, err=True)
     if not options["quiet"]:
-        files = common.count(len({finding.location.path for finding in findings}), "file")
-        click.echo(f"Wrote {common.count(len(findings), 'finding')} of {files} to {path}.")
+        places = common.count(len({finding.location.path for finding in findings}), "file")
+        click.echo(f"Wrote {common.count(len(findings), 'finding')} of {places} to {path}.")
+        if any(file.settings.baseline is None for file in files):
+            click.echo(overview.with_baseline(_arguments(), text.terminal_columns()))
     return 2 if outcome.errors else 0
 
 
@@ -770,12 +772,15 @@ def _for_people(
         ),
     ]
     closing = [*overview.start(rules, summaries, click.style, width), *text.wrapped(summary, width)]
-    arguments = [each for each in click.get_current_context().meta[_ARGUMENTS] if each != "--watch"]
-    if command := overview.next_command(
-        findings, rules, arguments[arguments[0] == "check" :], width, fixing=options["fix"]
-    ):
+    if command := overview.next_command(findings, rules, _arguments(), width, fixing=options["fix"]):
         closing.append(command)
     return lines, closing
+
+
+def _arguments() -> list[str]:
+    """Those of this run, as another one can have them."""
+    given = click.get_current_context().meta[_ARGUMENTS]
+    return [each for each in given[given[:1] == ("check",) :] if each != "--watch"]
 
 
 def _color(choice: str) -> bool | None:

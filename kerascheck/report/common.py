@@ -88,9 +88,9 @@ def not_reported(left_out: LeftOut) -> Iterator[str]:
     if reasons:
         yield f"Not reported: {', '.join(reasons)}."
     if left_out.gone == 1:
-        yield f"1 finding of {baselines} no longer exists; write it again to drop it."
+        yield f"1 finding of {baselines} no longer exists; --write-baseline drops it."
     elif left_out.gone:
-        yield f"{left_out.gone} findings of {baselines} no longer exist; write it again to drop them."
+        yield f"{left_out.gone} findings of {baselines} no longer exist; --write-baseline drops them."
 
 
 def _fixable(findings: Sequence[Finding], unsafe: bool) -> Iterator[str]:
