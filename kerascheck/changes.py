@@ -223,6 +223,6 @@ def _git(top: str, *arguments: str, fails_with: int = 0) -> bytes:
     except OSError as problem:
         raise ConfigError(f"--diff-base: git cannot be run: {problem.strerror or problem}") from None
     if ran.returncode not in (0, fails_with):
-        said = ran.stderr.decode(errors="replace").strip().splitlines() or [f"exit code {ran.returncode}"]
-        raise ConfigError(f"--diff-base: git {arguments[0]} failed in {top}: {said[0]}")
+        said = " ".join(ran.stderr.decode(errors="replace").split()) or f"exit code {ran.returncode}"
+        raise ConfigError(f"--diff-base: git {arguments[0]} failed in {top}: {said}")
     return ran.stdout if ran.returncode == 0 else b""
