@@ -362,3 +362,25 @@ def test_a_run_with_another_baseline_is_recalled(folder, monkeypatch, tmp_path_f
     assert new() == ([], 1, 0)
     (folder / FILE).write_text('{"kerascheck-baseline": 1, "findings": []}')
     assert new() == ([("train.py", None, 4)], 0, 0)
+
+
+def test_shards_together_report_what_the_whole_does(folder):
+    for name in "abcd":
+        write(f"{name}.py", MAP)
+    written()
+    write("b.py", MAP + OTHER)
+    write("d.py", "")
+    assert new() == ([("b.py", None, 5)], 4, 1)
+    shards = [new("--shard", f"{each}/3") for each in (1, 2, 3)]
+    assert sum((places for places, *_ in shards), []) == [("b.py", None, 5)]
+    assert [sum(each) for each in zip(*((hidden, gone) for _, hidden, gone in shards))] == [4, 1]
+
+
+def test_a_line_of_two_findings_of_which_one_is_known(folder):
+    twice = MAP.replace(f"map(lambda x: {RANDOM})", f"map(lambda x: {RANDOM}).map(lambda x: 3 * {RANDOM})")
+    write("train.py", twice)
+    written()
+    text = (folder / FILE).read_text()
+    first, *_ = [line for line in text.splitlines() if "KC101" in line]
+    (folder / FILE).write_text(f'{{"kerascheck-baseline": 1, "findings": [{first.strip().rstrip(",")}]}}\n')
+    assert new() == ([("train.py", None, 4)], 1, 0)
