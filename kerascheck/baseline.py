@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from kerascheck.config import ConfigError, Settings
 from kerascheck.finding import Finding, Severity
-from kerascheck.fix import write_atomically
 from kerascheck.report.report import code_of
 from kerascheck.source.reading import display_path, read_bytes
 
@@ -118,6 +117,9 @@ def write(path: str, findings: Sequence[Finding], sources: Mapping[str, Source])
     listed = f"[\n{lines}\n  ]" if entries else "[]"
     data = f'{{\n  "{_MARK}": {_VERSION},\n  "findings": {listed}\n}}\n'.encode("utf-8", "backslashreplace")
     if os.path.isfile(path):
+        # Most runs read one, and write none.
+        from kerascheck.fix import write_atomically
+
         write_atomically(path, data)
     else:
         with open(path, "wb") as file:

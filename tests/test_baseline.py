@@ -102,6 +102,11 @@ def test_a_new_copy_of_a_line_is_new(folder):
     write("train.py", MAP)
     write("copy.py", MAP)
     assert new() == ([("copy.py", None, 4)], 1, 0)
+    write("train.py", MAP + MAP)
+    written()
+    assert new() == ([], 3, 0)
+    write("train.py", MAP + MAP + MAP)
+    assert new() == ([("train.py", None, 6)], 3, 0)
 
 
 def test_a_renamed_file_and_moved_code_are_no_new_findings(folder):

@@ -304,6 +304,21 @@ async def test_what_is_in_the_baseline_is_not_shown(editor, monkeypatch):
     assert (found.code, found.range.start.line) == ("KC101", 5)
 
 
+async def test_what_is_in_the_baseline_is_not_fixed(editor, monkeypatch):
+    (editor.folder / "pyproject.toml").write_text('[tool.kerascheck]\nselect = ["KC103"]\nbaseline = "known.json"\n')
+    (editor.folder / "train.py").write_text(BATCHED)
+    monkeypatch.chdir(editor.folder)
+    assert kerascheck(".", "--write-baseline", "known.json").code == 0
+    await editor.start()
+    more = "more = dataset.unbatch().map(scale).batch(128)\n"
+    text = BATCHED.replace("model = ", f"{more}model = ") + "model.fit(more, epochs=3)\n"
+    uri = editor.open("train.py", text)
+    assert len(await editor.shown(uri)) == 1
+    (action,) = await editor.actions(uri, (0, 0), only=["source.fixAll"])
+    after = edited(await editor.resolve(action), text)
+    assert "dataset.map(scale).batch(256)" in after and "batch(128).map(scale)" in after
+
+
 async def test_requirements_are_read_again(editor):
     script = BATCHED.replace("epochs=3", "epochs=3, workers=2")
     (editor.folder / "requirements.txt").write_text("tensorflow==2.10.0\n")
