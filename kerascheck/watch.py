@@ -52,7 +52,8 @@ def watch(lint: Callable[[str | None], Followed], say: Callable[[str], None]) ->
 def wait_for_change(facts: Sequence[disk.Fact | None], others: Collection[str]) -> str:
     """Wait until something has changed; says what, for people."""
     before = _times(facts, others)
-    # It may have, while the run went on.
+    # It may have, while the run went on, and may still.
+    time.sleep(_SETTLING)
     while not (outdated := disk.Recheck().outdated(facts)):
         now, pause = before, _PAUSE
         while now == before:
