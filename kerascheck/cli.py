@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kerascheck.cache.runs import Linted, Run
     from kerascheck.config import Configuration, Overrides
     from kerascheck.finding import Evidence, FileError, Finding
+    from kerascheck.narrow import Narrowing
     from kerascheck.outcome import Outcome
     from kerascheck.repair import Repair
     from kerascheck.report.report import Report
@@ -145,6 +146,12 @@ def _rules_option(name: str, text: str) -> Callable[[_Command], _Command]:
     "--diff", is_flag=True, help="Print what --fix would change as a patch; write nothing, exit with 1 for changes."
 )
 @click.option("--add-noqa", is_flag=True, help="Write '# kerascheck: ignore[...]' on the line of every finding.")
+@click.option("--baseline", metavar="FILE", help="Leave out the findings that this file has.")
+@click.option("--no-baseline", is_flag=True, help="Use no baseline that a configuration file names.")
+@click.option("--write-baseline", metavar="FILE", help="Write all findings into this file; report none.")
+@click.option(
+    "--diff-base", metavar="REV", help="Report only findings on lines that have changed since this revision of git."
+)
 @click.option(
     "--output-format", type=click.Choice(["text", "concise", *_FOR_PROGRAMS]), default="text", show_default=True,
     help="How findings are printed.",
@@ -156,6 +163,7 @@ def _rules_option(name: str, text: str) -> Callable[[_Command], _Command]:
     metavar="FILE",
     help="Write the report there; print the summary only.",
 )
+@click.option("--watch", is_flag=True, help="Lint again whenever something changes, until Ctrl-C.")
 @click.option("--statistics", is_flag=True, help="Add findings and time per rule.")
 @click.option("--target-tensorflow", metavar="VERSION", help="TensorFlow that the code runs on, such as 2.15.")
 @click.option(
@@ -197,15 +205,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     from kerascheck.source.discovery import MissingPath
 
     paths = paths or (".",)
-    if "-" in paths and len(paths) > 1:
-        raise click.UsageError("'-' cannot be combined with other paths")
-    if options["diff"] and (options["output_format"] in _FOR_PROGRAMS or options["output_file"]):
-        other = "--output-file" if options["output_file"] else f"--output-format {options['output_format']}"
-        raise click.UsageError(f"--diff cannot be combined with {other}")
-    if options["isolated"] and options["config"]:
-        raise click.UsageError("--isolated cannot be combined with --config")
-    if options["add_noqa"] and (contradicting := _contradicting(paths, options)):
-        raise click.UsageError(f"--add-noqa cannot be combined with {contradicting}")
+    _refuse_contradictions(paths, options)
     if options["unsafe_fixes"] and not (options["fix"] or options["diff"] or options["quiet"]):
         click.echo("warning: --unsafe-fixes applies nothing by itself; add --fix or --diff", err=True)
     try:
@@ -221,12 +221,15 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
             configuration.for_folder(os.getcwd())
         if options["show_settings"]:
             first = (options["stdin_filename"] or "stdin.py") if paths[0] == "-" else paths[0]
-            return _show_settings(first, configuration)
+            return _show_settings(first, configuration, options)
         if options["explain_silence"]:
             return _explain_silence(paths, configuration, options["explain_silence"])
         if paths == ("-",):
             return _check_stdin(configuration, options)
-        return _check_files(paths, configuration, _run_of(paths, overrides, options), options)
+        if options["watch"]:
+            return _watch(paths, overrides, options)
+        run = _run_of(paths, overrides, options)
+        return _check_files(paths, configuration, run, _narrowing(paths, options), options)
     except ConfigError as problem:
         raise click.ClickException(str(problem)) from None
     except MissingPath as problem:
@@ -239,11 +242,33 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         raise click.ClickException(f"{problem}: no such file or folder{meant}") from None
 
 
-def _contradicting(paths: Sequence[str], options: dict[str, Any]) -> str | None:
-    """What the user wrote that --add-noqa contradicts."""
-    if "-" in paths:
-        return "'-'"
-    return next((f"--{name.replace('_', '-')}" for name in ("fix", "diff", "output_file") if options[name]), None)
+_CONTRADICTIONS = {
+    "diff": ("output_file",),
+    "isolated": ("config",),
+    "baseline": ("no_baseline",),
+    "add_noqa": ("-", "fix", "diff", "output_file"),
+    "write_baseline": ("-", "fix", "diff", "add_noqa", "output_file", "shard", "diff_base", "baseline", "no_baseline"),
+    "watch": ("-", "fix", "diff", "add_noqa", "write_baseline", "statistics", "show_settings", "explain_silence"),
+}
+"""By option, what else the user cannot mean; ``-`` is standard input."""
+
+
+def _refuse_contradictions(paths: Sequence[str], options: dict[str, Any]) -> None:
+    """Raise UsageError for what does not go together."""
+    if "-" in paths and len(paths) > 1:
+        raise click.UsageError("'-' cannot be combined with other paths")
+    if options["diff"] and options["output_format"] in _FOR_PROGRAMS:
+        raise click.UsageError(f"--diff cannot be combined with --output-format {options['output_format']}")
+    for name, others in _CONTRADICTIONS.items():
+        for other in others if options[name] else ():
+            if other == "-" and "-" in paths:
+                raise click.UsageError(f"{_written(name)} cannot be combined with '-'")
+            if options.get(other):
+                raise click.UsageError(f"{_written(name)} cannot be combined with {_written(other)}")
+
+
+def _written(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _for_this_machine(overrides: Overrides) -> Overrides:
@@ -268,10 +293,15 @@ def _run_of(paths: Sequence[str], overrides: Overrides, options: dict[str, Any])
     from kerascheck.cache.runs import Run
 
     folder = folder_for(paths, options["cache_dir"] or None)
+    return None if folder is None else Run(Folder(folder), paths, _deciding(overrides, options))
+
+
+def _deciding(overrides: Overrides, options: dict[str, Any]) -> list[Any]:
+    """What decides about findings beside what is on disk."""
     deciding = [repr(overrides), *(options[name] for name in ("isolated", "force_exclude", "shard"))]
     if options["config"]:
         deciding += [os.path.abspath(options["config"]), os.getcwd()]
-    return None if folder is None else Run(Folder(folder), paths, deciding)
+    return deciding
 
 
 def _has_named_rules() -> bool:
@@ -321,7 +351,13 @@ def _lint(
     return Linted(found, files, outcome)
 
 
-def _check_files(paths: Sequence[str], configuration: Configuration, run: Run | None, options: dict[str, Any]) -> int:
+def _check_files(
+    paths: Sequence[str],
+    configuration: Configuration,
+    run: Run | None,
+    narrowing: Narrowing,
+    options: dict[str, Any],
+) -> int:
     from kerascheck.finding import UNREADABLE, FileError, Location
     from kerascheck.report.common import count
 
@@ -336,20 +372,100 @@ def _check_files(paths: Sequence[str], configuration: Configuration, run: Run | 
             click.echo(f"{path}: skipped: not a regular file", err=True)
     for path, reason in found.unreadable if (options["shard"] or (1, 1))[0] == 1 else ():
         outcome.errors.append(FileError(UNREADABLE, Location(path, None, 1, 1, 1, 1), reason))
+    if options["write_baseline"]:
+        return _write_baseline(outcome, files, options)
+    narrowing.take(outcome, files)
     if options["add_noqa"]:
         return _add_noqa(files, outcome, options)
     if options["diff"]:
-        return _diff(files, outcome, options)
-    fixed = _fix(files, outcome, options) if options["fix"] else 0
+        return _diff(files, outcome, narrowing, options)
+    fixed = _fix(files, outcome, narrowing, options) if options["fix"] else 0
     return _report(outcome, files, options, fixed=fixed)
 
 
-def _show_settings(path: str, configuration: Configuration) -> int:
+def _watch(paths: Sequence[str], overrides: Overrides, options: dict[str, Any]) -> int:
+    """Lint, and again with every change; the exit code of the run."""
+    from kerascheck.cache.folder import InMemory
+    from kerascheck.cache.runs import Run
+    from kerascheck.config import ConfigError, Configuration
+    from kerascheck.source.discovery import MissingPath
+    from kerascheck.watch import watch
+
+    memory = InMemory()
+
+    def lint(what: str | None) -> tuple[Any, set[str]]:
+        if sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
+            click.clear()
+        say(what)
+        configuration = Configuration(overrides, isolated=options["isolated"], file=options["config"])
+        run = _run_of(paths, overrides, options) or Run(memory, paths, _deciding(overrides, options))
+        baselines = {options["baseline"]} - {None}
+        try:
+            narrowing = _narrowing(paths, options)
+            try:
+                _check_files(paths, configuration, run, narrowing, options)
+            finally:
+                baselines |= narrowing.baselines
+        except (ConfigError, MissingPath, click.ClickException) as problem:
+            if what is None:
+                raise
+            _complain(problem.format_message() if isinstance(problem, click.ClickException) else str(problem))
+        sys.stdout.flush()
+        return run.facts, baselines
+
+    def say(text: str | None) -> None:
+        if text is not None and not options["quiet"]:
+            click.echo(text, err=True)
+
+    watch(lint, say)
+    if sys.stderr.isatty():
+        # The terminal wrote ^C.
+        click.echo(err=True)
+    return 0
+
+
+def _narrowing(paths: Sequence[str], options: dict[str, Any]) -> Narrowing:
+    from kerascheck.narrow import Narrowing
+
+    changes = None
+    if options["diff_base"] is not None:
+        from kerascheck.changes import Changes
+
+        named = paths if "-" not in paths else [os.path.dirname(options["stdin_filename"] or "") or "."]
+        changes = Changes(options["diff_base"], named)
+    # What is gone from the files of one shard may be in those of another.
+    tops = () if options["shard"] or "-" in paths else paths
+    return Narrowing(options["baseline"], configured=not options["no_baseline"], changes=changes, tops=tops)
+
+
+def _write_baseline(outcome: Outcome, files: Sequence[File], options: dict[str, Any]) -> int:
+    """Write what was found into a file; the exit code of the run."""
+    from kerascheck import baseline
+    from kerascheck.report import common, concise, overview, text
+
+    path, findings = options["write_baseline"], outcome.findings
+    try:
+        baseline.write(path, findings, outcome.sources)
+    except OSError as problem:
+        raise click.ClickException(f"{path}: the baseline cannot be written: {problem.strerror or problem}") from None
+    for line in concise.render([], outcome.errors, outcome.sources):
+        click.echo(line, err=True)
+    if not options["quiet"]:
+        places = common.count(len({finding.location.path for finding in findings}), "file")
+        click.echo(f"Wrote {common.count(len(findings), 'finding')} of {places} to {path}.")
+        if any(file.settings.baseline is None for file in files):
+            click.echo(overview.with_baseline(_arguments(), text.terminal_columns()))
+    return 2 if outcome.errors else 0
+
+
+def _show_settings(path: str, configuration: Configuration, options: dict[str, Any]) -> int:
     from kerascheck import show_settings
     from kerascheck.check import with_large_stack
 
+    option = next((name for name in ("baseline", "no_baseline") if options[name]), None)
+    baseline = (option and _written(option), options["baseline"] and os.path.abspath(options["baseline"]))
     try:
-        click.echo("\n".join(with_large_stack(lambda: list(show_settings.lines(path, configuration)))))
+        click.echo("\n".join(with_large_stack(lambda: list(show_settings.lines(path, configuration, baseline)))))
     except ValueError as problem:
         raise click.ClickException(f"{path}: {problem}") from None
     return 0
@@ -407,13 +523,15 @@ def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
         outcome = Outcome(errors=[FileError(UNREADABLE, place, problem.message)], files=1)
     else:
         outcome = engine.Session(configuration).lint(source)
+    narrowing = _narrowing(("-",), options)
+    narrowing.take(outcome, [file])
     if options["diff"]:
-        return _diff([file], outcome, options, data)
+        return _diff([file], outcome, narrowing, options, data)
     if not options["fix"]:
         return _report(outcome, [file], options)
     from kerascheck.repair import repairs
 
-    made = list(repairs([file], outcome, unsafe=options["unsafe_fixes"], given=data))
+    made = list(repairs([file], outcome, unsafe=options["unsafe_fixes"], narrowing=narrowing, given=data))
     for repair in made:
         data = repair.after
         _took(repair, outcome, options)
@@ -422,13 +540,13 @@ def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
     return _report(outcome, [file], options, err=True, fixed=sum(len(repair.fixed.applied) for repair in made))
 
 
-def _fix(files: Sequence[File], outcome: Outcome, options: dict[str, Any]) -> int:
+def _fix(files: Sequence[File], outcome: Outcome, narrowing: Narrowing, options: dict[str, Any]) -> int:
     """Write every file that fixes change; how many findings that repaired."""
     from kerascheck.fix import write_atomically
     from kerascheck.repair import repairs
 
     applied = 0
-    for repair in repairs(files, outcome, unsafe=options["unsafe_fixes"]):
+    for repair in repairs(files, outcome, unsafe=options["unsafe_fixes"], narrowing=narrowing):
         path = repair.source.path
         try:
             write_atomically(path, repair.after)
@@ -484,13 +602,19 @@ def _took(repair: Repair, outcome: Outcome, options: dict[str, Any]) -> None:
         click.echo(common.fixed(repair.source.path, repair.fixed.applied), err=True)
 
 
-def _diff(files: Sequence[File], outcome: Outcome, options: dict[str, Any], given: bytes | None = None) -> int:
+def _diff(
+    files: Sequence[File],
+    outcome: Outcome,
+    narrowing: Narrowing,
+    options: dict[str, Any],
+    given: bytes | None = None,
+) -> int:
     """Print what --fix would change as one patch; the exit code of the run."""
     from kerascheck.patch import patch
     from kerascheck.repair import repairs
     from kerascheck.report import common, concise
 
-    made = list(repairs(files, outcome, unsafe=options["unsafe_fixes"], given=given))
+    made = list(repairs(files, outcome, unsafe=options["unsafe_fixes"], narrowing=narrowing, given=given))
     folder, text = patch(
         {repair.source.path: (repair.before, repair.after) for repair in made if not repair.cells},
         {repair.source.path: repair.cells for repair in made},
@@ -521,7 +645,7 @@ def _report(
     if options["output_format"] in _FOR_PROGRAMS:
         from kerascheck.report.report import Report
 
-        report = Report(findings, errors, outcome.sources, outcome.files, evidence, failing, pages)
+        report = Report(findings, errors, outcome.sources, outcome.files, evidence, failing, pages, outcome.left_out)
         _for_programs(report, options, err, fixed)
     else:
         _lines(outcome, evidence, pages if _takes_links(options, err) else {}, options, err, fixed)
@@ -554,7 +678,12 @@ def _for_programs(report: Report, options: dict[str, Any], err: bool, fixed: int
     _write_report(options["output_file"], f"{text}\n" if text else "")
     if not options["quiet"]:
         summary = common.summary(
-            report.findings, report.errors, report.files, fixed=fixed, unsafe=options["unsafe_fixes"]
+            report.findings,
+            report.errors,
+            report.files,
+            fixed=fixed,
+            unsafe=options["unsafe_fixes"],
+            left_out=report.left_out,
         )
         click.echo(summary, err=err)
 
@@ -579,7 +708,14 @@ def _lines(
     from kerascheck.report import common
 
     findings, errors = outcome.findings, outcome.errors
-    summary = common.summary(findings, errors, outcome.files, fixed=fixed, unsafe=options["unsafe_fixes"])
+    summary = common.summary(
+        findings,
+        errors,
+        outcome.files,
+        fixed=fixed,
+        unsafe=options["unsafe_fixes"],
+        left_out=outcome.left_out,
+    )
     if options["output_format"] == "concise":
         from kerascheck.report import concise
 
@@ -636,12 +772,15 @@ def _for_people(
         ),
     ]
     closing = [*overview.start(rules, summaries, click.style, width), *text.wrapped(summary, width)]
-    arguments = click.get_current_context().meta[_ARGUMENTS]
-    if command := overview.next_command(
-        findings, rules, arguments[arguments[0] == "check" :], width, fixing=options["fix"]
-    ):
+    if command := overview.next_command(findings, rules, _arguments(), width, fixing=options["fix"]):
         closing.append(command)
     return lines, closing
+
+
+def _arguments() -> list[str]:
+    """Those of this run, as another one can have them."""
+    given = click.get_current_context().meta[_ARGUMENTS]
+    return [each for each in given[given[:1] == ("check",) :] if each != "--watch"]
 
 
 def _color(choice: str) -> bool | None:

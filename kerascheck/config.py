@@ -91,6 +91,8 @@ class Settings:
     include_tests: bool = False
     """Whether discovery takes test files too."""
     respect_gitignore: bool = True
+    baseline: str | None = None
+    """The file of findings that are not reported."""
     docs_url: str = DOCS_URL
     """The address of the site with the pages of the rules; empty: findings have no addresses."""
     machine: Machine | None = None
@@ -143,7 +145,8 @@ def overrides_from(options: Mapping[str, Any], prefix: str = "--") -> Overrides:
             except ConfigError as problem:
                 raise ConfigError(f"{prefix}{key} {problem}") from None
     selection = Selection(words("select") or None, words("extend_select"), words("ignore") + words("extend_ignore"))
-    stated_in = {key: f"{prefix}{key}" for key in SETTINGS if options.get(key.replace("-", "_"))}
+    # What is left out of a report does not decide what is found.
+    stated_in = {key: f"{prefix}{key}" for key in SETTINGS if key != "baseline" and options.get(key.replace("-", "_"))}
     if "docs_url" not in values and (site := os.environ.get(DOCS_URL_VARIABLE)):
         try:
             values["docs_url"], stated_in["docs-url"] = _address(site, here), DOCS_URL_VARIABLE
@@ -237,6 +240,12 @@ def _address(value: Any, folder: str) -> str:
     return value
 
 
+def _file(value: Any, folder: str) -> str:
+    if not isinstance(value, str) or not value or "\0" in value:
+        raise ConfigError('must be the path of a file, such as "kerascheck-baseline.json"')
+    return os.path.join(folder, value)
+
+
 @dataclass(frozen=True)
 class Setting:
     """A key of the configuration.
@@ -293,6 +302,12 @@ SETTINGS: dict[str, Setting] = {
     ),
     "include-tests": Setting(_flag, _FLAG, "Whether test files found in folders are linted too."),
     "respect-gitignore": Setting(_flag, _FLAG, "Whether what git ignores is left out."),
+    "baseline": Setting(
+        _file,
+        "path of a file",
+        "The findings that this file has are not reported; --write-baseline writes it.",
+        "none",
+    ),
     "docs-url": Setting(
         _address,
         "address",

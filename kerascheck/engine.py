@@ -388,13 +388,22 @@ def is_on_disk(source: Source) -> bool:
     return there == source.text or there.replace("\r\n", "\n").replace("\r", "\n") == source.text
 
 
-def fix(source: Source, file: File, outcome: Outcome, *, unsafe: bool, unsaved: Sequence[Source] = ()) -> Fixed[Source]:
+def fix(
+    source: Source,
+    file: File,
+    outcome: Outcome,
+    *,
+    unsafe: bool,
+    unsaved: Sequence[Source] = (),
+    narrowed: Callable[[Source, Sequence[Finding]], list[Finding]] | None = None,
+) -> Fixed[Source]:
     """Apply the fixes of a file's findings, as far as ``unsafe`` allows, to its text.
 
     Args:
         outcome: the run in which the findings were made: other files whose check found
             something in this one are checked again with every change.
         unsaved: sources to use instead of what is on disk.
+        narrowed: the findings of a changed text that are fixed, of all that it has; None: all.
     """
     from kerascheck.fix import apply_fixes
 
@@ -402,7 +411,8 @@ def fix(source: Source, file: File, outcome: Outcome, *, unsafe: bool, unsaved: 
 
     def find(changed: Source) -> list[Finding]:
         analysis = Analysis([changed, *unsaved])
-        return _merge([file], [analysis.check(each) for each in (file, *others)]).findings
+        found = _merge([file], [analysis.check(each) for each in (file, *others)]).findings
+        return found if narrowed is None else narrowed(changed, found)
 
     is_python = kind_of(source.path) is None
     return with_large_stack(

@@ -12,6 +12,21 @@ if TYPE_CHECKING:
     from kerascheck.source import Source
 
 
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Findings that a run has, and does not report."""
+
+    in_baseline: int = 0
+    gone: int = 0
+    """Entries of the baselines whose finding is gone."""
+    baselines: tuple[str, ...] = ()
+    """The names of the baselines that were read."""
+    unchanged: int = 0
+    """Findings on lines that have not changed."""
+    since: str | None = None
+    """The revision since which lines had to change."""
+
+
 @dataclass
 class Outcome:
     """What linting some files gave."""
@@ -31,3 +46,4 @@ class Outcome:
     """By code the summary of each rule that found something, and whether it is about speed; None where the registry tells."""
     is_certain: bool = True
     """Whether another run finds the same, as long as what was read is the same: not where a check failed or took too long."""
+    left_out: LeftOut = field(default_factory=LeftOut)

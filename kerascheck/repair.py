@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from kerascheck import engine
 from kerascheck.finding import UNREADABLE, FileError, Location
 from kerascheck.fix import Fixed
+from kerascheck.narrow import Narrowing
 from kerascheck.outcome import Outcome
 from kerascheck.source import Source, Unreadable, decode
 from kerascheck.source.discovery import File
@@ -45,7 +46,14 @@ class Repair:
         outcome.findings.sort(key=lambda finding: finding.sort_key)
 
 
-def repairs(files: Sequence[File], outcome: Outcome, *, unsafe: bool, given: bytes | None = None) -> Iterator[Repair]:
+def repairs(
+    files: Sequence[File],
+    outcome: Outcome,
+    *,
+    unsafe: bool,
+    narrowing: Narrowing,
+    given: bytes | None = None,
+) -> Iterator[Repair]:
     """The repairs of all files that fixes change, sorted by path.
 
     Each is made when it is asked for: a file that was written in between counts as it is then for those that import it.
@@ -54,6 +62,7 @@ def repairs(files: Sequence[File], outcome: Outcome, *, unsafe: bool, given: byt
     Args:
         outcome: what linting ``files`` gave.
         unsafe: whether fixes count that may change results.
+        narrowing: what the findings of ``outcome`` were narrowed by.
         given: the bytes of the one file, where they are not on disk.
     """
     by_path = {file.path: file for file in files}
@@ -61,7 +70,7 @@ def repairs(files: Sequence[File], outcome: Outcome, *, unsafe: bool, given: byt
         source = outcome.sources[path]
         if source.piped:
             continue
-        fixed = engine.fix(source, by_path[path], outcome, unsafe=unsafe)
+        fixed = engine.fix(source, by_path[path], outcome, unsafe=unsafe, narrowed=narrowing.of_text)
         if fixed.text == source.text:
             continue
         if source.cells is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from kerascheck import registry
@@ -19,8 +19,13 @@ _PRINTED_APART = ("origin", "selections", "stated_in", "machine")
 _NEEDED_BY_TENSORFLOW = {"python": "Python", "numpy": "NumPy"}
 
 
-def lines(path: str, configuration: Configuration) -> Iterator[str]:
+def lines(
+    path: str, configuration: Configuration, baseline: tuple[str | None, str | None] = (None, None)
+) -> Iterator[str]:
     """Lines of ``key = value  (where)``, for people. What a script's own code tells counts where that is named.
+
+    Args:
+        baseline: the option that names one instead of the configuration, and the one that it names.
 
     Raises:
         ConfigError: a setting cannot be used.
@@ -29,6 +34,9 @@ def lines(path: str, configuration: Configuration) -> Iterator[str]:
     folder = os.path.abspath(path) if os.path.isdir(path) else os.path.dirname(os.path.abspath(path))
     settings = configuration.for_folder(folder)
     registry.validate(settings)
+    option, named = baseline
+    if option is not None:
+        settings = replace(settings, baseline=named, stated_in={**settings.stated_in, "baseline": (option,)})
     target = _target(path, folder, settings)
     inferred = {
         "target-tensorflow": (target.runtime.tensorflow_version, target.tensorflow),
@@ -102,8 +110,8 @@ def _requirement(stated: Stated, path: str) -> str:
 
 def _written(value: Any) -> str:
     """A value as the configuration has it, words without quotation marks."""
-    if isinstance(value, Severity):
-        return str(value)
+    if value is None or isinstance(value, Severity):
+        return str(value).lower()
     if isinstance(value, tuple):
         value = [item.glob if isinstance(item, Pattern) else item for item in value]
     return json.dumps(value, ensure_ascii=False)

@@ -45,6 +45,7 @@ def test_defaults_are_named_as_such(shown):
         "backend": "tensorflow  (default)",
         "include-tests": "false  (default)",
         "respect-gitignore": "true  (default)",
+        "baseline": "none  (default)",
         "docs-url": '""  (default)',
     }
 

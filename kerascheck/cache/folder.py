@@ -147,8 +147,26 @@ class Folder:
         return size
 
 
+class InMemory(Folder):
+    """The same for the time of one process: where nothing may be written, or nothing kept."""
+
+    def __init__(self) -> None:
+        super().__init__("")
+        self._texts: dict[str, str] = {}
+
+    def read(self, name: str) -> Any:
+        """See :meth:`Folder.read`."""
+        text = self._texts.get(name)
+        return None if text is None else json.loads(text)
+
+    def write(self, files: Mapping[str, Any]) -> bool:
+        """See :meth:`Folder.write`."""
+        self._texts.update((name, json.dumps(content)) for name, content in files.items())
+        return True
+
+
 def _digest(text: bytes) -> bytes:
     return hashlib.blake2b(text, digest_size=16).hexdigest().encode()
 
 
-__all__ = ["Damaged", "Folder", "folder_for"]
+__all__ = ["Damaged", "Folder", "InMemory", "folder_for"]

@@ -60,6 +60,12 @@ class Run:
         self._facts: list[disk.Fact | None] = []
         self._outdated: set[int] = set()
         self._settled: dict[int, disk.Fact] = {}
+        self._record: disk.Record | None = None
+
+    @property
+    def facts(self) -> Sequence[disk.Fact | None]:
+        """All that the outcome follows from; where there is none because something was wrong, what was asked until then."""
+        return self._facts if self._record is None else self._record.facts
 
     def recall(self) -> Linted | None:
         """What an earlier run found, where everything is as it was then."""
@@ -88,7 +94,7 @@ class Run:
         """Note what is asked of the disk, and remember what still holds of what the earlier run worked out."""
         for number, fact in self._settled.items():
             self._facts[number] = fact
-        record = disk.Record(self._facts, self._outdated)
+        record = self._record = disk.Record(self._facts, self._outdated)
         memo = Memo(record, self._earlier(), self._outdated)
         with disk.recording(record):
             yield memo

@@ -96,8 +96,9 @@ class Plugin:
         if not any("keras" in line or "tensorflow" in line for line in self._lines):
             return
         from kerascheck.finding import INTERNAL
+        from kerascheck.narrow import Narrowing
         from kerascheck.source import Source, display_path
-        from kerascheck.source.discovery import wanted
+        from kerascheck.source.discovery import File, wanted
 
         piped = self._filename in ("-", "stdin")
         path = self._filename if piped else display_path(self._filename)
@@ -105,6 +106,7 @@ class Plugin:
         if not piped and not wanted(path, settings):
             return
         outcome = self._session.lint(Source(path, "".join(self._lines)))
+        Narrowing().take(outcome, [File(path, settings)])
         for finding in outcome.findings:
             yield _report(finding.location, finding.code, finding.message)
         for error in outcome.errors:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from kerascheck.finding import Applicability, FileError, Finding, Location, Severity
+from kerascheck.outcome import LeftOut
 
 SAFE_OPTION, UNSAFE_OPTION = "--fix", "--fix --unsafe-fixes"
 _NOUNS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "hint"}
@@ -37,7 +38,13 @@ def count(number: int, noun: str) -> str:
 
 
 def summary(
-    findings: Sequence[Finding], errors: Sequence[FileError], files: int, *, fixed: int = 0, unsafe: bool = False
+    findings: Sequence[Finding],
+    errors: Sequence[FileError],
+    files: int,
+    *,
+    fixed: int = 0,
+    unsafe: bool = False,
+    left_out: LeftOut = LeftOut(),
 ) -> str:
     """One line about a whole run.
 
@@ -46,9 +53,11 @@ def summary(
         files: how many files were linted.
         fixed: how many findings were repaired.
         unsafe: whether ``--unsafe-fixes`` was given.
+        left_out: what is not reported.
     """
     if not findings and not errors and not fixed:
-        return f"No problems found in {count(files, 'file')}."
+        new = "new " * bool(left_out.baselines or left_out.since)
+        return " ".join((f"No {new}problems found in {count(files, 'file')}.", *not_reported(left_out)))
     severities = Counter(finding.severity for finding in findings)
     parts = []
     if findings or fixed:
@@ -65,7 +74,23 @@ def summary(
         )
     if errors:
         parts.append(f"{count(len(errors), 'file error')}")
-    return ". ".join(parts) + "."
+    return " ".join((*(f"{part}." for part in parts), *not_reported(left_out)))
+
+
+def not_reported(left_out: LeftOut) -> Iterator[str]:
+    """Sentences about what a run leaves out; none where it leaves out nothing."""
+    baselines = " and ".join(left_out.baselines)
+    reasons = []
+    if left_out.in_baseline:
+        reasons.append(f"{left_out.in_baseline} in {baselines}")
+    if left_out.unchanged:
+        reasons.append(f"{left_out.unchanged} on lines unchanged since {plain(str(left_out.since))}")
+    if reasons:
+        yield f"Not reported: {', '.join(reasons)}."
+    if left_out.gone == 1:
+        yield f"1 finding of {baselines} no longer exists; --write-baseline drops it."
+    elif left_out.gone:
+        yield f"{left_out.gone} findings of {baselines} no longer exist; --write-baseline drops them."
 
 
 def _fixable(findings: Sequence[Finding], unsafe: bool) -> Iterator[str]:

@@ -44,6 +44,8 @@ def _summary(report: Report) -> dict[str, Any]:
         **{str(severity): severities[severity] for severity in sorted(Severity, reverse=True)},
         "fixable": sum(map(is_fixable, report.findings)),
         "errors": len(report.errors),
+        "not_reported": {"in_baseline": report.left_out.in_baseline, "on_unchanged_lines": report.left_out.unchanged},
+        "gone_from_baseline": report.left_out.gone,
         "rules": dict(sorted(Counter(finding.code for finding in report.findings).items())),
     }
 

@@ -127,6 +127,18 @@ def next_command(
     )
 
 
+def with_baseline(arguments: Sequence[str], width: int) -> str:
+    """The line with the command that reports only what is new since a run that wrote a baseline.
+
+    Args:
+        arguments: those of that run.
+        width: columns of the terminal.
+    """
+    name = "--write-baseline"
+    reading = [name.replace("write-", "") + each[len(name) :] if each.startswith(name) else each for each in arguments]
+    return _next(" ".join(("kerascheck", *map(shlex.quote, reading))), "what is new", width)
+
+
 def _again(arguments: Sequence[str], options: str) -> str:
     command = " ".join(("kerascheck", *map(shlex.quote, arguments), options))
     return command if len(command) <= _LONGEST_COMMAND else f"the same command with {options}"

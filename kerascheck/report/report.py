@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kerascheck.finding import Evidence, FileError, Finding
+from kerascheck.outcome import LeftOut
+from kerascheck.source.code import without_comments
 
 if TYPE_CHECKING:
     from kerascheck.source import Source
@@ -32,6 +34,8 @@ class Report:
     """The findings for which the run fails."""
     addresses: Mapping[Finding, str] = field(default_factory=dict)
     """The addresses of the pages of rules, where they have one."""
+    left_out: LeftOut = field(default_factory=LeftOut)
+    """What is not reported."""
 
     @property
     def items(self) -> list[Finding | FileError]:
@@ -43,25 +47,26 @@ class Report:
 def fingerprints(findings: Sequence[Finding], sources: Mapping[str, Source]) -> dict[Finding, str]:
     """For each finding what it keeps when lines are added, removed or indented elsewhere in its file: 32 hexadecimal digits.
 
-    It is made of the path, the rule and the text of the finding's lines; findings that are alike in all of these are counted in the
+    It is made of the path, the rule and the code of the finding's lines; findings that are alike in all of these are counted in the
     order of their places.
     """
     seen: Counter[str] = Counter()
     found = {}
     for finding in sorted(findings, key=lambda each: each.sort_key):
-        identity = "\0".join(
-            (finding.location.path, finding.code, text_of(finding, sources.get(finding.location.path)))
-        )
+        path = finding.location.path
+        identity = "\0".join((path, finding.code, code_of(finding, sources.get(path))))
         seen[identity] += 1
         found[finding] = hashlib.sha256(f"{identity}\0{seen[identity]}".encode()).hexdigest()[:32]
     return found
 
 
-def text_of(finding: Finding, source: Source | None) -> str:
-    """The lines of a finding, five at most, without their indentation; empty without the source."""
+def code_of(finding: Finding, source: Source | None) -> str:
+    """The lines of a finding, five at most, without white space and comments; empty without the source."""
     if source is None:
         return ""
     place = finding.location
     before = source.lines_above(place.cell)
     lines = range(place.line, min(place.end_line, place.line + _LINES - 1) + 1)
-    return "\n".join(source.line_text(source.offset(before + line, 1)).strip() for line in lines)
+    text = "\n".join(source.line_text(source.offset(before + line, 1)) for line in lines)
+    # What is said about a comment has nothing else to be known by.
+    return "".join((without_comments(text, expression=True).strip() or text).split())

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kerascheck.finding import Edit, Evidence, FileError, Finding, Location
+from kerascheck.narrow import Narrowing
 from kerascheck.source import Source
 
 if TYPE_CHECKING:
@@ -211,6 +212,7 @@ class _Desk:
 
         try:
             source, file, outcome = self._outcome(question)
+            Narrowing().take(outcome, [file])
             return _linted(source, file, outcome)
         except (ConfigError, Unreadable) as problem:
             return _refused(question.buffer, problem)
@@ -223,7 +225,9 @@ class _Desk:
 
         try:
             source, file, outcome = self._outcome(question)
-            return Repaired(source, safe_edits(source, file, outcome, _sources(question.unsaved)))
+            narrowing = Narrowing()
+            narrowing.take(outcome, [file])
+            return Repaired(source, safe_edits(source, file, outcome, _sources(question.unsaved), narrowing))
         except Exception:  # noqa: BLE001 - linting the file says what is wrong with it
             return Repaired(Source(question.buffer.path, ""), ())
 

@@ -11,6 +11,7 @@ from kerascheck.fix import compose
 from kerascheck.source import Source
 
 if TYPE_CHECKING:
+    from kerascheck.narrow import Narrowing
     from kerascheck.outcome import Outcome
     from kerascheck.source.discovery import File
 
@@ -25,8 +26,15 @@ def is_offered(finding: Finding) -> bool:
     return finding.fix is not None and bool(finding.fix.edits) and not finding.fix.withheld
 
 
-def safe_edits(source: Source, file: File, outcome: Outcome, unsaved: Sequence[Source]) -> tuple[Edit, ...]:
-    """The edits of ``source`` that apply its safe fixes: until nothing changes in a script, those that fit together in a notebook."""
+def safe_edits(
+    source: Source, file: File, outcome: Outcome, unsaved: Sequence[Source], narrowing: Narrowing
+) -> tuple[Edit, ...]:
+    """The edits of ``source`` that apply its safe fixes: until nothing changes in a script, those that fit together in a notebook.
+
+    Args:
+        outcome: what linting it gave, and ``narrowing`` left.
+        unsaved: sources to use instead of what is on disk.
+    """
     from kerascheck import engine
 
     if source.cells is not None:
@@ -34,7 +42,8 @@ def safe_edits(source: Source, file: File, outcome: Outcome, unsaved: Sequence[S
         return tuple(sorted({edit for fix in applied for edit in fix.edits}))
     if not any(map(is_safe, outcome.findings)):
         return ()
-    return _between(source.text, engine.fix(source, file, outcome, unsafe=False, unsaved=unsaved).text)
+    fixed = engine.fix(source, file, outcome, unsafe=False, unsaved=unsaved, narrowed=narrowing.of_text)
+    return _between(source.text, fixed.text)
 
 
 def _between(before: str, after: str) -> tuple[Edit, ...]:

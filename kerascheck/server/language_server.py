@@ -29,6 +29,7 @@ _WATCHED = (
     "**/requirements/*",
     "**/*.{yml,yaml}",
     "**/.kerascheck/evidence.json",
+    "**/*baseline*.json",
 )
 """What findings depend on beside the open files."""
 

@@ -111,6 +111,14 @@ def test_settings_of_the_project_count(project):
     assert len(lines(flake8("--kerascheck-isolated", "--kerascheck-min-severity=info", "train.py"))) > 1
 
 
+def test_what_is_in_the_baseline_is_not_reported(project):
+    project(train__py=SLOW, pyproject__toml='[tool.kerascheck]\nselect = ["KC101"]\nbaseline = "known.json"\n')
+    kerascheck(".", "--write-baseline", "known.json")
+    assert lines(flake8("train.py")) == []
+    project(train__py=SLOW + SLOW)
+    assert [line.split(":")[1] for line in lines(flake8("train.py"))] == ["10"]
+
+
 @pytest.mark.parametrize(("configured", "codes"), [('fail-on = "info"', []), ('min-severity = "info"', ["KC306"])])
 def test_infos_fail_no_build_unless_asked_for(project, configured, codes):
     project(train__py=SLOW, pyproject__toml=f'[tool.kerascheck]\nselect = ["KC306"]\n{configured}\n')

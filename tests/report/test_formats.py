@@ -75,6 +75,8 @@ def test_fingerprints_survive_moved_lines_and_tell_equal_ones_apart():
     moved = SCRIPT.with_text("import os\n\nif os:\n    " + CODE.replace("\n", "\n    "))
     (again,) = fingerprints([finding(moved)], {SCRIPT.path: moved}).values()
     assert first == again
+    noted = SCRIPT.with_text(CODE.replace("ds.map(f)", "ds.map( f )  # why"))
+    assert set(fingerprints([finding(noted, text="ds.map( f )")], {SCRIPT.path: noted}).values()) == {first}
     both = fingerprints([finding(), finding(text="ds.map(g)")], {SCRIPT.path: SCRIPT})
     assert len(set(both.values())) == 2
     twice = SCRIPT.with_text(CODE.replace("(g)", "(f)"))

@@ -224,6 +224,7 @@ def test_json_has_every_field_and_places_the_edits():
         "errors": [{"path": "b.py", "cell": None, "cell_number": None, "line": 1, "column": 2, "code": "KC999", "message": "does not parse"}],
         "summary": {
             "files": 3, "findings": 1, "error": 0, "warning": 1, "info": 0, "fixable": 1, "errors": 1,
+            "not_reported": {"in_baseline": 0, "on_unchanged_lines": 0}, "gone_from_baseline": 0,
             "rules": {"KC101": 1},
         },
     }  # fmt: skip

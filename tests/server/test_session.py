@@ -288,6 +288,37 @@ async def test_the_configuration_is_read_again(editor):
     await editor.until(lambda: "KC306" in codes(editor.client.diagnostics[uri]))
 
 
+async def test_what_is_in_the_baseline_is_not_shown(editor, monkeypatch):
+    (editor.folder / "pyproject.toml").write_text('[tool.kerascheck]\nselect = ["KC101"]\nbaseline = "known.json"\n')
+    (editor.folder / "train.py").write_text(SLOW)
+    monkeypatch.chdir(editor.folder)
+    assert kerascheck(".", "--write-baseline", "known.json").code == 0
+    await editor.start()
+    uri = editor.open("train.py", SLOW)
+    assert codes(await editor.shown(uri)) == []
+    editor.rewrite(
+        uri,
+        SLOW.replace("ds.batch(2)", "ds.map(lambda x: x * tf.random.uniform([], maxval=9, dtype=tf.int64)).batch(2)"),
+    )
+    (found,) = await editor.until(lambda: editor.client.diagnostics[uri] or False)
+    assert (found.code, found.range.start.line) == ("KC101", 5)
+
+
+async def test_what_is_in_the_baseline_is_not_fixed(editor, monkeypatch):
+    (editor.folder / "pyproject.toml").write_text('[tool.kerascheck]\nselect = ["KC103"]\nbaseline = "known.json"\n')
+    (editor.folder / "train.py").write_text(BATCHED)
+    monkeypatch.chdir(editor.folder)
+    assert kerascheck(".", "--write-baseline", "known.json").code == 0
+    await editor.start()
+    more = "more = dataset.unbatch().map(scale).batch(128)\n"
+    text = BATCHED.replace("model = ", f"{more}model = ") + "model.fit(more, epochs=3)\n"
+    uri = editor.open("train.py", text)
+    assert len(await editor.shown(uri)) == 1
+    (action,) = await editor.actions(uri, (0, 0), only=["source.fixAll"])
+    after = edited(await editor.resolve(action), text)
+    assert "dataset.map(scale).batch(256)" in after and "batch(128).map(scale)" in after
+
+
 async def test_requirements_are_read_again(editor):
     script = BATCHED.replace("epochs=3", "epochs=3, workers=2")
     (editor.folder / "requirements.txt").write_text("tensorflow==2.10.0\n")

@@ -1,0 +1,113 @@
+"""Which of the findings of a run are reported: those that no baseline has, on lines that have changed."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from kerascheck.outcome import LeftOut, Outcome
+
+if TYPE_CHECKING:
+    from kerascheck.baseline import Baseline
+    from kerascheck.changes import Changes
+    from kerascheck.finding import Finding
+    from kerascheck.source import Source
+    from kerascheck.source.discovery import File
+
+
+class Narrowing:
+    """Leaves findings out of an outcome, and those that fixes uncover later, too.
+
+    Args:
+        baseline: the file that the user names, for all files; raises :class:`ConfigError` where it cannot be used.
+        configured: whether the baselines count that configuration files name, where the user names none.
+        changes: the lines that have changed; None: all count.
+        tops: see :meth:`Baseline.gone`.
+
+    Attributes:
+        baselines: the files that were read, or could not be.
+    """
+
+    def __init__(
+        self,
+        baseline: str | None = None,
+        *,
+        configured: bool = True,
+        changes: Changes | None = None,
+        tops: Sequence[str] = (),
+    ):
+        self._baseline, self._configured, self._changes, self._tops = baseline, configured, changes, tops
+        self._read: dict[str, Baseline] = {}
+        self.baselines: set[str] = set()
+        self._hidden: Counter[tuple[str, str, str]] = Counter()
+        if baseline is not None:
+            self._baseline_at(baseline)
+
+    def take(self, outcome: Outcome, files: Sequence[File]) -> None:
+        """Leave out of an outcome, which linting ``files`` gave, what is not to be reported; raises :class:`ConfigError`."""
+        gone = self._hide_known(outcome, files)
+        remaining = self._wanted(outcome.findings, outcome.sources)
+        on_changed = remaining if self._changes is None else self._changes.touched(remaining, outcome.sources)
+        outcome.left_out = LeftOut(
+            in_baseline=len(outcome.findings) - len(remaining),
+            gone=gone,
+            baselines=tuple(dict.fromkeys(map(os.path.basename, self._read))),
+            unchanged=len(remaining) - len(on_changed),
+            since=None if self._changes is None else self._changes.revision,
+        )
+        outcome.findings = on_changed
+
+    def of_text(self, source: Source, findings: Sequence[Finding]) -> list[Finding]:
+        """Those of the findings of a text, which a fix has made of a file that was taken, that are reported."""
+        sources = {source.path: source}
+        remaining = self._wanted(findings, sources)
+        return remaining if self._changes is None else self._changes.touched(remaining, sources)
+
+    def _baseline_at(self, path: str) -> Baseline:
+        self.baselines.add(path)
+        if path not in self._read:
+            from kerascheck.baseline import Baseline
+
+            self._read[path] = Baseline(path)
+        return self._read[path]
+
+    def _hide_known(self, outcome: Outcome, files: Sequence[File]) -> int:
+        """Note what baselines hide; how many of their entries are gone."""
+        named: dict[str, list[File]] = {} if self._baseline is None else {self._baseline: []}
+        for file in files:
+            path = self._baseline or (file.settings.baseline if self._configured else None)
+            if path is not None:
+                named.setdefault(path, []).append(file)
+        failed = {error.location.path for error in outcome.errors}
+        gone = 0
+        for path, theirs in named.items():
+            baseline, paths = self._baseline_at(path), {file.path for file in theirs}
+            findings = [finding for finding in outcome.findings if finding.location.path in paths]
+            self._hidden.update(
+                _identity(each, outcome.sources) for each in baseline.hide(findings, outcome.sources, paths - failed)
+            )
+            gone += baseline.gone({file.path: file.settings for file in theirs if file.path not in failed}, self._tops)
+        return gone
+
+    def _wanted(self, findings: Iterable[Finding], sources: Mapping[str, Source]) -> list[Finding]:
+        """The findings that baselines do not hide."""
+        if not self._hidden:
+            return list(findings)
+        left = self._hidden.copy()
+        wanted = []
+        for finding in findings:
+            identity = _identity(finding, sources)
+            if left[identity]:
+                left[identity] -= 1
+            else:
+                wanted.append(finding)
+        return wanted
+
+
+def _identity(finding: Finding, sources: Mapping[str, Source]) -> tuple[str, str, str]:
+    from kerascheck.baseline import fingerprint
+
+    path = finding.location.path
+    return path, finding.code, fingerprint(finding, sources.get(path))

@@ -1,0 +1,233 @@
+"""``--watch`` lints again whenever something changes that the findings follow from."""
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command import kerascheck
+
+from kerascheck import engine, watch
+from kerascheck.source import disk
+
+HELPER = "import tensorflow as tf\n\n\ndef load(number):\n    return tf.data.Dataset.range(number).map(lambda x: {})\n"
+DRAWS = "x + tf.random.uniform([], maxval=9, dtype=tf.int64)"
+TRAIN = "from data import load\nimport tensorflow as tf\n\nmodel = tf.keras.Sequential()\nmodel.fit(load(10).batch(2).prefetch(2))\n"
+ONLY = ("--select", "serial-map", "--watch", "--output-format", "concise")
+NONE, ONE = "No problems found in 1 file.", "Found 1 problem (1 warning) in 1 file"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, in_this_process):
+    project = tmp_path / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    (project / ".git").mkdir()
+    (project / "data.py").write_text(HELPER.format("x"))
+    (project / "train.py").write_text(TRAIN)
+    return project
+
+
+@pytest.fixture
+def watching(folder, monkeypatch):
+    """Runs the command line; each pause does one step, and after the last the user interrupts."""
+
+    def run(*steps, arguments=("data.py",), options=ONLY):
+        pending = list(steps)
+
+        def sleep(seconds):
+            if seconds == watch._SETTLING:
+                return
+            if not pending:
+                raise KeyboardInterrupt
+            pending.pop(0)()
+
+        monkeypatch.setattr("time.sleep", sleep)
+        ran = kerascheck(*options, *arguments)
+        assert not pending
+        return ran
+
+    return run
+
+
+def write(name, text):
+    return lambda: Path(name).write_text(text)
+
+
+def nothing():
+    pass
+
+
+def summaries(ran):
+    return [line.split("; ")[0] for line in ran.out.splitlines() if line.startswith(("No ", "Found "))]
+
+
+def test_a_change_is_linted_and_the_end_is_no_error(watching):
+    ran = watching(nothing, write("data.py", HELPER.format(DRAWS)), nothing, write("data.py", HELPER.format("x + 1")))
+    assert (ran.code, summaries(ran)) == (0, [NONE, ONE, NONE])
+    said = "Watching for changes. Ctrl-C ends.\n"
+    assert re.fullmatch(rf"{said}(?:\d\d:\d\d:\d\d data.py has changed.\n{said}){{2}}", ran.err)
+    assert watching(options=(*ONLY, "-q")).err == ""
+
+
+def test_all_that_findings_follow_from_counts(watching, folder):
+    (folder / "data.py").write_text(HELPER.format(DRAWS))
+    (folder.parent / "known.json").write_text('{"kerascheck-baseline": 1, "findings": []}')
+    settings = 'baseline = "../known.json"\n'
+    steps = {
+        "pyproject.toml": write("pyproject.toml", '[tool.kerascheck]\nmin-severity = "error"\n'),
+        "kerascheck.toml": write("kerascheck.toml", settings),
+        "../known.json": lambda: kerascheck("data.py", "--select", "KC101", "--write-baseline", "../known.json"),
+        "data.py": write("data.py", HELPER.format(DRAWS).replace("maxval=9", "maxval=8")),
+        "train.py": write("train.py", TRAIN.replace("model.fit", "model.evaluate")),
+    }
+    ran = watching(*steps.values())
+    told = re.findall(r"\d\d:\d\d:\d\d (\S+) (?:has|and)", ran.err)
+    assert [os.path.basename(each) for each in told] == [os.path.basename(each) for each in steps]
+    words = [each.split()[0] for each in summaries(ran)]
+    assert words == ["Found", "No", "Found", "No", "Found", "Found"]
+
+
+def test_new_and_removed_files_count(watching, folder):
+    ran = watching(
+        write("more.py", HELPER.format(DRAWS)),
+        lambda: os.mkdir("deep"),
+        write("deep/more.py", HELPER.format(DRAWS)),
+        lambda: os.remove("more.py"),
+        arguments=(".",),
+    )
+    counts = [int(each.split(" in ")[1].split()[0]) for each in summaries(ran)]
+    assert counts[0] == 2 and counts[-1] == 3 and max(counts) == 4
+
+
+def test_what_does_not_matter_is_passed_over(watching, folder, monkeypatch):
+    (folder / "logs").mkdir()
+    asked = []
+    recheck = disk.Recheck
+    monkeypatch.setattr(disk, "Recheck", lambda: asked.append(1) or recheck())
+    ran = watching(
+        lambda: os.utime("data.py", (1, 1)),
+        nothing,
+        nothing,
+        write("data.py", HELPER.format("x")),
+        nothing,
+        write("logs/events", "1"),
+        nothing,
+    )
+    # At the beginning, and once for each that may have mattered.
+    assert len(asked) <= 4
+    assert summaries(ran) == [NONE], ran.err
+
+
+def test_what_changes_while_it_lints_is_not_missed(watching, folder, monkeypatch):
+    lint = engine.lint
+
+    def slow(*arguments, **options):
+        outcome = lint(*arguments, **options)
+        if HELPER.format("x") == Path("data.py").read_text():
+            write("data.py", HELPER.format(DRAWS))()
+        return outcome
+
+    monkeypatch.setattr(engine, "lint", slow)
+    assert summaries(watching()) == [NONE, ONE]
+
+
+def test_only_what_follows_from_the_change_is_checked_again(watching, folder, monkeypatch):
+    checked = []
+    check = engine.Analysis.check
+    monkeypatch.setattr(engine.Analysis, "check", lambda self, file: checked.append(file.path) or check(self, file))
+    (folder / "other.py").write_text(HELPER.format(DRAWS))
+    watching(write("data.py", HELPER.format("x + 2")), arguments=(".",))
+    assert (
+        sorted(checked) == ["data.py", "data.py", "other.py", "train.py", "train.py"] and checked.count("other.py") == 1
+    )
+
+
+def test_what_is_wrong_later_is_told_and_repaired(watching, folder):
+    ran = watching(
+        write("kerascheck.toml", "ignor = []\n"),
+        nothing,
+        write("kerascheck.toml", 'baseline = "none.json"\n'),
+        write("none.json", '{"kerascheck-baseline": 1, "findings": []}'),
+        lambda: os.remove("data.py"),
+        write("data.py", HELPER.format("x")),
+    )
+    errors = [line.split(":")[2].strip() for line in ran.err.splitlines() if line.startswith("kerascheck: error: ")]
+    assert errors == ["kerascheck.toml", "none.json", "data.py"]
+    assert ran.code == 0 and len(summaries(ran)) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"), [(("none.py",), "none.py: no such file"), ((".", "--baseline", "x"), "x: no such baseline")]
+)
+def test_what_is_wrong_at_the_beginning_ends_it(watching, arguments, said):
+    ran = watching(arguments=arguments)
+    assert ran.code == 2 and ran.err.startswith(f"kerascheck: error: {said}")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "-",
+        "--fix",
+        "--diff",
+        "--add-noqa",
+        "--write-baseline=x",
+        "--statistics",
+        "--show-settings",
+        "--explain-silence=3",
+    ],
+)
+def test_what_it_cannot_be_combined_with(folder, other):
+    ran = kerascheck("--watch", other)
+    assert ran.code == 2 and ran.err.count("\n") == 1 and "cannot be combined with " in ran.err and "--watch" in ran.err
+
+
+@pytest.mark.parametrize("number", [1, 50])
+@pytest.mark.parametrize("place", [".", "deep/down"])
+@pytest.mark.parametrize("question", ["digest", "is_file"])
+def test_files_are_watched_that_are_there_or_may_come_to_be(folder, monkeypatch, question, place, number):
+    paths = [folder / place / f"{each}.py" for each in range(number)]
+    if question == "digest":
+        (folder / place).mkdir(parents=True, exist_ok=True)
+        for path in paths:
+            path.write_text("x = 1\n")
+    record = disk.Record()
+    with disk.recording(record):
+        for path in paths:
+            (disk.is_file if question == "is_file" else disk.content)(str(path))
+    steps = [lambda: (folder / place).mkdir(parents=True, exist_ok=True), lambda: paths[0].write_text("x = 23\n")]
+    monkeypatch.setattr("time.sleep", lambda seconds: seconds == watch._SETTLING or steps.pop(0)())
+    assert watch.wait_for_change(record.facts, []).endswith("0.py has changed.")
+
+
+def test_something_that_never_settles_is_waited_for_no_longer(folder, monkeypatch):
+    times = iter(range(1000))
+
+    def sleep(seconds):
+        Path("data.py").write_text("#" * next(times))
+
+    monkeypatch.setattr("time.sleep", sleep)
+    assert "has changed" in watch.wait_for_change([], ["data.py"])
+    assert next(times) < 100
+
+
+@pytest.mark.parametrize("term", ["xterm", "dumb"])
+def test_on_a_terminal_each_round_has_the_screen_for_itself(folder, term):
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "kerascheck", "--watch", "data.py"]
+    environment = {**os.environ, "TERM": term}
+    process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
+    os.close(theirs)
+    shown = ""
+    while "Ctrl-C ends." not in shown:
+        shown += os.read(ours, 10_000).decode()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 0
+    assert ("\x1b[2J" in shown) == (term == "xterm")
+    assert "Traceback" not in os.read(ours, 10_000).decode()
+    os.close(ours)
