@@ -20,7 +20,7 @@ from kerascheck.meaning.data.epochs import (
     last_deterministic,
 )
 from kerascheck.meaning.data.image_flows import generators_of, handed_generators
-from kerascheck.meaning.data.mapped_functions import Facts, creates_state, facts_of
+from kerascheck.meaning.data.mapped_functions import Created, Creates, Facts, creates_state, facts_of
 from kerascheck.meaning.data.materialised import (
     counted_lists,
     iterators_given,
@@ -44,6 +44,8 @@ from kerascheck.meaning.data.stages import nearest_before
 
 __all__ = [
     "Added",
+    "Created",
+    "Creates",
     "DoubleDataset",
     "Facts",
     "Frozen",

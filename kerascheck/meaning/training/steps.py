@@ -35,7 +35,7 @@ from kerascheck.knowledge.namespaces import (
     OF_KERAS_OPTIMIZERS,
     TENSORFLOW,
 )
-from kerascheck.meaning.data.mapped_functions import creates_state
+from kerascheck.meaning.data.mapped_functions import Created, creates_state
 from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.graph.traced_code import asks_for_mode, is_captured
 from kerascheck.meaning.program.loops import A_FEW_STEPS, SHORT_LOOP, most_iterations
@@ -81,7 +81,7 @@ class EagerStep:
         takes_optimizers: whether its function is handed one optimizer, then another: each makes its variables in its first step, and a tf.function only in its first call.
         may_be_meant: whether something speaks for how it is: its name does; a condition asks for a mode; tf.function stands above it as a comment; no optimizer updates the weights, but ``variable.assign_sub(rate * gradient)``; what goes into a model
             is changed, and not its weights; each turn gives the optimizer a number that a trace would keep; a library that cannot be seen calls the model; or the same lines stand in a tf.function of the file, too.
-        makes: what its function, or turn of its loop, makes anew each time although it has variables, which a tf.function may not: "tf.Variable", "The layer Dense", ...
+        makes: what its function, or turn of its loop, makes anew each time although it has variables, which a tf.function may not.
         computes_outside: what takes tensors out of the graph under its tape, a function of NumPy or ``.numpy()``, or what a model's ``call`` draws with: "np.unique", ...
         reads: the first call in what it runs that takes a tensor's numbers, under its tape or beside it, which raises in a tf.function.
     """
@@ -96,7 +96,7 @@ class EagerStep:
     is_compiled_in_part: bool
     takes_optimizers: bool
     may_be_meant: bool
-    makes: str | None
+    makes: Created | None
     computes_outside: str | None
     reads: Call | None
 
@@ -475,7 +475,7 @@ def _changes_outside(function: Function, node: cst.CSTNode) -> bool:
     )
 
 
-def _makes_state(module: Module, frame: Scope) -> str | None:
+def _makes_state(module: Module, frame: Scope) -> Created | None:
     """What a function or a turn of a loop, or what it calls, makes under no condition, and has variables: a tf.function raises ValueError for it."""
     return next(
         (
