@@ -4,13 +4,8 @@ import libcst as cst
 import pytest
 from snippets import IMPORTS, MODEL, load, written
 
-from kerascheck.meaning.training.repeated_training import (
-    is_one_item,
-    is_slice_by_iteration,
-    least_iterations,
-    rebuilt_models,
-    repeated_calls,
-)
+from kerascheck.meaning.program.items import is_one_item, is_slice_by_iteration
+from kerascheck.meaning.training.repeated_training import least_iterations, rebuilt_models, repeated_calls
 
 BUILD = (
     IMPORTS

@@ -32,11 +32,11 @@ from kerascheck.knowledge.callables import PY_FUNCTIONS, having
 from kerascheck.knowledge.classes import GRADIENT_TAPE_GRADIENT
 from kerascheck.knowledge.python import BUILTINS
 from kerascheck.knowledge.symbols import Trait
+from kerascheck.meaning.data.games import environment_loop
 from kerascheck.meaning.data.mapped_functions import SIZING
 from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.program.loops import SHORT_LOOP, loop_that_changes, most_iterations
 from kerascheck.meaning.program.program import Program
-from kerascheck.meaning.training.steps import environment_loop
 from kerascheck.syntax.tree import Tree
 from kerascheck.syntax.written import last_name
 

@@ -52,7 +52,7 @@ from kerascheck.knowledge.classes import GRADIENT_TAPE, LAYER_SETATTR, MODEL_SET
 from kerascheck.meaning.data.mapped_functions import creates_state
 from kerascheck.meaning.program.loops import arguments_for, bound_in, local_names
 from kerascheck.meaning.program.program import Program
-from kerascheck.meaning.training.tapes import tapes_of
+from kerascheck.meaning.program.tapes import tapes_of
 from kerascheck.syntax.conditions import written_conditions
 from kerascheck.syntax.tree import Tree
 from kerascheck.syntax.written import is_beside_training
