@@ -27,7 +27,7 @@ from kerascheck.meaning.data.materialised import (
     knows_length,
     lists_trained_on,
 )
-from kerascheck.meaning.data.options import Loss, LostOptimization, lost_optimizations
+from kerascheck.meaning.data.options import Lost, LostOptimization, lost_optimizations
 from kerascheck.meaning.data.order import Added, Wish, WishKind, arrangement
 from kerascheck.meaning.data.pipelines import Operation, Pipelines
 from kerascheck.meaning.data.read_images import ReadImage, images_read_first
@@ -49,7 +49,7 @@ __all__ = [
     "DoubleDataset",
     "Facts",
     "Frozen",
-    "Loss",
+    "Lost",
     "LostOptimization",
     "Operation",
     "Pipelines",
