@@ -20,14 +20,14 @@ from kerascheck.meaning.data.epochs import (
     last_deterministic,
 )
 from kerascheck.meaning.data.image_flows import generators_of, handed_generators
-from kerascheck.meaning.data.mapped_functions import Facts, creates_state, facts_of
+from kerascheck.meaning.data.mapped_functions import Created, Creates, Facts, creates_state, facts_of
 from kerascheck.meaning.data.materialised import (
     counted_lists,
     iterators_given,
     knows_length,
     lists_trained_on,
 )
-from kerascheck.meaning.data.options import Loss, LostOptimization, lost_optimizations
+from kerascheck.meaning.data.options import Lost, LostOptimization, lost_optimizations
 from kerascheck.meaning.data.order import Added, Wish, WishKind, arrangement
 from kerascheck.meaning.data.pipelines import Operation, Pipelines
 from kerascheck.meaning.data.read_images import ReadImage, images_read_first
@@ -44,10 +44,12 @@ from kerascheck.meaning.data.stages import nearest_before
 
 __all__ = [
     "Added",
+    "Created",
+    "Creates",
     "DoubleDataset",
     "Facts",
     "Frozen",
-    "Loss",
+    "Lost",
     "LostOptimization",
     "Operation",
     "Pipelines",

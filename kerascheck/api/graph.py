@@ -9,6 +9,7 @@ Example:
 from __future__ import annotations
 
 from kerascheck.meaning.graph.compiled_loops import (
+    TurnKind,
     calls_beside_training,
     changing_constants,
     changing_shapes,
@@ -35,6 +36,7 @@ __all__ = [
     "Effect",
     "Once",
     "PythonInMap",
+    "TurnKind",
     "calls_beside_training",
     "changing_constants",
     "changing_shapes",

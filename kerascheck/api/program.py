@@ -22,7 +22,10 @@ from kerascheck.meaning.program.clocks import (
 )
 from kerascheck.meaning.program.device_settings import LateSetting, late_settings
 from kerascheck.meaning.program.device_start import initialising_call
-from kerascheck.meaning.program.distribution import (
+from kerascheck.meaning.program.loops import SHORT_LOOP, loop_that_changes, most_iterations
+from kerascheck.meaning.program.old_names import Fate, OldName, old_names, session_configs
+from kerascheck.meaning.program.program import Program
+from kerascheck.meaning.training.distribution import (
     eager_strategy_runs,
     given_models,
     unconditional_mirrors,
@@ -32,9 +35,6 @@ from kerascheck.meaning.program.distribution import (
     unplaced_optimizers,
     unscaled_batches,
 )
-from kerascheck.meaning.program.loops import SHORT_LOOP, loop_that_changes, most_iterations
-from kerascheck.meaning.program.old_names import Fate, OldName, old_names, session_configs
-from kerascheck.meaning.program.program import Program
 
 __all__ = [
     "SHORT_LOOP",

@@ -12,7 +12,9 @@ from kerascheck.meaning.data.fitted_data import (
     steps_of_epoch,
     trained_examples,
 )
+from kerascheck.meaning.data.games import environment_loop, steps_environment
 from kerascheck.meaning.models.batches import batches_of
+from kerascheck.meaning.program.tapes import tape_of, tapes_of
 from kerascheck.meaning.training.batch_sizes import is_free_to_grow, saved_steps
 from kerascheck.meaning.training.callbacks import (
     FrequentSave,
@@ -25,13 +27,8 @@ from kerascheck.meaning.training.comparisons import compared_fits
 from kerascheck.meaning.training.portions import SHORT_FIT, Portion, is_at_end_of_game, portion_of
 from kerascheck.meaning.training.predictions import evaluated_batches, repeated_predictions
 from kerascheck.meaning.training.read_results import ReadResults, results_read_back
-from kerascheck.meaning.training.repeated_training import (
-    RebuiltModel,
-    rebuilt_models,
-    repeated_calls,
-)
-from kerascheck.meaning.training.steps import eager_steps, environment_loop, steps_environment
-from kerascheck.meaning.training.tapes import tape_of, tapes_of
+from kerascheck.meaning.training.repeated_training import RebuiltModel, rebuilt_models, repeated_calls
+from kerascheck.meaning.training.steps import eager_steps
 
 __all__ = [
     "SHORT_FIT",

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from kerascheck.knowledge.symbols import State, Writes
 from kerascheck.meaning.data.buffers import AtTheEnd, Unbuffered
-from kerascheck.meaning.data.mapped_functions import Stateful, Through, display_name
+from kerascheck.meaning.data.mapped_functions import Created, Creates, Stateful, Through, display_name
 from kerascheck.meaning.graph.traced_code import is_seen_compiled
+from kerascheck.meaning.models.models import Model
 from kerascheck.meaning.module import Module
 
-__all__ = ["no_buffer", "no_values", "not_seen_compiled", "runs_once", "stateful"]
+__all__ = ["created", "model_size", "no_buffer", "no_values", "not_seen_compiled", "runs_once", "stateful"]
 
 _NO_VALUES = {
     "call": "The tensors of a layer or model have no values while Keras traces call().",
@@ -126,3 +127,31 @@ def stateful(found: Stateful) -> str:
         return _OF_LAYERS[found.state].format(name=found.name)
     words = _OF_FUNCTIONS[found.state] if found.writes is None else _OF_WRITES[found.writes]
     return words.format(name=display_name(found.name))
+
+
+def created(found: Created, *, begins: bool = False) -> str:
+    """What a call makes that has variables or trains, at the beginning of a sentence or inside of one.
+
+    Example:
+        >>> words.created(data.creates_state(call("keras.layers.Dense(3)")))
+        'the layer Dense'
+    """
+    if found.kind is Creates.VARIABLE:
+        return "tf.Variable"
+    return f"{'The' if begins else 'the'} {'layer' if found.kind is Creates.LAYER else 'optimizer'} {found.name}"
+
+
+def model_size(model: Model) -> str:
+    """What a model is by its size.
+
+    Example:
+        >>> words.model_size(module("keras.Sequential([keras.Input((9,)), keras.layers.Dense(3)])").models[0])
+        '30-parameter model'
+    """
+    if model.parameters is not None:
+        return f"{model.parameters:,}-parameter model"
+    if model.most_parameters is None:
+        return "model of unknown size"
+    if model.is_counted:
+        return f"model of at most {model.most_parameters:,} parameters"
+    return "model of a few small dense layers"

@@ -3,7 +3,7 @@
 import pytest
 from snippets import IMPORTS, load
 
-from kerascheck.meaning.program.distribution import (
+from kerascheck.meaning.training.distribution import (
     eager_strategy_runs,
     given_models,
     unconditional_mirrors,

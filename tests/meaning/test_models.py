@@ -4,7 +4,6 @@ import pytest
 from snippets import IMPORTS, load
 
 from kerascheck.interpreter.values import Instance
-from kerascheck.meaning.models.batches import batches_of
 from kerascheck.meaning.models.models import UNKNOWN_WIDTH
 
 HEAD = IMPORTS + "from tensorflow.keras import Input, Model, Sequential, layers\n"
@@ -249,31 +248,3 @@ def test_what_is_done_with_a_model(tmp_path, text):
     found = model(tmp_path, text, files={"nets.py": HEAD + "def build(): return Sequential([layers.Dense(1)])\n"})
     assert names(found.layers) == ["Dense"]
     assert (len(found.compiles), len(found.fits), found.is_trained) == (1, 1, True)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("m.fit(x, y)", 32),
-        ("m.fit(x, y, batch_size=None)", 32),
-        ("m.fit(x, y, 8)", 8),
-        ("N = 4\nm.fit(x, y, batch_size=N * 2)", 8),
-        ("m.fit(x, y, batch_size=n)", None),
-        ("m.fit(x, y, **options)", None),
-        ("m.fit(x)", None),
-        ("m.fit(ds.batch(8).prefetch(2))", 8),
-        ("m.fit(ds.shuffle(9).batch(batch_size=8).map(f))", 8),
-        ("m.fit(ds.batch(n))", None),
-        ("m.fit(ds.apply(tf.data.experimental.map_and_batch(f, 8)))", 8),
-        ("m.fit(ds.bucket_by_sequence_length(f, [9], [8, 8]))", None),
-        ("m.fit(ds.batch(8).unbatch())", None),
-        ("if small: ds = ds.batch(2)\nm.fit(ds)", None),
-        ("m.fit(ds)", None),
-        ("m.fit_generator(flow(), 8)", None),
-    ],
-)
-def test_batches(tmp_path, text, expected):
-    module = load(tmp_path, f"{HEAD}m = Sequential([layers.Dense(1)])\nds = tf.data.Dataset.range(99)\n{text}\n")
-    (fit,) = module.models[0].fits
-    found = batches_of(fit)
-    assert (found and found.size) == expected

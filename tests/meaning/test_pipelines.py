@@ -3,10 +3,7 @@
 import pytest
 from snippets import MODEL, load, operation, roles, sinks
 
-from kerascheck.interpreter.values import UNKNOWN, constant
-from kerascheck.meaning.data.batching import is_batched, next_batch
-from kerascheck.meaning.data.remote_files import reads_remote_files
-from kerascheck.meaning.data.stages import gives_few_elements, nearest_before
+from kerascheck.interpreter.values import UNKNOWN
 
 DATA = (
     MODEL
@@ -425,45 +422,6 @@ def test_operations_of_an_imported_module_for_sessions_are_left_alone(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("chain", "batched"),
-    [
-        ("base", False),
-        ("base.batch(2)", True),
-        ("base.batch(2).map(aug).prefetch(2)", True),
-        ("base.batch(2).unbatch()", None),
-        ("base.apply(tf.data.experimental.dense_to_sparse_batch(2, [9]))", True),
-        ("base.apply(load())", None),
-        ("keras.utils.image_dataset_from_directory('d')", True),
-        ("keras.utils.image_dataset_from_directory('d', batch_size=None)", False),
-        ("keras.utils.image_dataset_from_directory('d', batch_size=load())", None),
-        ("base.window(3).flat_map(lambda w: w.batch(3))", None),
-    ],
-)
-def test_elements_that_are_batches(tmp_path, chain, batched):
-    module = load(tmp_path, f"{DATA}model.fit({chain}.shuffle(3))\n")
-    assert is_batched(operation(module, "shuffle").stages[0].input) is batched
-
-
-@pytest.mark.parametrize(
-    ("chain", "found"),
-    [
-        ("map(f).batch(2)", True),
-        ("map(f).shuffle(9).cache().repeat().batch(2)", True),
-        ("map(f).filter(f).batch(2)", False),
-        ("map(f).padded_batch(2)", False),
-        ("map(f).take(3).batch(2)", False),
-        ("map(f)", False),
-    ],
-)
-def test_the_batch_that_follows(tmp_path, chain, found):
-    module = load(
-        tmp_path,
-        f"{MODEL}def f(x):\n    return tf.io.decode_raw(x, tf.uint8)\nmodel.fit(tf.data.Dataset.range(3).{chain})\n",
-    )
-    assert (next_batch(module, operation(module)) is not None) is found
-
-
-@pytest.mark.parametrize(
     ("text", "found"),
     [
         ("ds.prefetch(2)", ["discard: range map batch prefetch"]),
@@ -530,21 +488,6 @@ def test_how_often_training_runs_through(tmp_path, text, passes):
 
 
 @pytest.mark.parametrize(
-    ("chain", "found"),
-    [
-        (".cache().take(5)", True),
-        (".cache().map(aug).take(5)", True),
-        (".take(3).take(5)", False),
-        (".cache().shuffle(9).take(5)", False),
-        (".cache().apply(load).take(5)", False),
-    ],
-)
-def test_the_nearest_operation_of_a_name(tmp_path, chain, found):
-    take = list(load(tmp_path, DATA + f"model.fit(base{chain})").pipelines.operations("take"))[-1]
-    assert (nearest_before(take.stages[0], "cache", ("map", "take")) is not None) is found
-
-
-@pytest.mark.parametrize(
     ("text", "shared"),
     [
         ("model.fit(ds.take(9))", False),
@@ -556,50 +499,6 @@ def test_the_nearest_operation_of_a_name(tmp_path, chain, found):
 def test_what_more_than_one_thing_goes_on_from(tmp_path, text, shared):
     module = load(tmp_path, DATA + text)
     assert module.pipelines.is_shared(operation(module, "batch").stages[0]) is shared
-
-
-@pytest.mark.parametrize(
-    ("files", "remote"),
-    [
-        ("tf.io.gfile.glob('gs://a/*')", True),
-        ("sorted(tf.io.gfile.glob('hdfs://a/*'))", True),
-        ("tf.data.Dataset.list_files('s3://a/*')", True),
-        ("['gs://a/1', 'gs://a/2']", True),
-        ("['gs://a/1']", False),
-        ("'gs://a/1'", False),
-        ("tf.io.gfile.glob('a/*')", False),
-        ("tf.io.gfile.glob(load())", False),
-        ("tf.io.gfile.glob(load())\nbucket = 'gs://a'", True),
-        ("tf.io.gfile.glob(load())\nstrategy = tf.distribute.TPUStrategy()", True),
-        ("tf.io.gfile.glob(load())\ncsv = 'https://a/1.csv'", False),
-        ("load()\nbucket = 'gs://a'", False),
-    ],
-)
-def test_files_on_network_storage(tmp_path, files, remote):
-    module = load(tmp_path, f"{DATA}files = {files}\nmodel.fit(tf.data.TFRecordDataset(files))")
-    source = operation(module, "tensorflow.data.TFRecordDataset").stages[0]
-    assert reads_remote_files(module, source) is remote
-
-
-@pytest.mark.parametrize(
-    ("chain", "few"),
-    [
-        (".take(3)", True),
-        (".batch(8).take(3)", True),
-        (".batch(8).take(3).map(aug)", True),
-        (".take(16).batch(8).repeat(9)", True),
-        (".batch(32).take(10)", False),
-        (".batch(4).batch(8).take(3)", False),
-        (".take(load()).batch(8)", False),
-        (".take(-1)", False),
-        (".batch(8)", False),
-    ],
-)
-def test_few_elements(tmp_path, chain, few):
-    module = load(tmp_path, f"{DATA}model.fit(base.map(aug){chain})")
-    ((sink, role),) = module.pipelines.sinks
-    assert gives_few_elements(sink.stage) is few
-    assert role == ("inspect" if few else "train")
 
 
 @pytest.mark.parametrize("version", ["2.10", "2.21"])
@@ -619,19 +518,3 @@ def test_rewrites_that_run_ahead_in_every_version(tmp_path, chain, options, cost
     text = f"{DATA}o = tf.data.Options()\n{options}\nmodel.fit(base{chain}.with_options(o))"
     (end,) = load(tmp_path, text, target_tensorflow=version).pipelines.unbuffered()
     assert end.costs is costs
-
-
-@pytest.mark.parametrize(
-    ("rest", "found"),
-    [
-        ("model.fit(ds.batch(8))", 8),
-        ("layer.adapt(ds.batch(4))\nmodel.fit(ds.batch(8))", 8),
-        ("keras.layers.Normalization().adapt(ds.batch(4))\nmodel.fit(ds.shuffle(9).padded_batch(8))", None),
-        ("done = ds.batch(4)", 4),
-    ],
-)
-def test_the_batch_that_is_trained_on(tmp_path, rest, found):
-    module = load(tmp_path, MODEL + "ds = tf.data.Dataset.from_tensor_slices(load()).map(lambda x: x * 2)\n" + rest)
-    (op,) = module.pipelines.operations("map")
-    batch = next_batch(module, op)
-    assert (batch and constant(batch.given("batch_size"))) == found

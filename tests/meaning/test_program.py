@@ -5,49 +5,6 @@ from snippets import IMPORTS, LOOP, MODEL, STEP, load, written
 
 from kerascheck.meaning.models.models import makes_layer
 from kerascheck.meaning.program.device_start import initialising_call
-from kerascheck.meaning.program.policies import policy_at
-
-
-@pytest.mark.parametrize(
-    ("text", "initialises"),
-    [
-        ("tf.constant(1)", True),
-        ("tf.Variable(1)", True),
-        ("tf.random.normal([2])", True),
-        ("tf.config.list_logical_devices()", True),
-        ("tf.config.experimental.list_logical_devices('GPU')", True),
-        # It looks at devices of its own: what is set up afterwards is heeded (tried on TensorFlow 2.21).
-        ("tf.test.is_gpu_available()", False),
-        ("tf.distribute.MirroredStrategy()", True),
-        ("tf.data.Dataset.range(3)", True),
-        ("keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])", True),
-        ("keras.Sequential([keras.layers.Dense(1, input_shape=(3,))])", True),
-        ("keras.layers.Dense(1)(keras.Input((3,)))", True),
-        ("keras.models.load_model('x')", True),
-        ("keras.applications.ResNet50()", True),
-        ("def f():\n    tf.constant(1)\nf()", True),
-        ("keras.Sequential([keras.layers.Dense(1)])", False),
-        ("keras.Input((3,))", False),
-        ("keras.layers.Dense(1)", False),
-        ("keras.losses.MeanSquaredError()", False),
-        ("tf.config.list_physical_devices('GPU')", False),
-        ("tf.random.set_seed(1)", False),
-        ("tf.random.normal = print", False),
-        ("keras.utils.set_random_seed(1)", False),
-        ("keras.mixed_precision.set_global_policy('mixed_float16')", False),
-        ("tf.TensorSpec([None])", False),
-        ("tf.io.FixedLenFeature([], tf.string)", False),
-        ("@tf.function\ndef f():\n    return tf.constant(1)", False),
-        ("def f():\n    tf.constant(1)", False),
-        ("if args.test:\n    tf.constant(1)", False),
-        ("tf.get_logger().setLevel('ERROR')", False),
-        ("keras.backend.clear_session()", False),
-    ],
-)
-def test_what_initialises_the_devices(tmp_path, text, initialises):
-    module = load(tmp_path, f"{IMPORTS}{text}\ntf.config.experimental.set_memory_growth(gpu, True)\n")
-    (growth,) = module.program.calls("tensorflow.config.experimental.set_memory_growth")
-    assert (initialising_call(module, growth) is not None) is initialises
 
 
 @pytest.mark.parametrize(
@@ -233,46 +190,6 @@ def test_settings_in_an_imported_module_come_before_what_follows_the_import(tmp_
 )
 def test_strategies(tmp_path, text, expected):
     assert load(tmp_path, MODEL + text).program.distributes is expected
-
-
-@pytest.mark.parametrize(
-    ("before", "expected"),
-    [
-        ("tf.keras.mixed_precision.set_global_policy('mixed_float16')", "mixed_float16"),
-        ("keras.mixed_precision.set_global_policy(keras.mixed_precision.Policy('mixed_bfloat16'))", "mixed_bfloat16"),
-        ("keras.config.set_dtype_policy(policy='mixed_float16')", "mixed_float16"),
-        ("def prepare(): keras.mixed_precision.set_global_policy('mixed_float16')\nprepare()", "mixed_float16"),
-        ("if half: keras.mixed_precision.set_global_policy('mixed_float16')", None),
-        (
-            "keras.mixed_precision.set_global_policy('mixed_float16')\nkeras.mixed_precision.set_global_policy(name)",
-            None,
-        ),
-        (
-            "keras.mixed_precision.set_global_policy('mixed_float16')\nkeras.mixed_precision.set_global_policy('float32')",
-            "float32",
-        ),
-        ("keras.mixed_precision.set_global_policy('mixed_float16')\nkeras.backend.clear_session()", None),
-        ("", None),
-    ],
-)
-def test_the_policy_that_holds(tmp_path, before, expected):
-    module = load(tmp_path, f"{IMPORTS}{before}\nkeras.layers.Dense(3)\n")
-    (layer,) = module.program.calls("keras.layers.Dense")
-    assert policy_at(module, layer) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("{policy}\ndef build(): return keras.layers.Dense(3)", "mixed_float16"),
-        ("def build(): return keras.layers.Dense(3)\n{policy}\nbuild()", "mixed_float16"),
-        ("def build(): return keras.layers.Dense(3)\n{policy}", None),
-    ],
-)
-def test_a_function_that_nobody_calls_may_run_before_the_policy(tmp_path, text, expected):
-    module = load(tmp_path, IMPORTS + text.format(policy="keras.config.set_dtype_policy('mixed_float16')"))
-    (layer,) = module.program.calls("keras.layers.Dense")
-    assert policy_at(module, layer) == expected
 
 
 @pytest.mark.parametrize(

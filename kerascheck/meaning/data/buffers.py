@@ -16,14 +16,22 @@ PASSING = ("repeat", "take", "skip", "with_options", "enumerate", "shard", "dist
 class AtTheEnd(enum.Enum):
     """What the runtime does where a dataset ends in an operation that prepares nothing in advance."""
 
-    ADDS_WHERE_USED = "adds a prefetch, wherever the dataset is used"
-    LEAVES_UNSEEN = "adds none, and the use is not seen"
-    LEAVES_IN_FUNCTION = "adds none: the loop is part of a tf.function"
-    MAKES_PARALLEL = "makes the map parallel, which runs ahead"
-    FUSES = "makes the map and the batch one operation, which runs ahead"
-    LEAVES = "adds none in this version"
-    SWITCHED_OFF = "adds none, because of the options"
-    ADDS = "adds a prefetch"
+    ADDS_WHERE_USED = enum.auto()
+    """Adds a prefetch, wherever the dataset is used."""
+    LEAVES_UNSEEN = enum.auto()
+    """Adds none, and the use is not seen."""
+    LEAVES_IN_FUNCTION = enum.auto()
+    """Adds none: the loop is part of a tf.function."""
+    MAKES_PARALLEL = enum.auto()
+    """Makes the map parallel, which runs ahead."""
+    FUSES = enum.auto()
+    """Makes the map and the batch one operation, which runs ahead."""
+    LEAVES = enum.auto()
+    """Adds none in this version."""
+    SWITCHED_OFF = enum.auto()
+    """Adds none, because of the options."""
+    ADDS = enum.auto()
+    """Adds a prefetch."""
 
     @property
     def repairs(self) -> bool:

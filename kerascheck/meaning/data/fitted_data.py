@@ -5,7 +5,7 @@ from __future__ import annotations
 from kerascheck.interpreter.array_shapes import shape_of
 from kerascheck.interpreter.layer_shapes import Shape
 from kerascheck.interpreter.values import Call, Group, Value, constant, datasets_in, options_of
-from kerascheck.meaning.training.repeated_training import is_one_item
+from kerascheck.meaning.program.items import is_one_item
 from kerascheck.syntax.written import rows_of_slice
 
 _SAME_EXAMPLES = frozenset("shuffle batch prefetch cache repeat take skip with_options apply".split())

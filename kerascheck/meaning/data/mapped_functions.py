@@ -228,12 +228,28 @@ def _makes_weights(cls: Class) -> bool:
     return False
 
 
-def creates_state(call: Call) -> str | None:
-    """What a call makes that has variables or trains: "tf.Variable", "The layer Dense", ...; None for all else."""
+class Creates(Enum):
+    """What has variables or trains."""
+
+    VARIABLE = auto()
+    LAYER = auto()
+    OPTIMIZER = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """What a call makes that has variables or trains; ``name`` is the short one of its class."""
+
+    kind: Creates
+    name: str
+
+
+def creates_state(call: Call) -> Created | None:
+    """What a call makes that has variables or trains; None for all else."""
     name = call.name or ""
     short = name.rpartition(".")[2]
     if name == VARIABLE:
-        return "tf.Variable"
+        return Created(Creates.VARIABLE, short)
     if call.attribute is not None or not short[:1].isupper():
         return None
     wrapped = call.given("layer") if name == TIME_DISTRIBUTED else None
@@ -245,9 +261,9 @@ def creates_state(call: Call) -> str | None:
         # Keras 2 draws without a variable, but for the layers that preprocess.
         if call.module.runtime.keras < 3 and layer is not None and layer.holds is Holds.SEED and not layer.prepares:
             return None
-        return f"The layer {short}"
+        return Created(Creates.LAYER, short)
     if class_of(name) == OPTIMIZER and name.startswith(OF_KERAS_OPTIMIZERS) and name.count(".") == 2:
-        return f"The optimizer {short}"
+        return Created(Creates.OPTIMIZER, short)
     return None
 
 

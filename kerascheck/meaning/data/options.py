@@ -15,7 +15,7 @@ _SWITCHES = ("enabled", "autotune", "apply_default_optimizations", "inject_prefe
 _THREADS = "private_threadpool_size"
 
 
-class Loss(enum.Enum):
+class Lost(enum.Enum):
     """What a pipeline loses by an option."""
 
     THREADS = enum.auto()
@@ -32,12 +32,12 @@ class LostOptimization:
 
     Attributes:
         call: the assignment to the option, under no condition.
-        loss: what is lost.
+        what: what is lost.
         place: the operation that loses it.
     """
 
     call: Call
-    loss: Loss
+    what: Lost
     place: Operation | Stage
 
 
@@ -52,10 +52,10 @@ def lost_optimizations(module: Module) -> Iterator[LostOptimization]:
         for call in _settings(module, op.given("options")):
             if call.node in seen or any(call.scope.conditions(within="program")):
                 continue
-            loss, place = chain.loss_by(call)
+            what, place = chain.lost_by(call)
             if place is not None:
                 seen.add(call.node)
-                yield LostOptimization(call, loss, place)
+                yield LostOptimization(call, what, place)
 
 
 class _Chain:
@@ -65,17 +65,17 @@ class _Chain:
         self._runtime, self._pipelines = module.runtime, module.once(Pipelines)
         self._reached = {each.identity for each in (*stage.upstream(), *self._pipelines.downstream(stage))}
 
-    def loss_by(self, call: Call) -> tuple[Loss, Operation | Stage | None]:
+    def lost_by(self, call: Call) -> tuple[Lost, Operation | Stage | None]:
         """What an assignment to an option costs the chain, and where; None for the place where it costs nothing."""
         value, option = constant(call.given("value")), call.attribute
         if option == _THREADS:
-            return Loss.THREADS, (self._map_left_to_runtime or self._parallel) if value == 1 else None
+            return Lost.THREADS, (self._map_left_to_runtime or self._parallel) if value == 1 else None
         if option not in _SWITCHES or value is not False:
-            return Loss.BUFFER, None
+            return Lost.BUFFER, None
         if option != "inject_prefetch" and self._map_left_to_runtime and self._runtime.parallelizes_stateless_maps:
-            return Loss.PARALLEL_MAP, self._map_left_to_runtime
+            return Lost.PARALLEL_MAP, self._map_left_to_runtime
         can = self._runtime.injects_prefetch and option != "map_parallelization"
-        return Loss.BUFFER, self._end if can else None
+        return Lost.BUFFER, self._end if can else None
 
     @cached_property
     def _operations(self) -> list[Operation]:

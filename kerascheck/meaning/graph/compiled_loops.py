@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -31,11 +32,11 @@ from kerascheck.knowledge.callables import PY_FUNCTIONS, having
 from kerascheck.knowledge.classes import GRADIENT_TAPE_GRADIENT
 from kerascheck.knowledge.python import BUILTINS
 from kerascheck.knowledge.symbols import Trait
+from kerascheck.meaning.data.games import environment_loop
 from kerascheck.meaning.data.mapped_functions import SIZING
 from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.program.loops import SHORT_LOOP, loop_that_changes, most_iterations
 from kerascheck.meaning.program.program import Program
-from kerascheck.meaning.training.steps import environment_loop
 from kerascheck.syntax.tree import Tree
 from kerascheck.syntax.written import last_name
 
@@ -56,6 +57,19 @@ _KEEP_SHAPES = frozenset("prefetch cache take skip repeat shuffle with_options e
 _JOINING = having(Trait.JOINS) | {"numpy.concatenate", "numpy.append", "numpy.hstack", "numpy.vstack"}
 
 
+class TurnKind(enum.Enum):
+    """What a Python value is that is another one in each turn of a loop."""
+
+    NUMBER = enum.auto()
+    STRING = enum.auto()
+    VALUE = enum.auto()
+    """A number or a string."""
+    STRINGS = enum.auto()
+    """A list or tuple with strings in it."""
+    VALUES = enum.auto()
+    """A list or tuple with numbers or strings in it."""
+
+
 @dataclass(frozen=True, slots=True)
 class TurnArgument:
     """An argument that makes a compiled function trace again.
@@ -65,7 +79,7 @@ class TurnArgument:
         arg: the syntax of the argument.
         loop: the loop whose turns give it another value or shape.
         cause: where that comes about, other than the loop itself; None where it is the loop.
-        kind: of a Python value what it is: "number", "string" or, where it may be either, "value"; "list of strings" and "list of values" for a list or tuple with some in it.
+        kind: of a Python value what it is.
         is_constant: whether ``tf.constant`` makes a tensor of the whole argument: it is such a value, or a list of nothing else.
     """
 
@@ -73,7 +87,7 @@ class TurnArgument:
     arg: cst.Arg
     loop: Scope
     cause: Call | Stage | None = None
-    kind: str = "number"
+    kind: TurnKind = TurnKind.NUMBER
     is_constant: bool = True
 
 
@@ -146,13 +160,13 @@ def changing_constants(module: Module) -> Iterator[TurnArgument]:
                 )
 
 
-def _kind(value: Value | None) -> str:
-    """See :class:`TurnArgument`."""
+def _kind(value: Value | None) -> TurnKind:
     kinds = {leaf.name for leaf in flat(value) if isinstance(leaf, Counter)}
     if not kinds & {"builtins.str", "builtins.object"}:
-        return "number"
-    one, several = ("string", "strings") if "builtins.str" in kinds else ("value", "values")
-    return f"list of {several}" if isinstance(value, Group) else one
+        return TurnKind.NUMBER
+    if "builtins.str" in kinds:
+        return TurnKind.STRINGS if isinstance(value, Group) else TurnKind.STRING
+    return TurnKind.VALUES if isinstance(value, Group) else TurnKind.VALUE
 
 
 def changing_shapes(module: Module) -> Iterator[TurnArgument]:
@@ -213,7 +227,9 @@ def _is_python(entry: Call, key: int | str) -> bool:
     return (
         name is not None
         and value is not None
-        and _reads_in_python(function.module.tree, function.node, name, _kind(value) != "number", {function.node})
+        and _reads_in_python(
+            function.module.tree, function.node, name, _kind(value) is not TurnKind.NUMBER, {function.node}
+        )
     )
 
 

@@ -52,7 +52,7 @@ from kerascheck.knowledge.classes import GRADIENT_TAPE, LAYER_SETATTR, MODEL_SET
 from kerascheck.meaning.data.mapped_functions import creates_state
 from kerascheck.meaning.program.loops import arguments_for, bound_in, local_names
 from kerascheck.meaning.program.program import Program
-from kerascheck.meaning.training.tapes import tapes_of
+from kerascheck.meaning.program.tapes import tapes_of
 from kerascheck.syntax.conditions import written_conditions
 from kerascheck.syntax.tree import Tree
 from kerascheck.syntax.written import is_beside_training
@@ -300,16 +300,26 @@ def compiled_functions(module: Module) -> Iterator[Function]:
 class Effect(enum.Enum):
     """What Python does once per trace that is meant for every step."""
 
-    PRINTS_TENSOR = "prints a tensor, which has no numbers yet"
-    PRINTS_PARTS = "prints what holds tensors"
-    PRINTS_WORDS = "prints words alone, perhaps to show when the code is traced"
-    DRAWS = "draws a random number"
-    ASKS_TIME = "asks a clock, or waits"
-    USES_FILE = "opens a file, or asks for input"
-    APPENDS = "keeps a tensor in a list"
-    ASSIGNS = "keeps a tensor in an attribute or item"
-    COUNTS = "counts in a name"
-    COUNTS_ATTRIBUTE = "counts in an attribute"
+    PRINTS_TENSOR = enum.auto()
+    """Prints a tensor, which has no numbers yet."""
+    PRINTS_PARTS = enum.auto()
+    """Prints what holds tensors."""
+    PRINTS_WORDS = enum.auto()
+    """Prints words alone, perhaps to show when the code is traced."""
+    DRAWS = enum.auto()
+    """Draws a random number."""
+    ASKS_TIME = enum.auto()
+    """Asks a clock, or waits."""
+    USES_FILE = enum.auto()
+    """Opens a file, or asks for input."""
+    APPENDS = enum.auto()
+    """Keeps a tensor in a list."""
+    ASSIGNS = enum.auto()
+    """Keeps a tensor in an attribute or item."""
+    COUNTS = enum.auto()
+    """Counts in a name."""
+    COUNTS_ATTRIBUTE = enum.auto()
+    """Counts in an attribute."""
 
 
 @dataclass(frozen=True, slots=True)

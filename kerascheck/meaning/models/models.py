@@ -212,14 +212,9 @@ class Model:
         return all(layer.name is None or layer.name in names for layer in self.layers)
 
     @property
-    def size(self) -> str:
-        """What it is by its size, for messages: "301-parameter model"."""
-        if self.parameters is not None:
-            return f"{self.parameters:,}-parameter model"
-        counted = any(layer.name in CONVOLUTIONS or layer.times != 1 for layer in self.layers)
-        return (
-            f"model of at most {self.most_parameters:,} parameters" if counted else "model of a few small dense layers"
-        )
+    def is_counted(self) -> bool:
+        """Whether it tells more of its most parameters than that they are those of a few dense layers: it convolves, or a loop makes layers."""
+        return any(layer.name in CONVOLUTIONS or layer.times != 1 for layer in self.layers)
 
 
 def layer_place(model: Model, layer: Layer) -> Place | Call | None:

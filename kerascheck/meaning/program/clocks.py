@@ -11,7 +11,6 @@ from kerascheck.interpreter.values import Call, Made, Scope, SeenModule, Value
 from kerascheck.knowledge.namespaces import KERAS, OF_KERAS_MODEL, TENSORFLOW
 from kerascheck.knowledge.python import CLOCKS
 from kerascheck.meaning.program.program import Program
-from kerascheck.meaning.training.repeated_training import constructor
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -141,7 +140,7 @@ def is_warm(module: Module, execution: Execution, interval: Interval) -> bool:
     if not isinstance(execution.key, tuple):
         return False
     function, models = execution.key
-    if any(constructor(module, model) is None for model in models):
+    if any(module.once(Program).constructor_of(model) is None for model in models):
         return True
     for call in before:
         if (

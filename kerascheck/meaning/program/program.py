@@ -39,6 +39,7 @@ from kerascheck.interpreter.values import (
 from kerascheck.knowledge.callables import IMAGE_RESIZE, LOAD_IMG, having
 from kerascheck.knowledge.classes import (
     GRADIENT_TAPE,
+    MODEL,
     MODEL_LIBRARIES,
     OPTIMIZER_APPLY,
     OPTIMIZER_MINIMIZE,
@@ -73,7 +74,7 @@ from kerascheck.knowledge.namespaces import (
     TENSORFLOW_DATASETS,
 )
 from kerascheck.knowledge.symbols import Trait
-from kerascheck.meaning.training.tapes import tape_of
+from kerascheck.meaning.program.tapes import tape_of
 from kerascheck.source.requirements import lets_memory_grow, wants_cpu
 
 # Keywords that only Keras' fit has among the estimators of the Python world.
@@ -319,6 +320,12 @@ class Program:
             for call in reversed(self._run.calls)
             if call.attribute == "__init__" and isinstance(call.receiver, Instance)
         }
+
+    def constructor_of(self, value: Value) -> Call | None:
+        """The call that made or loaded a model of Keras, or an object of a class of the tree; None where that cannot be seen."""
+        if isinstance(value, Made) and class_of(value.name) == MODEL:
+            return value.call
+        return self.constructors.get(value) if isinstance(value, Instance) else None
 
     @cached_property
     def training_places(self) -> list[tuple[Place, Call]]:

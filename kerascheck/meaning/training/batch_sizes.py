@@ -8,9 +8,9 @@ from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.place import Place
 from kerascheck.interpreter.values import Call
 from kerascheck.meaning.data.fitted_data import least_examples, trained_examples
+from kerascheck.meaning.data.games import environment_loop
 from kerascheck.meaning.models.batches import Batching
 from kerascheck.meaning.training.callbacks import may_act_on_batches
-from kerascheck.meaning.training.steps import environment_loop
 
 _OF_MEMORY = ("memory", "oom", "fit on", "vram")
 

@@ -11,9 +11,9 @@ from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.values import Call, Iteration, Scope, constant, datasets_in
 from kerascheck.knowledge.namespaces import OF_KERAS_MODEL
 from kerascheck.meaning.data.pipelines import Pipelines
+from kerascheck.meaning.program.items import is_one_item, is_slice_by_iteration
 from kerascheck.meaning.program.loops import loop_that_changes
 from kerascheck.meaning.program.program import Program
-from kerascheck.meaning.training.repeated_training import is_one_item, is_slice_by_iteration
 
 SHORT_FIT = 16
 """A ``fit`` of at most so many steps takes little longer than what it sets up."""

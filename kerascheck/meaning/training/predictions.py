@@ -12,13 +12,13 @@ from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.place import Place, in_session, is_left_unused, place_in_module
 from kerascheck.interpreter.values import Call, Const, Iteration, Scope, constant, datasets_in
 from kerascheck.knowledge.namespaces import OF_RANDOM
+from kerascheck.meaning.data.games import environment_loop
 from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.graph.compiled_loops import counting_branch
 from kerascheck.meaning.program.clocks import measured_intervals, measures_speed
+from kerascheck.meaning.program.items import is_one_item
 from kerascheck.meaning.program.loops import bound_in, feeds_back, loop_that_changes, most_iterations
 from kerascheck.meaning.program.program import Program
-from kerascheck.meaning.training.repeated_training import is_one_item
-from kerascheck.meaning.training.steps import environment_loop
 from kerascheck.syntax.written import rows_of_slice
 
 _A_FEW = 10

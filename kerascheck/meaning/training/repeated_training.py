@@ -10,15 +10,14 @@ import libcst as cst
 
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.place import Place
-from kerascheck.interpreter.values import Call, Group, Instance, Iteration, Made, Mapping, Scope, Value, options_of
-from kerascheck.knowledge.classes import MODEL, class_of
+from kerascheck.interpreter.values import Call, Group, Iteration, Made, Mapping, Scope, options_of
+from kerascheck.knowledge.classes import MODEL
 from kerascheck.knowledge.devices import CLEAR_SESSION
 from kerascheck.knowledge.layers import LAYERS
 from kerascheck.knowledge.python import GRIDS
 from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.program.loops import loop_that_changes
 from kerascheck.meaning.program.program import Program
-from kerascheck.syntax.tree import Tree
 
 _CLEARS = frozenset({CLEAR_SESSION, "gc.collect"})
 
@@ -116,7 +115,7 @@ class RebuiltModel:
 def rebuilt_models(module: Module, *methods: str) -> Iterator[RebuiltModel]:
     """Models that are made, and trained by one of these methods, inside of one and the same iteration of a loop, which is not its last."""
     for call in module.once(Program).model_calls(*methods):
-        for made in {constructor(module, option) for option in options_of(call.receiver)}:
+        for made in {module.once(Program).constructor_of(option) for option in options_of(call.receiver)}:
             if made is None:
                 continue
             loop = made.scope.innermost_loop(within="program", comprehensions=False)
@@ -177,89 +176,9 @@ def _is_last_turn(node: cst.CSTNode, loop: Scope) -> bool:
     return False
 
 
-def constructor(module: Module, value: Value) -> Call | None:
-    """The call that made or loaded a model; None where that cannot be seen."""
-    if isinstance(value, Made) and class_of(value.name) == MODEL:
-        return value.call
-    if isinstance(value, Instance):
-        return module.once(Program).constructors.get(value)
-    return None
-
-
-def is_slice_by_iteration(data: cst.BaseExpression, loop: Scope) -> bool:
-    """Whether data is ``x[start : stop]``, or a variable for it, where ``start`` is what the loop counts; windows that grow or slide start elsewhere."""
-    if not isinstance(loop.node, cst.For):
-        return False
-    if isinstance(data, cst.Name):
-        values = [value for target, value in _assigned(loop) if target.deep_equals(data)]
-        data = values[0] if len(values) == 1 else data
-    cut = data.slice[0].slice if isinstance(data, cst.Subscript) else None
-    return (
-        isinstance(cut, cst.Slice)
-        and cut.lower is not None
-        and cut.upper is not None
-        and cut.lower.deep_equals(loop.node.target)
-    )
-
-
-def is_one_item(tree: Tree, node: cst.BaseExpression, loop: Scope | None = None) -> bool:
-    """Whether an expression is written to make a batch of one: ``x[None]``, ``np.expand_dims(x, 0)``, ``x.reshape(1, ...)``, ``np.reshape(x, [1, ...])``, ``np.array([x])``.
-
-    Or is a name that a loop last gives such a one.
-    """
-    if isinstance(node, cst.Name) and loop is not None:
-        values = [
-            value for target, value in _assigned(loop) if target.deep_equals(node) and not value.deep_equals(node)
-        ]
-        return bool(values) and is_one_item(tree, values[-1], None if isinstance(values[-1], cst.Name) else loop)
-    if isinstance(node, cst.Subscript):
-        return any(
-            isinstance(inner, cst.Name) and inner.value in ("None", "newaxis")
-            for inner in tree.descendants(node.slice[0])
-        )
-    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
-        return False
-    method, first = node.func.attr.value, node.args[0].value if node.args else None
-    if method == "reshape" and first is not None:
-        # The function of that name has the array before the shape.
-        shapes = [
-            arg.value for arg in node.args[:2] if isinstance(arg.value, (cst.Tuple, cst.List)) and arg.value.elements
-        ]
-        first = shapes[0].elements[0].value if shapes else first
-        return isinstance(first, cst.Integer) and first.value == "1"
-    single = first.elements[0].value if isinstance(first, cst.List) and len(first.elements) == 1 else None
-    if method in ("array", "asarray"):
-        return single is not None and not isinstance(single, (cst.List, cst.Tuple, cst.ListComp))
-    if method in ("vstack", "concatenate"):
-        return single is not None and is_one_item(tree, single, loop)
-    if method != "expand_dims" or len(node.args) < 2:
-        return False
-    axis = node.args[1]
-    return (
-        (axis.keyword is None or axis.keyword.value in ("axis", "dim"))
-        and isinstance(axis.value, cst.Integer)
-        and axis.value.value == "0"
-    )
-
-
-def _assigned(loop: Scope) -> Iterator[tuple[cst.CSTNode, cst.BaseExpression]]:
-    """Targets and values of the assignments in a loop, those of tuples one by one."""
-    for node in loop.module.tree.descendants(loop.node):
-        if isinstance(node, cst.Assign):
-            target, value = node.targets[0].target, node.value
-            if (
-                isinstance(target, cst.Tuple)
-                and isinstance(value, cst.Tuple)
-                and len(target.elements) == len(value.elements)
-            ):
-                yield from ((left.value, right.value) for left, right in zip(target.elements, value.elements))
-            else:
-                yield target, value
-
-
 def _is_same(module: Module, call: Call, loop: Scope) -> bool:
     options = options_of(call.receiver)
-    made = [each for option in options if (each := constructor(module, option)) is not None]
+    made = [each for option in options if (each := module.once(Program).constructor_of(option)) is not None]
     if len(made) == len(options):
         around = set(call.scope.loops(within="program"))
         return (

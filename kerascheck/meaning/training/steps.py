@@ -11,7 +11,6 @@ from math import inf
 import libcst as cst
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import receiver_text
 from kerascheck.interpreter.values import (
     Call,
     Function,
@@ -35,12 +34,13 @@ from kerascheck.knowledge.namespaces import (
     OF_KERAS_OPTIMIZERS,
     TENSORFLOW,
 )
-from kerascheck.meaning.data.mapped_functions import creates_state
+from kerascheck.meaning.data.games import steps_environment
+from kerascheck.meaning.data.mapped_functions import Created, creates_state
 from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.graph.traced_code import asks_for_mode, is_captured
 from kerascheck.meaning.program.loops import A_FEW_STEPS, SHORT_LOOP, most_iterations
 from kerascheck.meaning.program.program import Program
-from kerascheck.meaning.training.tapes import Tape, seen_from, tape_of
+from kerascheck.meaning.program.tapes import Tape, seen_from, tape_of
 from kerascheck.syntax.tree import Tree
 
 _ENVIRONMENT = re.compile(r"(?:^|_)env(?:s|ironment|ironments)?\d*$", re.I)
@@ -48,11 +48,8 @@ _ENVIRONMENT = re.compile(r"(?:^|_)env(?:s|ironment|ironments)?\d*$", re.I)
 _SHOWING = frozenset({"matplotlib.pyplot.pause", "matplotlib.pyplot.show", "matplotlib.pyplot.draw"})
 # What Keras calls the variables of a layer or model.
 _WEIGHTS = re.compile(r"\.(?:trainable_)?(?:variables|weights)\b")
-
 _NAMED_EAGER = re.compile(r"(?:^|_)(?:eager(?:ly)?|no_?(?:tf|graph)|(?:no|without)_tf_?function)(?:_|$)", re.I)
-
 _DECORATOR = re.compile(r"#\s*@\s*(?:tf\.)?function\b")
-
 _OPERATIONS = (
     TENSORFLOW,
     "numpy.",
@@ -81,7 +78,7 @@ class EagerStep:
         takes_optimizers: whether its function is handed one optimizer, then another: each makes its variables in its first step, and a tf.function only in its first call.
         may_be_meant: whether something speaks for how it is: its name does; a condition asks for a mode; tf.function stands above it as a comment; no optimizer updates the weights, but ``variable.assign_sub(rate * gradient)``; what goes into a model
             is changed, and not its weights; each turn gives the optimizer a number that a trace would keep; a library that cannot be seen calls the model; or the same lines stand in a tf.function of the file, too.
-        makes: what its function, or turn of its loop, makes anew each time although it has variables, which a tf.function may not: "tf.Variable", "The layer Dense", ...
+        makes: what its function, or turn of its loop, makes anew each time although it has variables, which a tf.function may not.
         computes_outside: what takes tensors out of the graph under its tape, a function of NumPy or ``.numpy()``, or what a model's ``call`` draws with: "np.unique", ...
         reads: the first call in what it runs that takes a tensor's numbers, under its tape or beside it, which raises in a tf.function.
     """
@@ -96,7 +93,7 @@ class EagerStep:
     is_compiled_in_part: bool
     takes_optimizers: bool
     may_be_meant: bool
-    makes: str | None
+    makes: Created | None
     computes_outside: str | None
     reads: Call | None
 
@@ -475,7 +472,7 @@ def _changes_outside(function: Function, node: cst.CSTNode) -> bool:
     )
 
 
-def _makes_state(module: Module, frame: Scope) -> str | None:
+def _makes_state(module: Module, frame: Scope) -> Created | None:
     """What a function or a turn of a loop, or what it calls, makes under no condition, and has variables: a tf.function raises ValueError for it."""
     return next(
         (
@@ -496,19 +493,6 @@ def _optimizers(updates: list[Call], update: Call) -> int:
         for option in options_of(other.receiver) if isinstance(option, Made) and option.call is not None
     }  # fmt: skip
     return len(used)
-
-
-def environment_loop(module: Module, scope: Scope) -> Scope | None:
-    """The innermost loop around a place, also around the calls that lead there, whose iterations play a game or simulation in Python."""
-    loops = list(scope.loops(within="program", comprehensions=False))
-    return next((loop for loop in loops if any(map(steps_environment, module.once(Pipelines).calls_in(loop)))), None)
-
-
-def steps_environment(call: Call) -> bool:
-    """Whether a call is a step of a game or simulation in Python, as those of Gym are."""
-    return call.attribute == "step" and (
-        call.name is None and "env" in receiver_text(call) or (call.name or "").startswith(("gym.", "gymnasium."))
-    )
 
 
 def _drives_environment(module: Module, frames: list[Scope]) -> bool:

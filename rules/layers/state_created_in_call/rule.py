@@ -69,10 +69,10 @@ class StateCreatedInCall(Rule):
     def check(self, module):
         seen = set()
         for call, how in graph.traced_calls(module):
-            what = data.creates_state(call)
+            created = data.creates_state(call)
             # A decorator that cannot be read may see to it that a function runs once.
             if (
-                what is None
+                created is None
                 or conditions.only_in_first_trace(call)
                 or any(function.opaque for function in call.scope.functions())
             ):
@@ -81,7 +81,7 @@ class StateCreatedInCall(Rule):
             if place.node in seen:
                 continue
             seen.add(place.node)
-            what = f"The object of {cls.name}" if cls is not None else what
+            what = f"The object of {cls.name}" if cls is not None else words.created(created, begins=True)
             yield self.finding(
                 place,
                 f"{what} is created again in every trace of this compiled code; create it once, in __init__.",

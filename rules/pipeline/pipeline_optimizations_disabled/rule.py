@@ -1,9 +1,9 @@
 from kerascheck.api import Rule, Severity, data, fixes
 
-_LOSSES = {
-    data.Loss.THREADS: "its parallel calls share one thread",
-    data.Loss.PARALLEL_MAP: "this map stays serial",
-    data.Loss.BUFFER: "nothing is prepared in advance behind this operation",
+_LOST = {
+    data.Lost.THREADS: "its parallel calls share one thread",
+    data.Lost.PARALLEL_MAP: "this map stays serial",
+    data.Lost.BUFFER: "nothing is prepared in advance behind this operation",
 }
 
 
@@ -73,7 +73,7 @@ class PipelineOptimizationsDisabled(Rule):
         if module.program.is_deterministic:
             return
         for found in data.lost_optimizations(module):
-            what = _LOSSES[found.loss]
+            what = _LOST[found.what]
             yield self.finding(
                 found.call,
                 f"This switches off an optimization of tf.data ({found.call.attribute}); delete it, or write the parallel calls and prefetch yourself.",

@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Rule, Severity, fixes, program, training
+from kerascheck.api import Applies, Rule, Severity, data, fixes, program, training, words
 
 # Counted by literals, these are toys: 1,000 steps of a linear model take 3.9 s eagerly and 0.3 s compiled.
 _A_FEW_SECONDS = 1000
@@ -156,8 +156,9 @@ def _remedy(step):
         if step.needs_python
         else _DECORATE
     )
-    if step.makes:
-        made = f"its {step.makes}" if step.makes.startswith("tf.") else step.makes[0].lower() + step.makes[1:]
+    if step.makes is not None:
+        made = words.created(step.makes)
+        made = f"its {made}" if step.makes.kind is data.Creates.VARIABLE else made
         return f"create {made} once, outside it, and {compiled}"
     return (
         f"replace {step.computes_outside} by TensorFlow operations, and {compiled}"

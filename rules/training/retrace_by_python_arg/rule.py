@@ -1,5 +1,13 @@
 from kerascheck.api import Applies, Rule, Severity, fixes, graph
 
+_KINDS = {
+    graph.TurnKind.NUMBER: "number",
+    graph.TurnKind.STRING: "string",
+    graph.TurnKind.VALUE: "value",
+    graph.TurnKind.STRINGS: "list of strings",
+    graph.TurnKind.VALUES: "list of values",
+}
+
 
 class RetraceByPythonArg(Rule):
     """A `tf.function` is called with a changing Python number or string, and is traced again for each value.
@@ -77,16 +85,17 @@ class RetraceByPythonArg(Rule):
     def check(self, module):
         for found in graph.changing_constants(module):
             often = found.call.scope.innermost_loop(within="program") is found.loop
+            kind = _KINDS[found.kind]
             yield self.finding(
                 found.call,
-                f"This tf.function gets another Python {found.kind} in every iteration{'' if often else ' of an outer loop'}; pass it as tf.constant(...).",
-                because=f"tf.function traces again for every new Python {found.kind}, "
+                f"This tf.function gets another Python {kind} in every iteration{'' if often else ' of an outer loop'}; pass it as tf.constant(...).",
+                because=f"tf.function traces again for every new Python {kind}, "
                 + ("so each iteration builds a graph." if often else "here once for all iterations of the inner loop."),
                 doubt="Only an outer loop changes it, so many calls share each graph."
                 if not often
                 else "How many different ones there are is not known here."
-                if found.kind == "value"
+                if found.kind is graph.TurnKind.VALUE
                 else None,
                 fix=fixes.wrap_in_constant(found.call, found.arg) if found.is_constant else None,
-                related=((found.loop, f"the loop that changes the {found.kind}"),),
+                related=((found.loop, f"the loop that changes the {kind}"),),
             )

@@ -36,7 +36,6 @@ from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.models.batches import Batching, batches_of, batching_of
 from kerascheck.meaning.program.loops import SHORT_LOOP, most_iterations
 from kerascheck.meaning.program.program import Program
-from kerascheck.meaning.training.repeated_training import constructor
 from kerascheck.syntax.conditions import happens_before
 from kerascheck.syntax.written import last_name, unread_assignments
 
@@ -142,7 +141,7 @@ def unplaced_models(module: Module) -> Iterator[Unplaced]:
     found: dict[cst.CSTNode, Unplaced] = {}
     for fit in module.once(Program).model_calls("fit"):
         for option in options_of(fit.receiver):
-            model = constructor(module, option)
+            model = module.once(Program).constructor_of(option)
             strategy = next((call for call in made if model is not None and happens_before(call, model)), None)
             if strategy is None or model is None or _may_be_placed(model.scope) or _may_be_placed(fit.scope):
                 return
@@ -285,7 +284,7 @@ def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
             if call.attribute == "__call__" and call.order < update.order and call.scope.is_in(frame)
         ]
         models = [
-            [constructor(module, option) for option in options_of(call.receiver)]
+            [module.once(Program).constructor_of(option) for option in options_of(call.receiver)]
             for call in called
             if call.name == MODEL_CALL
         ]
@@ -430,7 +429,7 @@ def _spots(module: SeenModule) -> tuple[list[int], list[cst.Assign]]:
 
 def _fitted_in_scope(module: Module) -> Iterator[tuple[Call, Batching | None, list[Value]]]:
     for fit in module.once(Program).model_calls("fit"):
-        made = [constructor(module, option) for option in options_of(fit.receiver)]
+        made = [module.once(Program).constructor_of(option) for option in options_of(fit.receiver)]
         chain = [stage for dataset in datasets_in(fit.given("x")) for stage in dataset.stage.upstream()]
         # There the function makes the batches of one replica.
         in_parts = any(

@@ -1,0 +1,21 @@
+"""Games and simulations that Python plays, whose turns give the data."""
+
+from __future__ import annotations
+
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.place import receiver_text
+from kerascheck.interpreter.values import Call, Scope
+from kerascheck.meaning.data.pipelines import Pipelines
+
+
+def environment_loop(module: Module, scope: Scope) -> Scope | None:
+    """The innermost loop around a place, also around the calls that lead there, whose iterations play a game or simulation in Python."""
+    loops = list(scope.loops(within="program", comprehensions=False))
+    return next((loop for loop in loops if any(map(steps_environment, module.once(Pipelines).calls_in(loop)))), None)
+
+
+def steps_environment(call: Call) -> bool:
+    """Whether a call is a step of a game or simulation in Python, as those of Gym are."""
+    return call.attribute == "step" and (
+        call.name is None and "env" in receiver_text(call) or (call.name or "").startswith(("gym.", "gymnasium."))
+    )

@@ -1,0 +1,57 @@
+"""Single dataset operations and what leads to them."""
+
+import pytest
+from snippets import MODEL, load
+
+from kerascheck.meaning.data.stages import gives_few_elements, nearest_before
+
+DATA = (
+    MODEL
+    + """\
+def aug(x):
+    return x + tf.random.uniform([])
+base = tf.data.Dataset.range(100)
+ds = base.map(aug).batch(2)
+opt = keras.optimizers.Adam()
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = model(x)
+    opt.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("chain", "found"),
+    [
+        (".cache().take(5)", True),
+        (".cache().map(aug).take(5)", True),
+        (".take(3).take(5)", False),
+        (".cache().shuffle(9).take(5)", False),
+        (".cache().apply(load).take(5)", False),
+    ],
+)
+def test_the_nearest_operation_of_a_name(tmp_path, chain, found):
+    take = list(load(tmp_path, DATA + f"model.fit(base{chain})").pipelines.operations("take"))[-1]
+    assert (nearest_before(take.stages[0], "cache", ("map", "take")) is not None) is found
+
+
+@pytest.mark.parametrize(
+    ("chain", "few"),
+    [
+        (".take(3)", True),
+        (".batch(8).take(3)", True),
+        (".batch(8).take(3).map(aug)", True),
+        (".take(16).batch(8).repeat(9)", True),
+        (".batch(32).take(10)", False),
+        (".batch(4).batch(8).take(3)", False),
+        (".take(load()).batch(8)", False),
+        (".take(-1)", False),
+        (".batch(8)", False),
+    ],
+)
+def test_few_elements(tmp_path, chain, few):
+    module = load(tmp_path, f"{DATA}model.fit(base.map(aug){chain})")
+    ((sink, role),) = module.pipelines.sinks
+    assert gives_few_elements(sink.stage) is few
+    assert role == ("inspect" if few else "train")
