@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 import click
 
 import kerascheck
+from kerascheck import completion
 
 if TYPE_CHECKING:
     from kerascheck.cache.memo import Memo
@@ -95,7 +96,7 @@ def _use_rules(context: click.Context, parameter: click.Parameter, folders: tupl
 
 folders_option = click.option(
     "--rules", "rule_folders", multiple=True, metavar="DIR", expose_value=False, is_eager=True, callback=_use_rules,
-    help="Run the rules of this folder too; their code is executed.",
+    shell_complete=completion.folder, help="Run the rules of this folder too; their code is executed.",
 )  # fmt: skip
 """For commands that run rules, or tell of them. No configuration can name such a folder."""
 
@@ -121,11 +122,11 @@ def _shard(context: click.Context, parameter: click.Parameter, value: str | None
 
 
 def _rules_option(name: str, text: str) -> Callable[[_Command], _Command]:
-    return click.option(name, multiple=True, metavar="RULES", help=text)
+    return click.option(name, multiple=True, metavar="RULES", shell_complete=completion.rules, help=text)
 
 
 @cli.command()
-@click.argument("paths", nargs=-1, metavar="PATH...")
+@click.argument("paths", nargs=-1, metavar="PATH...", shell_complete=completion.path)
 @_rules_option("--select", "Run only these rules: codes, prefixes (KC1), names or ALL, separated by commas.")
 @_rules_option("--ignore", "Leave these rules out.")
 @_rules_option("--extend-select", "Run these rules too.")
@@ -161,19 +162,34 @@ def _rules_option(name: str, text: str) -> Callable[[_Command], _Command]:
 @click.option(
     "--this-machine", is_flag=True, help="Judge for the GPU of this machine: mixed precision only where it gains."
 )
-@click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out these paths instead of the default ones.")
-@click.option("--extend-exclude", multiple=True, metavar="PATTERN", help="Leave out these paths too.")
+@click.option(
+    "--exclude", multiple=True, metavar="PATTERN", shell_complete=completion.path,
+    help="Leave out these paths instead of the default ones.",
+)  # fmt: skip
+@click.option(
+    "--extend-exclude",
+    multiple=True,
+    metavar="PATTERN",
+    shell_complete=completion.path,
+    help="Leave out these paths too.",
+)
 @click.option("--force-exclude", is_flag=True, help="Leave out excluded and test files even if named explicitly.")
 @click.option("--include-tests", is_flag=True, help="Lint test files found in folders too.")
 @click.option(
     "--shard", metavar="K/N", callback=_shard,
     help="Report on the K-th of N parts of the files: in a CI matrix, the N reports together are the whole one.",
 )  # fmt: skip
-@click.option("--config", metavar="FILE", help="Read this configuration file instead of the nearest of each file.")
+@click.option(
+    "--config", metavar="FILE", shell_complete=completion.path,
+    help="Read this configuration file instead of the nearest of each file.",
+)  # fmt: skip
 @click.option("--isolated", is_flag=True, help="Read no configuration file.")
 @_cache_option("Keep results there.  [.kerascheck/cache of the project]")
 @click.option("--no-cache", is_flag=True, help="Neither use nor keep results of other runs.")
-@click.option("--stdin-filename", metavar="NAME", help="Path to assume for code read from standard input ('-').")
+@click.option(
+    "--stdin-filename", metavar="NAME", shell_complete=completion.path,
+    help="Path to assume for code read from standard input ('-').",
+)  # fmt: skip
 @click.option(
     "--explain-silence",
     metavar="LINE",
@@ -680,7 +696,7 @@ class _Progress:
 
 
 @cli.command()
-@click.argument("name", required=False, metavar="[CODE|NAME]")
+@click.argument("name", required=False, metavar="[CODE|NAME]", shell_complete=completion.rule)
 @click.option("--all", "every", is_flag=True, help="Explain every rule.")
 @folders_option
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
@@ -708,7 +724,7 @@ def rule(name: str | None, every: bool, output_format: str) -> int:
 
 
 @cli.command()
-@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=completion.path)
 @_cache_option("The folder that results were kept in.  [.kerascheck/cache of the project]")
 def clean(paths: tuple[str, ...], cache_dir: str | None) -> int:
     """Remove the results that checking PATH ('.' if none is named) has kept; what 'verify' measured stays."""
@@ -724,7 +740,7 @@ def clean(paths: tuple[str, ...], cache_dir: str | None) -> int:
 
 
 @cli.command("config")
-@click.argument("key", required=False)
+@click.argument("key", required=False, shell_complete=completion.setting)
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def config_command(key: str | None, output_format: str) -> int:
     """List the settings of configuration files, or describe KEY: what it takes, its default and its option."""
@@ -762,6 +778,20 @@ def new_rule_command(place: str, folder: str | None) -> int:
     return 0
 
 
+@cli.command(
+    "completion",
+    epilog='bash: eval "$(kerascheck completion bash)" in ~/.bashrc; zsh: the same in ~/.zshrc, behind compinit;'
+    " fish: kerascheck completion fish > ~/.config/fish/completions/kerascheck.fish",
+)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion_command(shell: str) -> int:
+    """Print the script by which a shell completes commands, options, rules and paths."""
+    from kerascheck.shells import script
+
+    click.echo(script(cli, shell), nl=False)
+    return 0
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     if sys.stdout is None:
@@ -774,6 +804,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # A path or a line of code may hold what the terminal's encoding lacks.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    if completion.VARIABLE in os.environ:
+        from kerascheck import shells
+
+        shells.register()
     try:
         code = cli.main(arguments, prog_name="kerascheck", standalone_mode=False)
         sys.stdout.flush()

@@ -510,7 +510,11 @@ def test_version_needs_nothing_but_click():
     code = "import sys, click; before = set(sys.modules); import kerascheck.cli; print(*(set(sys.modules) - before))"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     loaded = set(done.stdout.split())
-    assert {name for name in loaded if name.startswith("kerascheck")} == {"kerascheck", "kerascheck.cli"}
+    assert {name for name in loaded if name.startswith("kerascheck")} == {
+        "kerascheck",
+        "kerascheck.cli",
+        "kerascheck.completion",
+    }
     assert len(loaded) <= 5, loaded
 
 

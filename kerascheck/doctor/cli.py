@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kerascheck import completion
 from kerascheck.doctor.look import TIME_LIMIT
 
 if TYPE_CHECKING:
@@ -17,15 +18,21 @@ if TYPE_CHECKING:
 @click.command(
     epilog="Exit codes: 0 no problem (advice does not count), 1 a problem, 2 the machine could not be looked at.",
 )
-@click.option("--python", metavar="PATH", help="Interpreter that trains.  [this one]")
-@click.option("--script", metavar="FILE", help="Also check what this script asks of the machine. It is read, not run.")
+@click.option("--python", metavar="PATH", shell_complete=completion.path, help="Interpreter that trains.  [this one]")
+@click.option(
+    "--script", metavar="FILE", shell_complete=completion.path,
+    help="Also check what this script asks of the machine. It is read, not run.",
+)  # fmt: skip
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option(
     "--save-snapshot",
     metavar="FILE",
+    shell_complete=completion.path,
     help="Write what was seen there, for a bug report. It holds no names and no paths.",
 )
-@click.option("--snapshot", metavar="FILE", help="Check a saved snapshot instead of this machine.")
+@click.option(
+    "--snapshot", metavar="FILE", shell_complete=completion.path, help="Check a saved snapshot instead of this machine."
+)
 @click.option(
     "--time-limit",
     default=TIME_LIMIT,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kerascheck import completion
 from kerascheck.cli import folders_option
 from kerascheck.verify.running import Progress, ends_on_signals
 
@@ -26,7 +27,7 @@ _NARROWEST, _WIDEST = 60, 120
     "Arguments of the script follow after '--'.",
 )
 @click.argument("script", type=click.Path())
-@click.argument("arguments", nargs=-1, metavar="[-- ARGUMENTS...]")
+@click.argument("arguments", nargs=-1, metavar="[-- ARGUMENTS...]", shell_complete=completion.path)
 @folders_option
 @click.option(
     "--prove", is_flag=True, help="Run the script with and without the first recommendation, and measure what it wins."
@@ -35,8 +36,9 @@ _NARROWEST, _WIDEST = 60, 120
     "--training", default=1, type=click.IntRange(1), help="Which training of the script to look at.  [the first]"
 )
 @click.option(
-    "--python", default=sys.executable, metavar="PATH", help="Interpreter to run the script with.  [this one]"
-)
+    "--python", default=sys.executable, metavar="PATH", shell_complete=completion.path,
+    help="Interpreter to run the script with.  [this one]",
+)  # fmt: skip
 @click.option("--start-limit", default=300.0, show_default=True, help="Seconds until the training must have begun.")
 @click.option(
     "--budget",
