@@ -267,6 +267,41 @@ async def test_fix_all_of_a_notebook_reaches_every_cell(editor):
     assert "dataset.batch(256).map(scale)" in applied(action.edit, texts)[second]
 
 
+TWICE = """\
+one = tf.data.Dataset.from_tensor_slices((columns, clicks)).map(scale).batch(256)
+%time print(1)
+two = tf.data.Dataset.from_tensor_slices((columns, clicks)).map(scale).batch(256)
+!ls
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile("adam", "mse")
+model.fit(one, epochs=3)
+model.fit(two, epochs=3)
+"""
+
+
+@pytest.mark.parametrize("name", ["train.ipynb", "train.py"])
+async def test_fix_all_leaves_commands_alone_as_the_command_line_does(editor, name):
+    texts = [BATCHED[: BATCHED.index("dataset =")], TWICE.rstrip("\n")]
+    await editor.start()
+    if name == "train.py":
+        texts = ["".join(texts)]
+        (editor.folder / name).write_text(texts[0])
+        uris = [editor.open(name, texts[0])]
+    else:
+        cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": text} for text in texts]
+        (editor.folder / name).write_text(json.dumps({"nbformat": 4, "metadata": {}, "cells": cells}))
+        uris = editor.open_notebook(name, [(text, "code") for text in texts])
+    assert codes(await editor.shown(uris[-1], 1)).count("KC103") == 2
+    kind = "source.fixAll" if name == "train.py" else "notebook.source.fixAll"
+    (action,) = await editor.actions(uris[0], (0, 0), only=[kind])
+    after = applied((await editor.resolve(action)).edit, dict(zip(uris, texts)))
+    assert after[uris[-1]].count("batch(256).map(scale)") == 2 and "%time print(1)\n" in after[uris[-1]]
+    assert kerascheck("-q", "--fix", editor.folder / name).code == 0
+    written = (editor.folder / name).read_text()
+    fixed = [written] if name == "train.py" else [cell["source"] for cell in json.loads(written)["cells"]]
+    assert [after[uri] for uri in uris] == ["".join(text) for text in fixed]
+
+
 async def test_the_configuration_is_read_again(editor):
     configuration = editor.folder / "pyproject.toml"
     configuration.write_text('[tool.kerascheck]\nignore = ["KC306"]\n')
