@@ -39,13 +39,13 @@ def test_the_linter_does_without_pygls(tmp_path):
 
 @pytest.fixture
 def checker(tmp_path):
-    checker = Checker(Start(str(tmp_path), {}, ()))
+    checker = Checker(Start(str(tmp_path), ()))
     yield checker
     checker.close()
 
 
 def question(tmp_path, text):
-    return Lint(Buffer(str(tmp_path / "train.py"), text, str(tmp_path)), (), 0)
+    return Lint(Buffer(str(tmp_path / "train.py"), text, str(tmp_path)), (), {}, 0)
 
 
 def test_a_checker_that_is_ended_costs_one_answer(checker, tmp_path):
@@ -160,8 +160,8 @@ def test_a_fix_that_breaks_a_cell_is_left_out_of_all_fixes(tmp_path):
     (folder / "rule.py").write_text(BREAKING)
     cells = [{"cell_type": "code", "source": text} for text in (SLOW[:23], SLOW[23:])]
     notebook = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}).encode()
-    checker = Checker(Start(str(tmp_path), {"select": ["KCX"]}, [str(tmp_path / "rules")]))
-    asked = Lint(Buffer(str(tmp_path / "train.ipynb"), notebook, str(tmp_path)), (), 0)
+    checker = Checker(Start(str(tmp_path), [str(tmp_path / "rules")]))
+    asked = Lint(Buffer(str(tmp_path / "train.ipynb"), notebook, str(tmp_path)), (), {"select": ["KCX"]}, 0)
     assert [each.code for each in checker.lint(asked).findings] == ["KCX201", "KCX201"]
     assert [edit.content for edit in checker.fix_all(asked).edits] == ["# fine\n"]
     checker.close()
