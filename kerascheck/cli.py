@@ -125,7 +125,7 @@ def _rules_option(name: str, text: str) -> Callable[[_Command], _Command]:
     return click.option(name, multiple=True, metavar="RULES", shell_complete=completion.rules, help=text)
 
 
-@cli.command()
+@cli.command(short_help="Lint files, notebooks and folders: the default command.")
 @click.argument("paths", nargs=-1, metavar="PATH...", shell_complete=completion.path)
 @_rules_option("--select", "Run only these rules: codes, prefixes (KC1), names or ALL, separated by commas.")
 @_rules_option("--ignore", "Leave these rules out.")
@@ -195,6 +195,7 @@ def _rules_option(name: str, text: str) -> Callable[[_Command], _Command]:
     metavar="LINE",
     help="Tell why rules say nothing about this line of the one file named (CELL:LINE in a notebook).",
 )
+@click.option("--show-files", is_flag=True, help="Print the files that would be linted, and exit.")
 @click.option(
     "--show-settings", is_flag=True, help="Print the settings of the first path, and where each is stated, and exit."
 )
@@ -238,6 +239,8 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         if options["show_settings"]:
             first = (options["stdin_filename"] or "stdin.py") if paths[0] == "-" else paths[0]
             return _show_settings(first, configuration)
+        if options["show_files"]:
+            return _show_files(paths, configuration, options)
         if options["explain_silence"]:
             return _explain_silence(paths, configuration, options["explain_silence"])
         if paths == ("-",):
@@ -369,6 +372,17 @@ def _show_settings(path: str, configuration: Configuration) -> int:
     except ValueError as problem:
         raise click.ClickException(f"{path}: {problem}") from None
     return 0
+
+
+def _show_files(paths: Sequence[str], configuration: Configuration, options: dict[str, Any]) -> int:
+    from kerascheck.source.discovery import discover
+
+    found = discover(paths, configuration, force_exclude=options["force_exclude"])
+    for file in found.files:
+        click.echo(file.path)
+    for path, reason in found.unreadable:
+        click.echo(f"{path}: {reason}", err=True)
+    return 2 if found.unreadable else 0
 
 
 def _explain_silence(paths: Sequence[str], configuration: Configuration, place: str) -> int:
@@ -605,14 +619,14 @@ def _lines(
         lines, closing = _for_people(outcome, evidence, pages, summary, options)
     if options["output_file"] is None:
         for line in lines:
-            click.echo(line, err=err, color=_color(options["color"]))
+            click.echo(line, err=err, color=color_of(options["color"]))
     else:
         _write_report(options["output_file"], "".join(f"{click.unstyle(line)}\n" for line in lines))
     if options["statistics"]:
         click.echo(common.statistics(findings, outcome.seconds), err=err)
     if not options["quiet"] and outcome.files:
         for line in closing if options["output_file"] is None else [summary]:
-            click.echo(line, err=err, color=_color(options["color"]))
+            click.echo(line, err=err, color=color_of(options["color"]))
 
 
 def _for_people(
@@ -660,18 +674,20 @@ def _for_people(
     return lines, closing
 
 
-def _color(choice: str) -> bool | None:
-    """What click wants to know: None leaves it to whether the output is a terminal."""
-    if choice == "auto":
-        return False if os.environ.get("NO_COLOR") else None
-    return choice == "always"
+def color_of(choice: str, *, to_file: bool = False) -> bool | None:
+    """What click wants to know of colors, by the option ``--color``: None leaves it to whether the output is a terminal."""
+    if choice != "auto":
+        return choice == "always"
+    if to_file or os.environ.get("NO_COLOR"):
+        return False
+    return True if os.environ.get("FORCE_COLOR", "0") not in ("", "0") else None
 
 
 def _takes_links(options: dict[str, Any], err: bool) -> bool:
     """Whether the report goes to a terminal, in color: files and pipes get no links."""
     stream = sys.stderr if err else sys.stdout
     is_terminal = options["output_file"] is None and stream.isatty() and os.environ.get("TERM") != "dumb"
-    return is_terminal and _color(options["color"]) is not False
+    return is_terminal and color_of(options["color"]) is not False
 
 
 class _Progress:
@@ -695,7 +711,7 @@ class _Progress:
             click.echo("\r" + " " * 40 + "\r", nl=False, err=True)
 
 
-@cli.command()
+@cli.command(short_help="Explain a rule, or list all of them.")
 @click.argument("name", required=False, metavar="[CODE|NAME]", shell_complete=completion.rule)
 @click.option("--all", "every", is_flag=True, help="Explain every rule.")
 @folders_option
@@ -723,7 +739,7 @@ def rule(name: str | None, every: bool, output_format: str) -> int:
     return 0
 
 
-@cli.command()
+@cli.command(short_help="Remove the results that are kept for the next run.")
 @click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=completion.path)
 @_cache_option("The folder that results were kept in.  [.kerascheck/cache of the project]")
 def clean(paths: tuple[str, ...], cache_dir: str | None) -> int:
@@ -739,7 +755,7 @@ def clean(paths: tuple[str, ...], cache_dir: str | None) -> int:
     return 0
 
 
-@cli.command("config")
+@cli.command("config", short_help="List the settings, or describe one.")
 @click.argument("key", required=False, shell_complete=completion.setting)
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def config_command(key: str | None, output_format: str) -> int:
@@ -763,7 +779,7 @@ def config_command(key: str | None, output_format: str) -> int:
     return 0
 
 
-@cli.command("new-rule")
+@cli.command("new-rule", short_help="Write the folder of a new rule.")
 @click.argument("place", metavar="FAMILY/NAME")
 @click.option("--rules", "folder", metavar="DIR", help="Write it into this folder of your own, not into kerascheck.")
 def new_rule_command(place: str, folder: str | None) -> int:
@@ -780,6 +796,7 @@ def new_rule_command(place: str, folder: str | None) -> int:
 
 @cli.command(
     "completion",
+    short_help="Print the completion script for bash, zsh or fish.",
     epilog='bash: eval "$(kerascheck completion bash)" in ~/.bashrc; zsh: the same in ~/.zshrc, behind compinit;'
     " fish: kerascheck completion fish > ~/.config/fish/completions/kerascheck.fish",
 )

@@ -1,7 +1,6 @@
 """What shells offer, asked as their scripts ask it, and in the shells themselves."""
 
 import os
-import pty
 import select
 import shlex
 import shutil
@@ -130,6 +129,8 @@ class Terminal:
     """A shell that somebody types into."""
 
     def __init__(self, command, folder, environment):
+        import pty
+
         self._pid, self._file = pty.fork()
         if not self._pid:
             os.chdir(folder)
@@ -187,6 +188,7 @@ def shell(request, tmp_path):
     terminal.close()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 def test_the_tab_key(shell, tmp_path):
     for typed, *completed in (
         ("--output-format sa", "--output-format", "sarif"),

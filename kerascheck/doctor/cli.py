@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from kerascheck import completion
+from kerascheck.cli import color_of
 from kerascheck.doctor.look import TIME_LIMIT
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
+    short_help="Check whether this machine lets Keras train fast.",
     epilog="Exit codes: 0 no problem (advice does not count), 1 a problem, 2 the machine could not be looked at.",
 )
 @click.option("--python", metavar="PATH", shell_complete=completion.path, help="Interpreter that trains.  [this one]")
@@ -64,9 +65,7 @@ def doctor(**options: Any) -> int:
         from kerascheck.doctor import report
         from kerascheck.report.text import terminal_columns
 
-        color = None if options["color"] == "auto" else options["color"] == "always"
-        if options["color"] == "auto" and os.environ.get("NO_COLOR"):
-            color = False
+        color = color_of(options["color"])
         for line in report.render(results, snapshot, click.style, terminal_columns(), script=options["script"]):
             click.echo(line, color=color)
     return int(any(result.status is Status.PROBLEM for result in results))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kerascheck import completion
-from kerascheck.cli import folders_option
+from kerascheck.cli import color_of, folders_option
 from kerascheck.verify.running import Progress, budget_of, configuration_of, ends_on_signals, print_report, verify_here
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def _training(context: click.Context, parameter: click.Parameter, value: str | N
 
 
 @click.command(
+    short_help="Measure what each fix of a script is worth here.",
     context_settings={"ignore_unknown_options": False},
     epilog="Exit codes: 0 nothing to win was confirmed, 1 a finding was confirmed, 2 the script could not be measured. "
     "Arguments of the script follow after '--'.",
@@ -271,9 +272,7 @@ def _announce(run: Script, command: str, variants: int, options: dict[str, Any])
 
 
 def _write(result: Verification, options: dict[str, Any]) -> None:
-    style, color = click.style, None if options["color"] == "auto" else options["color"] == "always"
-    if options["color"] == "auto" and (os.environ.get("NO_COLOR") or options["output_file"]):
-        color = False
+    style, color = click.style, color_of(options["color"], to_file=bool(options["output_file"]))
     if options["output_format"] == "json":
         import json
 
@@ -289,7 +288,9 @@ def _write(result: Verification, options: dict[str, Any]) -> None:
     print_report(text, options, color)
 
 
-@click.command(epilog="Exit codes: 0 measured, 2 there is no GPU to measure on.")
+@click.command(
+    short_help="Measure the examples of the rules.", epilog="Exit codes: 0 measured, 2 there is no GPU to measure on."
+)
 @click.argument("rules", nargs=-1, metavar="[CODE|NAME...]", shell_complete=completion.rule)
 @folders_option
 @click.option("--budget", default=60.0, show_default=True, type=click.FloatRange(1), help="Seconds per variant, about.")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kerascheck import completion
-from kerascheck.cli import folders_option
+from kerascheck.cli import color_of, folders_option
 from kerascheck.verify.running import Progress, ends_on_signals
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ _NARROWEST, _WIDEST = 60, 120
 
 
 @click.command(
+    short_help="Say why a training is slow, and what to do first.",
     epilog="Exit codes: 0 the training was looked at, 2 the script could not be run or does not train. "
     "Arguments of the script follow after '--'.",
 )
@@ -128,9 +129,7 @@ def _write(answer: Look, used: Any, script: str, arguments: tuple[str, ...], opt
     from kerascheck.why import report_text
     from kerascheck.why.diagnosis import as_dict
 
-    color = {"auto": None, "always": True, "never": False}[options["color"]]
-    if color is None and (os.environ.get("NO_COLOR") or options["output_file"]):
-        color = False
+    color = color_of(options["color"], to_file=bool(options["output_file"]))
     if options["output_format"] == "json":
         import json
 
