@@ -56,8 +56,9 @@ class _Linter:
         collectors = yield
         if not self._is_to_be_linted(file_path):
             return collectors
-        own = LintedFile.from_parent(parent, path=file_path, linter=self)
-        # pytest imports a file that is named. A script would train, only to be linted.
+        # Below its package, pytest would import that before the test. It imports a file that is named, too: a script
+        # would train, only to be linted.
+        own = LintedFile.from_parent(parent.session, path=file_path, linter=self)
         return [own] if self._is_named_for_this_alone(file_path) else [*collectors, own]
 
     def _is_to_be_linted(self, path: Path) -> bool:

@@ -115,6 +115,9 @@ def test_tests_are_selected_and_listed_like_others(project):
     }
     assert set(outcomes(run("--kerascheck", ".", "-k", "kerascheck and data"))) == {"data.py::kerascheck"}
     assert outcomes(run("--kerascheck", "train.py::kerascheck")) == {"train.py::kerascheck": "FAILED"}
+    for test in ("pkg/sub/train.py::kerascheck", "pkg"):
+        project({"pkg/__init__.py": traced, "pkg/sub/__init__.py": traced, "pkg/sub/train.py": traced})
+        assert outcomes(run("--kerascheck", test, "-k", "kerascheck"))["pkg/sub/train.py::kerascheck"] == "FAILED"
     listed = run("--kerascheck", ".", "--collect-only", "-q")
     assert set(listed.stdout.split()) >= {"train.py::kerascheck", "data.py::kerascheck"} and listed.returncode == 0
     assert not Path("imported").exists()
