@@ -33,8 +33,8 @@ _BASH = """\
     while IFS=, read -r type value; do
         case $type in
             plain) COMPREPLY+=("$value") ;;
-            dir) compopt -o filenames; COMPREPLY+=($(compgen -d -- "$2")) ;;
-            file) compopt -o filenames; COMPREPLY+=($(compgen -f -- "$2")) ;;
+            dir) compopt -o filenames; mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "$2") ;;
+            file) compopt -o filenames; mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$2") ;;
         esac
     done <<< "$response"
 }

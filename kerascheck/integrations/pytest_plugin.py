@@ -5,7 +5,6 @@ pytest imports this module in every run: without the option nothing else of kera
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
@@ -47,6 +46,7 @@ class _Linter:
         except ConfigError as problem:
             raise pytest.UsageError(str(problem)) from None
         self._files: dict[Path, File] = {}
+        self._linted: tuple[Outcome, Mapping[Finding, Evidence]] | None = None
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collect_file(
@@ -87,12 +87,13 @@ class _Linter:
 
     def said_of(self, path: Path, session: pytest.Session) -> str:
         """What makes the test of a file fail, as lines for people; empty where nothing does."""
-        if not hasattr(self, "_outcome"):
-            self._outcome = self._lint({item.path for item in session.items if isinstance(item, LintedItem)})
-        return "\n".join(self._lines(self._files[path])).rstrip()
+        if self._linted is None:
+            self._linted = self._lint({item.path for item in session.items if isinstance(item, LintedItem)})
+        return "\n".join(_lines(self._files[path], *self._linted)).rstrip()
 
-    def _lint(self, wanted: set[Path]) -> Outcome:
+    def _lint(self, wanted: set[Path]) -> tuple[Outcome, Mapping[Finding, Evidence]]:
         from kerascheck import engine
+        from kerascheck.recall import recall
 
         files = sorted(self._files.values(), key=lambda file: file.path)
         part = [file for path, file in self._files.items() if path in wanted]
@@ -101,24 +102,18 @@ class _Linter:
         # A test may have left the folder that paths are relative to.
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(self._config.invocation_params.dir)
-            return engine.lint(files, self._configuration, jobs=jobs, part=None if len(part) == len(files) else part)
+            outcome = engine.lint(files, self._configuration, jobs=jobs, part=None if len(part) == len(files) else part)
+            return outcome, recall(outcome, {file.path: file.settings.target_tensorflow for file in files})
 
-    def _lines(self, file: File) -> Iterator[str]:
-        from kerascheck.report import text
 
-        findings = [
-            each
-            for each in self._outcome.findings
-            if each.location.path == file.path and each.severity >= file.settings.fail_on
-        ]
-        errors = [each for each in self._outcome.errors if each.location.path == file.path]
-        yield from text.render(findings, errors, self._outcome.sources, _plain, self._evidence)
+def _lines(file: File, outcome: Outcome, evidence: Mapping[Finding, Evidence]) -> Iterator[str]:
+    from kerascheck.report import text
 
-    @functools.cached_property
-    def _evidence(self) -> Mapping[Finding, Evidence]:
-        from kerascheck.recall import recall
-
-        return recall(self._outcome, {file.path: file.settings.target_tensorflow for file in self._files.values()})
+    findings = [
+        each for each in outcome.findings if each.location.path == file.path and each.severity >= file.settings.fail_on
+    ]
+    errors = [each for each in outcome.errors if each.location.path == file.path]
+    yield from text.render(findings, errors, outcome.sources, _plain, evidence)
 
 
 def _plain(text: str, **style: Any) -> str:
