@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO, TypeVar
 import click
 
 import kerascheck
+from kerascheck import completion
 
 if TYPE_CHECKING:
     from kerascheck.cache.memo import Memo
@@ -96,7 +97,7 @@ def _use_rules(context: click.Context, parameter: click.Parameter, folders: tupl
 
 folders_option = click.option(
     "--rules", "rule_folders", multiple=True, metavar="DIR", expose_value=False, is_eager=True, callback=_use_rules,
-    help="Run the rules of this folder too; their code is executed.",
+    shell_complete=completion.folder, help="Run the rules of this folder too; their code is executed.",
 )  # fmt: skip
 """For commands that run rules, or tell of them. No configuration can name such a folder."""
 
@@ -122,11 +123,11 @@ def _shard(context: click.Context, parameter: click.Parameter, value: str | None
 
 
 def _rules_option(name: str, text: str) -> Callable[[_Command], _Command]:
-    return click.option(name, multiple=True, metavar="RULES", help=text)
+    return click.option(name, multiple=True, metavar="RULES", shell_complete=completion.rules, help=text)
 
 
-@cli.command()
-@click.argument("paths", nargs=-1, metavar="PATH...")
+@cli.command(short_help="Lint files, notebooks and folders: the default command.")
+@click.argument("paths", nargs=-1, metavar="PATH...", shell_complete=completion.path)
 @_rules_option("--select", "Run only these rules: codes, prefixes (KC1), names or ALL, separated by commas.")
 @_rules_option("--ignore", "Leave these rules out.")
 @_rules_option("--extend-select", "Run these rules too.")
@@ -169,24 +170,40 @@ def _rules_option(name: str, text: str) -> Callable[[_Command], _Command]:
 @click.option(
     "--this-machine", is_flag=True, help="Judge for the GPU of this machine: mixed precision only where it gains."
 )
-@click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out these paths instead of the default ones.")
-@click.option("--extend-exclude", multiple=True, metavar="PATTERN", help="Leave out these paths too.")
+@click.option(
+    "--exclude", multiple=True, metavar="PATTERN", shell_complete=completion.path,
+    help="Leave out these paths instead of the default ones.",
+)  # fmt: skip
+@click.option(
+    "--extend-exclude",
+    multiple=True,
+    metavar="PATTERN",
+    shell_complete=completion.path,
+    help="Leave out these paths too.",
+)
 @click.option("--force-exclude", is_flag=True, help="Leave out excluded and test files even if named explicitly.")
 @click.option("--include-tests", is_flag=True, help="Lint test files found in folders too.")
 @click.option(
     "--shard", metavar="K/N", callback=_shard,
     help="Report on the K-th of N parts of the files: in a CI matrix, the N reports together are the whole one.",
 )  # fmt: skip
-@click.option("--config", metavar="FILE", help="Read this configuration file instead of the nearest of each file.")
+@click.option(
+    "--config", metavar="FILE", shell_complete=completion.path,
+    help="Read this configuration file instead of the nearest of each file.",
+)  # fmt: skip
 @click.option("--isolated", is_flag=True, help="Read no configuration file.")
 @_cache_option("Keep results there.  [.kerascheck/cache of the project]")
 @click.option("--no-cache", is_flag=True, help="Neither use nor keep results of other runs.")
-@click.option("--stdin-filename", metavar="NAME", help="Path to assume for code read from standard input ('-').")
+@click.option(
+    "--stdin-filename", metavar="NAME", shell_complete=completion.path,
+    help="Path to assume for code read from standard input ('-').",
+)  # fmt: skip
 @click.option(
     "--explain-silence",
     metavar="LINE",
     help="Tell why rules say nothing about this line of the one file named (CELL:LINE in a notebook).",
 )
+@click.option("--show-files", is_flag=True, help="Print the files that would be linted, and exit.")
 @click.option(
     "--show-settings", is_flag=True, help="Print the settings of the first path, and where each is stated, and exit."
 )
@@ -222,6 +239,8 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         if options["show_settings"]:
             first = (options["stdin_filename"] or "stdin.py") if paths[0] == "-" else paths[0]
             return _show_settings(first, configuration, options)
+        if options["show_files"]:
+            return _show_files(paths, configuration, options)
         if options["explain_silence"]:
             return _explain_silence(paths, configuration, options["explain_silence"])
         if paths == ("-",):
@@ -469,6 +488,17 @@ def _show_settings(path: str, configuration: Configuration, options: dict[str, A
     except ValueError as problem:
         raise click.ClickException(f"{path}: {problem}") from None
     return 0
+
+
+def _show_files(paths: Sequence[str], configuration: Configuration, options: dict[str, Any]) -> int:
+    from kerascheck.source.discovery import discover
+
+    found = discover(paths, configuration, force_exclude=options["force_exclude"])
+    for file in found.files:
+        click.echo(file.path)
+    for path, reason in found.unreadable:
+        click.echo(f"{path}: {reason}", err=True)
+    return 2 if found.unreadable else 0
 
 
 def _explain_silence(paths: Sequence[str], configuration: Configuration, place: str) -> int:
@@ -725,14 +755,14 @@ def _lines(
         lines, closing = _for_people(outcome, evidence, pages, summary, options)
     if options["output_file"] is None:
         for line in lines:
-            click.echo(line, err=err, color=_color(options["color"]))
+            click.echo(line, err=err, color=color_of(options["color"]))
     else:
         _write_report(options["output_file"], "".join(f"{click.unstyle(line)}\n" for line in lines))
     if options["statistics"]:
         click.echo(common.statistics(findings, outcome.seconds), err=err)
     if not options["quiet"] and outcome.files:
         for line in closing if options["output_file"] is None else [summary]:
-            click.echo(line, err=err, color=_color(options["color"]))
+            click.echo(line, err=err, color=color_of(options["color"]))
 
 
 def _for_people(
@@ -783,18 +813,20 @@ def _arguments() -> list[str]:
     return [each for each in given[given[:1] == ("check",) :] if each != "--watch"]
 
 
-def _color(choice: str) -> bool | None:
-    """What click wants to know: None leaves it to whether the output is a terminal."""
-    if choice == "auto":
-        return False if os.environ.get("NO_COLOR") else None
-    return choice == "always"
+def color_of(choice: str, *, to_file: bool = False) -> bool | None:
+    """What click wants to know of colors, by the option ``--color``: None leaves it to whether the output is a terminal."""
+    if choice != "auto":
+        return choice == "always"
+    if to_file or os.environ.get("NO_COLOR"):
+        return False
+    return True if os.environ.get("FORCE_COLOR", "0") not in ("", "0") else None
 
 
 def _takes_links(options: dict[str, Any], err: bool) -> bool:
     """Whether the report goes to a terminal, in color: files and pipes get no links."""
     stream = sys.stderr if err else sys.stdout
     is_terminal = options["output_file"] is None and stream.isatty() and os.environ.get("TERM") != "dumb"
-    return is_terminal and _color(options["color"]) is not False
+    return is_terminal and color_of(options["color"]) is not False
 
 
 class _Progress:
@@ -818,8 +850,8 @@ class _Progress:
             click.echo("\r" + " " * 40 + "\r", nl=False, err=True)
 
 
-@cli.command()
-@click.argument("name", required=False, metavar="[CODE|NAME]")
+@cli.command(short_help="Explain a rule, or list all of them.")
+@click.argument("name", required=False, metavar="[CODE|NAME]", shell_complete=completion.rule)
 @click.option("--all", "every", is_flag=True, help="Explain every rule.")
 @folders_option
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
@@ -846,8 +878,8 @@ def rule(name: str | None, every: bool, output_format: str) -> int:
     return 0
 
 
-@cli.command()
-@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@cli.command(short_help="Remove the results that are kept for the next run.")
+@click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=completion.path)
 @_cache_option("The folder that results were kept in.  [.kerascheck/cache of the project]")
 def clean(paths: tuple[str, ...], cache_dir: str | None) -> int:
     """Remove the results that checking PATH ('.' if none is named) has kept; what 'verify' measured stays."""
@@ -862,8 +894,8 @@ def clean(paths: tuple[str, ...], cache_dir: str | None) -> int:
     return 0
 
 
-@cli.command("config")
-@click.argument("key", required=False)
+@cli.command("config", short_help="List the settings, or describe one.")
+@click.argument("key", required=False, shell_complete=completion.setting)
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def config_command(key: str | None, output_format: str) -> int:
     """List the settings of configuration files, or describe KEY: what it takes, its default and its option."""
@@ -886,7 +918,7 @@ def config_command(key: str | None, output_format: str) -> int:
     return 0
 
 
-@cli.command("new-rule")
+@cli.command("new-rule", short_help="Write the folder of a new rule.")
 @click.argument("place", metavar="FAMILY/NAME")
 @click.option("--rules", "folder", metavar="DIR", help="Write it into this folder of your own, not into kerascheck.")
 def new_rule_command(place: str, folder: str | None) -> int:
@@ -898,6 +930,21 @@ def new_rule_command(place: str, folder: str | None) -> int:
             click.echo(line)
     except OSError as problem:
         raise click.ClickException(f"{problem.filename} cannot be written: {problem.strerror}") from None
+    return 0
+
+
+@cli.command(
+    "completion",
+    short_help="Print the completion script for bash, zsh or fish.",
+    epilog='bash: eval "$(kerascheck completion bash)" in ~/.bashrc; zsh: the same in ~/.zshrc, behind compinit;'
+    " fish: kerascheck completion fish > ~/.config/fish/completions/kerascheck.fish",
+)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion_command(shell: str) -> int:
+    """Print the script by which a shell completes commands, options, rules and paths."""
+    from kerascheck.shells import script
+
+    click.echo(script(cli, shell), nl=False)
     return 0
 
 
@@ -913,6 +960,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # A path or a line of code may hold what the terminal's encoding lacks.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    if completion.VARIABLE in os.environ:
+        from kerascheck import shells
+
+        shells.register()
     try:
         code = cli.main(arguments, prog_name="kerascheck", standalone_mode=False)
         sys.stdout.flush()

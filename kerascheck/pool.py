@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
@@ -30,6 +31,9 @@ from kerascheck.limits import TIME_SIGNAL, Limits
 from kerascheck.source import Source, disk
 from kerascheck.source.discovery import File
 
+_SAFE_PATH = "PYTHONSAFEPATH"
+"""The environment variable of Python's -P."""
+
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
@@ -47,9 +51,27 @@ def _context() -> BaseContext:
     return multiprocessing.get_context("fork" if can_fork() else "spawn")
 
 
+@contextlib.contextmanager
+def _beside_the_working_folder() -> Iterator[None]:
+    """Processes that are started meanwhile import nothing from the working folder, whose types.py or pickle.py is the user's.
+
+    Those of multiprocessing look there first until they are told where their parent looks. Python 3.10 does so anyway.
+    """
+    given = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        del os.environ[_SAFE_PATH]
+        if given is not None:
+            os.environ[_SAFE_PATH] = given
+
+
 def spread(function: Callable[[_Item], _Result], items: Sequence[_Item], jobs: int) -> list[_Result]:
     """``[function(item) for item in items]`` in ``jobs`` processes; ``function`` stands at the top of a module."""
-    with _context().Pool(jobs, _begin, (registry.used_folders(),)) as processes:
+    with _beside_the_working_folder():
+        pool = _context().Pool(jobs, _begin, (registry.used_folders(),))
+    with pool as processes:
         results = processes.map(function, items)
         processes.close()
         # Its threads end too: later processes can be forked.
@@ -190,7 +212,8 @@ class _Worker:
             process = multiprocessing.get_context("spawn").Process(
                 target=_serve, args=(theirs, folders, is_recorded), daemon=True
             )
-            process.start()
+            with _beside_the_working_folder():
+                process.start()
             self._process = process
         theirs.close()
         self._chunk: Chunk = [], True, ()

@@ -7,10 +7,10 @@ from kerascheck.interpreter.values import Arguments
 
 @pytest.fixture(autouse=True, scope="session")
 def there_is_no_terminal():
-    """Workers of pytest-xdist are started with a size of the terminal in their environment."""
+    """Workers of pytest-xdist are started with a size of the terminal in their environment, those of CI with a wish for colors."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("COLUMNS", raising=False)
-        patch.delenv("LINES", raising=False)
+        for variable in ("COLUMNS", "LINES", "FORCE_COLOR"):
+            patch.delenv(variable, raising=False)
         yield
 
 

@@ -238,8 +238,15 @@ def test_colour_on_demand_only(project, monkeypatch):
     project(train__py=SLOW)
     assert "\x1b[" not in kerascheck(*ONLY, ".").out
     assert "\x1b[" in kerascheck(*ONLY, "--color", "always", ".").out
-    monkeypatch.setenv("NO_COLOR", "1")
+    for variable, value, coloured in (
+        ("FORCE_COLOR", "0", False),
+        ("FORCE_COLOR", "1", True),
+        ("NO_COLOR", "1", False),
+    ):
+        monkeypatch.setenv(variable, value)
+        assert ("\x1b[" in kerascheck(*ONLY, ".").out) is coloured, variable
     assert "\x1b[" in kerascheck(*ONLY, "--color", "always", ".").out
+    assert "\x1b[" not in kerascheck(*ONLY, "--color", "never", ".").out
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
@@ -253,6 +260,26 @@ def test_colour_on_a_terminal_unless_no_color(project, variables, coloured):
     subprocess.run([sys.executable, "-m", "kerascheck", *ONLY, "."], stdout=theirs, env={**environment, **variables})
     os.close(theirs)
     assert (b"\x1b[" in os.read(ours, 10_000)) is coloured
+
+
+def test_the_files_of_a_run_can_be_shown(project):
+    project(
+        train__py=SLOW,
+        plain__py="x = 1\n",
+        test_a__py="import pytest\n",
+        requirements__txt="tensorflow\n",
+        notes__txt="",
+    )
+    ran = kerascheck("--show-files", ".")
+    assert (ran.code, ran.out.splitlines(), ran.err) == (0, ["plain.py", "requirements.txt", "train.py"], "")
+    assert kerascheck("--show-files", "test_a.py", "train.py", "--force-exclude").out == "train.py\n"
+    assert kerascheck("--show-files", "nope.py").code == 2
+
+
+def test_the_list_of_commands_says_each_in_a_line():
+    listed = kerascheck("--help").out.split("Commands:\n")[1].split("\n\n")[0].splitlines()
+    assert len(listed) > 10 and not any(line.endswith("...") for line in listed)
+    assert all(line[2] != " " for line in listed)
 
 
 def test_the_settings_of_the_first_path_can_be_shown(project):
@@ -510,7 +537,11 @@ def test_version_needs_nothing_but_click():
     code = "import sys, click; before = set(sys.modules); import kerascheck.cli; print(*(set(sys.modules) - before))"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     loaded = set(done.stdout.split())
-    assert {name for name in loaded if name.startswith("kerascheck")} == {"kerascheck", "kerascheck.cli"}
+    assert {name for name in loaded if name.startswith("kerascheck")} == {
+        "kerascheck",
+        "kerascheck.cli",
+        "kerascheck.completion",
+    }
     assert len(loaded) <= 5, loaded
 
 

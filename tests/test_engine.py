@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import types
+from pathlib import Path
 
 import pytest
 
@@ -523,6 +524,35 @@ def test_processes_can_be_spawned(tmp_path):
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120)
     assert done.stdout.count("KC999 does not parse") == 22, done.stderr
     assert done.returncode == 2
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 always looks into the working folder first")
+def test_spawned_processes_import_nothing_of_the_working_folder(tmp_path):
+    work = tmp_path / "work"
+    work.mkdir()
+    for name in ("types", "multiprocessing", "pickle", "keras"):
+        (work / f"{name}.py").write_text(
+            f"open({str(tmp_path / 'imported')!r}, 'a').write({name!r})\nraise SystemExit(3)\n"
+        )
+    for name in ("a", "b", "c"):
+        (work / f"{name}.py").write_text("import keras\nprint('x'\n")
+    code = """
+        import sys
+        from kerascheck import engine
+        from kerascheck.cli import main
+        if __name__ == "__main__":
+            sys.platform = "elsewhere"
+            engine._SPREAD_FROM, engine._LIGHT_BYTES, engine._processors = 2, 0, lambda: 2
+            main(["--isolated", "--output-format", "concise", "."])
+    """
+    script = tmp_path / "run_it.py"
+    script.write_text(textwrap.dedent(code))
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, script], cwd=work, env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert done.stdout.count("KC999 does not parse") == 3, (done.stdout, done.stderr)
+    assert not (tmp_path / "imported").exists()
 
 
 # --- one text -----------------------------------------------------------------------------------------

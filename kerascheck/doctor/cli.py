@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from kerascheck import completion
+from kerascheck.cli import color_of
 from kerascheck.doctor.look import TIME_LIMIT
 
 if TYPE_CHECKING:
@@ -15,17 +16,24 @@ if TYPE_CHECKING:
 
 
 @click.command(
+    short_help="Check whether this machine lets Keras train fast.",
     epilog="Exit codes: 0 no problem (advice does not count), 1 a problem, 2 the machine could not be looked at.",
 )
-@click.option("--python", metavar="PATH", help="Interpreter that trains.  [this one]")
-@click.option("--script", metavar="FILE", help="Also check what this script asks of the machine. It is read, not run.")
+@click.option("--python", metavar="PATH", shell_complete=completion.path, help="Interpreter that trains.  [this one]")
+@click.option(
+    "--script", metavar="FILE", shell_complete=completion.path,
+    help="Also check what this script asks of the machine. It is read, not run.",
+)  # fmt: skip
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option(
     "--save-snapshot",
     metavar="FILE",
+    shell_complete=completion.path,
     help="Write what was seen there, for a bug report. It holds no names and no paths.",
 )
-@click.option("--snapshot", metavar="FILE", help="Check a saved snapshot instead of this machine.")
+@click.option(
+    "--snapshot", metavar="FILE", shell_complete=completion.path, help="Check a saved snapshot instead of this machine."
+)
 @click.option(
     "--time-limit",
     default=TIME_LIMIT,
@@ -57,9 +65,7 @@ def doctor(**options: Any) -> int:
         from kerascheck.doctor import report
         from kerascheck.report.text import terminal_columns
 
-        color = None if options["color"] == "auto" else options["color"] == "always"
-        if options["color"] == "auto" and os.environ.get("NO_COLOR"):
-            color = False
+        color = color_of(options["color"])
         for line in report.render(results, snapshot, click.style, terminal_columns(), script=options["script"]):
             click.echo(line, color=color)
     return int(any(result.status is Status.PROBLEM for result in results))

@@ -60,8 +60,6 @@ class Start:
 
     folder: str
     """Where it runs: what paths in messages are relative to."""
-    options: Mapping[str, Any]
-    """See :data:`_OPTIONS`."""
     rules: Sequence[str]
     """Folders with rules."""
 
@@ -73,8 +71,10 @@ class Lint:
     buffer: Buffer
     unsaved: tuple[Buffer, ...]
     """The other ones, which count instead of what is on disk."""
+    options: Mapping[str, Any]
+    """See :data:`_OPTIONS`."""
     epoch: int
-    """A new one makes it read configurations, requirements and folders again."""
+    """A new one makes it read configurations, requirements and folders again, and take note of the options."""
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,6 @@ class _Desk:
         if os.path.isdir(start.folder):
             os.chdir(start.folder)
         registry.use_folders(start.rules)
-        self._options = start.options
         self._epoch = -1
         self._session: Session | None = None
         # The first file is to find it there.
@@ -242,7 +241,7 @@ class _Desk:
         buffer = question.buffer
         if self._session is None or question.epoch != self._epoch:
             forget()
-            self._configuration = Configuration(_overrides(self._options))
+            self._configuration = Configuration(_overrides(question.options))
             self._session, self._epoch = Session(self._configuration, keep=False), question.epoch
         settings = self._configuration.for_file(buffer.path)
         if buffer.is_file and not wanted(buffer.path, settings, buffer.top):
@@ -258,11 +257,11 @@ def _overrides(options: Mapping[str, Any]) -> Any:
 
     for key, value in options.items():
         if key not in _OPTIONS:
-            raise ConfigError(f"initializationOptions has no setting '{key}'{did_you_mean(key, _OPTIONS)}")
+            raise ConfigError(f"the settings of the editor: no setting '{key}'{did_you_mean(key, _OPTIONS)}")
         if key in _LISTS and not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
-            raise ConfigError(f"initializationOptions: '{key}' must be a list of strings")
+            raise ConfigError(f"the settings of the editor: '{key}' must be a list of strings")
     given = {key.replace("-", "_"): tuple(value) if key in _LISTS else value for key, value in options.items()}
-    overrides = overrides_from(given, "initializationOptions: ")
+    overrides = overrides_from(given, "the settings of the editor: ")
     registry.validate_selection(overrides.selection)
     return overrides
 

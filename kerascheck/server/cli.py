@@ -38,7 +38,7 @@ def _ends_with_the_editor() -> Iterator[None]:
         os._exit(1)
 
 
-@click.command()
+@click.command(short_help="Serve an editor: the language server.")
 @folders_option
 @click.option(
     "--stdio", is_flag=True, expose_value=False, help="Accepted for editors: there is no other way to talk to it."

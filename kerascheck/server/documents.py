@@ -86,6 +86,11 @@ class Document:
     buffer: Buffer
 
     @property
+    def is_notebook(self) -> bool:
+        """Whether its parts are cells."""
+        return isinstance(self.buffer.content, bytes)
+
+    @property
     def stamp(self) -> tuple[tuple[str, int | None], ...]:
         """Differs where the text does."""
         return ((self.uri, self.version), *((part.uri, part.version) for part in self.parts))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from os.path import commonprefix
 from typing import TYPE_CHECKING
 
 from kerascheck.finding import Applicability, Edit, Finding
-from kerascheck.fix import compose
 from kerascheck.source import Source
+from kerascheck.source.notebook import codes_of
 
 if TYPE_CHECKING:
     from kerascheck.narrow import Narrowing
@@ -29,7 +29,7 @@ def is_offered(finding: Finding) -> bool:
 def safe_edits(
     source: Source, file: File, outcome: Outcome, unsaved: Sequence[Source], narrowing: Narrowing
 ) -> tuple[Edit, ...]:
-    """The edits of ``source`` that apply its safe fixes: until nothing changes in a script, those that fit together in a notebook.
+    """The edits of ``source`` that apply its safe fixes as ``--fix`` does: until nothing changes, and so that every cell parses.
 
     Args:
         outcome: what linting it gave, and ``narrowing`` left.
@@ -37,19 +37,28 @@ def safe_edits(
     """
     from kerascheck import engine
 
-    if source.cells is not None:
-        _, applied = compose(source.text, [each.fix for each in outcome.findings if each.fix and is_safe(each)])
-        return tuple(sorted({edit for fix in applied for edit in fix.edits}))
     if not any(map(is_safe, outcome.findings)):
         return ()
-    fixed = engine.fix(source, file, outcome, unsafe=False, unsaved=unsaved, narrowed=narrowing.of_text)
-    return _between(source.text, fixed.text)
+    fixed = engine.fix(source, file, outcome, unsafe=False, unsaved=unsaved, narrowed=narrowing.of_text).source
+    if source.cells is None:
+        return tuple(_between(source.written, fixed.written))
+    before, after = codes_of(source), codes_of(fixed)
+    return tuple(
+        edit for cell in source.cells for edit in _between(before[cell.index], after[cell.index], offset=cell.start)
+    )
 
 
-def _between(before: str, after: str) -> tuple[Edit, ...]:
-    """One edit that turns a text into another, as short as it can be."""
+def _between(before: str, after: str, offset: int = 0) -> Iterator[Edit]:
+    """One edit that turns a text into another, as short as it can be, unless they are the same.
+
+    Args:
+        offset: where the text begins.
+    """
     if before == after:
-        return ()
+        return
+    if before.endswith("\n") and after.endswith("\n"):
+        # What is inserted behind the last newline would belong to the next cell.
+        before, after = before[:-1], after[:-1]
     start = len(commonprefix((before, after)))
     tail = len(commonprefix((before[start:][::-1], after[start:][::-1])))
-    return (Edit(start, len(before) - tail, after[start : len(after) - tail]),)
+    yield Edit(offset + start, offset + len(before) - tail, after[start : len(after) - tail])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -19,6 +19,8 @@ from kerascheck.server.documents import Document, EditorWorkspace, document, roo
 from kerascheck.server.fixes import is_safe
 from kerascheck.server.replies import FIX_ALL, NOTEBOOK_FIX_ALL, Result
 
+_SECTION = "kerascheck"
+"""Of the settings of the editor."""
 _DEBOUNCE_SECONDS = 0.25
 """Who types on is not interrupted."""
 _WATCHED = (
@@ -65,6 +67,7 @@ class Server(LanguageServer):
             ),
         )
         self._rules = rules
+        self._options: Mapping[str, Any] = {}
         self._open: dict[str, _Open] = {}
         self._epoch = 0
         self._checking = asyncio.Lock()
@@ -84,8 +87,8 @@ class Server(LanguageServer):
             given.position_encoding,
         )
         options = params.initialization_options
-        options = options if isinstance(options, dict) else {}
-        self._checker = Checker(Start(root(self.workspace), options, self._rules))
+        self._options = options if isinstance(options, dict) else {}
+        self._checker = Checker(Start(root(self.workspace), self._rules))
 
     async def _in_thread(self, function: Callable[[], _Returned]) -> _Returned:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function)
@@ -125,6 +128,9 @@ class Server(LanguageServer):
         for uri in self._open:
             if uri != first:
                 self.touch(uri, _DEBOUNCE_SECONDS)
+        workspace = self.client_capabilities.workspace
+        if self._pulls and workspace and workspace.diagnostics and workspace.diagnostics.refresh_support:
+            self.workspace_diagnostic_refresh(None)
 
     def forget(self, uri: str, parts: Sequence[str]) -> None:
         """A document is closed."""
@@ -174,9 +180,19 @@ class Server(LanguageServer):
 
     def _question(self, now: Document) -> Lint:
         others = (document(self.workspace, uri) for uri in self._open if uri != now.uri)
-        return Lint(now.buffer, tuple(other.buffer for other in others if other is not None), self._epoch)
+        return Lint(
+            now.buffer, tuple(other.buffer for other in others if other is not None), self._options, self._epoch
+        )
+
+    @property
+    def _pulls(self) -> bool:
+        """Whether the editor asks for the diagnostics of scripts; of those of notebooks it is always told."""
+        text = self.client_capabilities.text_document
+        return text is not None and text.diagnostic is not None
 
     def _publish(self, state: _Open, result: Result) -> None:
+        if self._pulls and not result.document.is_notebook:
+            return
         found = replies.diagnostics(result)
         versions = {part.uri: part.version for part in result.document.parts}
         for uri, listed in found.items():
@@ -198,6 +214,13 @@ class Server(LanguageServer):
         text = self.client_capabilities.text_document
         support = text and text.code_action and text.code_action.resolve_support
         return bool(support and "edit" in support.properties)
+
+    async def diagnostics(self, uri: str) -> types.RelatedFullDocumentDiagnosticReport:
+        """The diagnostics of a script; none of a cell, of which the editor is told."""
+        now = document(self.workspace, uri)
+        result = None if now is None or now.is_notebook else await self.settled(uri)
+        found = [] if result is None else replies.diagnostics(result)[result.document.uri]
+        return types.RelatedFullDocumentDiagnosticReport(found)
 
     async def actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
         """What the editor can do about the findings in a range."""
@@ -231,18 +254,41 @@ class Server(LanguageServer):
         return None if result is None else replies.hover(result, params.text_document.uri, params.position)
 
     async def watch(self) -> None:
-        """Ask the editor to tell what changes on disk."""
+        """Ask the editor to tell what changes on disk, and of its settings."""
         workspace = self.client_capabilities.workspace
-        watching = workspace and workspace.did_change_watched_files
-        if not (watching and watching.dynamic_registration):
+        if workspace is None:
             return
-        watchers = [types.FileSystemWatcher(glob) for glob in _WATCHED]
-        registration = types.Registration(
-            "kerascheck.watched",
-            types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
-            types.DidChangeWatchedFilesRegistrationOptions(watchers),
+        watched = [types.FileSystemWatcher(glob) for glob in _WATCHED]
+        wanted = (
+            (
+                workspace.did_change_watched_files,
+                types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+                types.DidChangeWatchedFilesRegistrationOptions(watched),
+            ),
+            (
+                workspace.did_change_configuration,
+                types.WORKSPACE_DID_CHANGE_CONFIGURATION,
+                types.DidChangeConfigurationRegistrationOptions(_SECTION),
+            ),
         )
-        await self.client_register_capability_async(types.RegistrationParams([registration]))
+        registrations = [
+            types.Registration(f"kerascheck.{method}", method, options)
+            for capability, method, options in wanted
+            if capability is not None and capability.dynamic_registration
+        ]
+        if registrations:
+            await self.client_register_capability_async(types.RegistrationParams(registrations))
+
+    async def configure(self, settings: Any) -> None:
+        """Take the settings of the editor, where it states some, and read those on disk again."""
+        stated = settings.get(_SECTION) if isinstance(settings, dict) else None
+        workspace = self.client_capabilities.workspace
+        if stated is None and workspace and workspace.configuration:
+            wanted = types.ConfigurationParams([types.ConfigurationItem(section=_SECTION)])
+            (stated,) = await self.workspace_configuration_async(wanted)
+        if isinstance(stated, dict):
+            self._options = stated
+        self.begin_again()
 
     def changed_on_disk(self, changes: Sequence[types.FileEvent]) -> None:
         """Begin again, unless only what is open has been written, which the editor tells otherwise."""
@@ -285,6 +331,21 @@ def _register(server: Server) -> None:
     async def hover(params: types.HoverParams) -> types.Hover | None:
         return await server.hover(params)
 
+    @feature(types.TEXT_DOCUMENT_DIAGNOSTIC, types.DiagnosticOptions(True, False, "kerascheck"))
+    async def diagnostics(params: types.DocumentDiagnosticParams) -> types.RelatedFullDocumentDiagnosticReport:
+        return await server.diagnostics(params.text_document.uri)
+
+    _register_workspace(server)
+    _register_documents(server)
+
+
+def _register_workspace(server: Server) -> None:
+    feature = server.feature
+
+    @feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
+    async def configured(params: types.DidChangeConfigurationParams) -> None:
+        await server.configure(params.settings)
+
     @feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def changed_on_disk(params: types.DidChangeWatchedFilesParams) -> None:
         server.changed_on_disk(params.changes)
@@ -292,8 +353,6 @@ def _register(server: Server) -> None:
     @feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     def folders_changed(params: types.DidChangeWorkspaceFoldersParams) -> None:
         server.begin_again()
-
-    _register_documents(server)
 
 
 def _register_documents(server: Server) -> None:

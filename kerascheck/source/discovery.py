@@ -168,6 +168,15 @@ def wanted(path: str, settings: Settings, top: str | None = None) -> bool:
     return True
 
 
+def would_find(path: str, settings: Settings, top: str) -> bool:
+    """Whether linting the folder ``top`` would lint the file at the absolute ``path``."""
+    return (
+        _has_name_of_interest(path)
+        and wanted(path, settings, top)
+        and not (kind_of(path) and not _is_about_tensorflow(path))
+    )
+
+
 def _walk(top: str, configuration: Configuration, result: Discovered) -> Iterator[File]:
     tests_wanted = os.path.basename(top) in _TEST_FOLDERS
     ignored = _Ignored(top, configuration.for_folder(top).respect_gitignore)

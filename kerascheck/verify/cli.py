@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kerascheck.cli import folders_option
+from kerascheck import completion
+from kerascheck.cli import color_of, folders_option
 from kerascheck.verify.running import Progress, budget_of, configuration_of, ends_on_signals, print_report, verify_here
 
 if TYPE_CHECKING:
@@ -55,15 +56,25 @@ def _training(context: click.Context, parameter: click.Parameter, value: str | N
 
 
 @click.command(
+    short_help="Measure what each fix of a script is worth here.",
     context_settings={"ignore_unknown_options": False},
     epilog="Exit codes: 0 nothing to win was confirmed, 1 a finding was confirmed, 2 the script could not be measured. "
     "Arguments of the script follow after '--'.",
 )
 @click.argument("script", required=False, type=click.Path())
-@click.argument("arguments", nargs=-1, metavar="[-- ARGUMENTS...]")
-@click.option("--rule", metavar="CODE|NAME", help="Run the slow.py of a rule instead of a script of yours.")
-@click.option("--select", multiple=True, metavar="RULES", help="Verify only findings of these rules.")
-@click.option("--ignore", multiple=True, metavar="RULES", help="Leave findings of these rules out.")
+@click.argument("arguments", nargs=-1, metavar="[-- ARGUMENTS...]", shell_complete=completion.path)
+@click.option(
+    "--rule", metavar="CODE|NAME", shell_complete=completion.rule,
+    help="Run the slow.py of a rule instead of a script of yours.",
+)  # fmt: skip
+@click.option(
+    "--select", multiple=True, metavar="RULES", shell_complete=completion.rules,
+    help="Verify only findings of these rules.",
+)  # fmt: skip
+@click.option(
+    "--ignore", multiple=True, metavar="RULES", shell_complete=completion.rules,
+    help="Leave findings of these rules out.",
+)  # fmt: skip
 @folders_option
 @click.option(
     "--budget", default=60.0, show_default=True, type=click.FloatRange(1), help="Seconds per variant at most, about."
@@ -86,8 +97,9 @@ def _training(context: click.Context, parameter: click.Parameter, value: str | N
 )  # fmt: skip
 @click.option("--start-limit", default=300.0, show_default=True, help="Seconds until the training must have begun.")
 @click.option(
-    "--python", metavar="PATH", help="Interpreter to run the script with.  [this one; with --on: see docs/machines.md]"
-)
+    "--python", metavar="PATH", shell_complete=completion.path,
+    help="Interpreter to run the script with.  [this one; with --on: see docs/machines.md]",
+)  # fmt: skip
 @click.option(
     "--on",
     metavar="WHERE",
@@ -260,9 +272,7 @@ def _announce(run: Script, command: str, variants: int, options: dict[str, Any])
 
 
 def _write(result: Verification, options: dict[str, Any]) -> None:
-    style, color = click.style, None if options["color"] == "auto" else options["color"] == "always"
-    if options["color"] == "auto" and (os.environ.get("NO_COLOR") or options["output_file"]):
-        color = False
+    style, color = click.style, color_of(options["color"], to_file=bool(options["output_file"]))
     if options["output_format"] == "json":
         import json
 
@@ -278,8 +288,10 @@ def _write(result: Verification, options: dict[str, Any]) -> None:
     print_report(text, options, color)
 
 
-@click.command(epilog="Exit codes: 0 measured, 2 there is no GPU to measure on.")
-@click.argument("rules", nargs=-1, metavar="[CODE|NAME...]")
+@click.command(
+    short_help="Measure the examples of the rules.", epilog="Exit codes: 0 measured, 2 there is no GPU to measure on."
+)
+@click.argument("rules", nargs=-1, metavar="[CODE|NAME...]", shell_complete=completion.rule)
 @folders_option
 @click.option("--budget", default=60.0, show_default=True, type=click.FloatRange(1), help="Seconds per variant, about.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kerascheck.cli import folders_option
+from kerascheck import completion
+from kerascheck.cli import color_of, folders_option
 from kerascheck.verify.running import Progress, ends_on_signals
 
 if TYPE_CHECKING:
@@ -22,11 +23,12 @@ _NARROWEST, _WIDEST = 60, 120
 
 
 @click.command(
+    short_help="Say why a training is slow, and what to do first.",
     epilog="Exit codes: 0 the training was looked at, 2 the script could not be run or does not train. "
     "Arguments of the script follow after '--'.",
 )
 @click.argument("script", type=click.Path())
-@click.argument("arguments", nargs=-1, metavar="[-- ARGUMENTS...]")
+@click.argument("arguments", nargs=-1, metavar="[-- ARGUMENTS...]", shell_complete=completion.path)
 @folders_option
 @click.option(
     "--prove", is_flag=True, help="Run the script with and without the first recommendation, and measure what it wins."
@@ -35,8 +37,9 @@ _NARROWEST, _WIDEST = 60, 120
     "--training", default=1, type=click.IntRange(1), help="Which training of the script to look at.  [the first]"
 )
 @click.option(
-    "--python", default=sys.executable, metavar="PATH", help="Interpreter to run the script with.  [this one]"
-)
+    "--python", default=sys.executable, metavar="PATH", shell_complete=completion.path,
+    help="Interpreter to run the script with.  [this one]",
+)  # fmt: skip
 @click.option("--start-limit", default=300.0, show_default=True, help="Seconds until the training must have begun.")
 @click.option(
     "--budget",
@@ -126,9 +129,7 @@ def _write(answer: Look, used: Any, script: str, arguments: tuple[str, ...], opt
     from kerascheck.why import report_text
     from kerascheck.why.diagnosis import as_dict
 
-    color = {"auto": None, "always": True, "never": False}[options["color"]]
-    if color is None and (os.environ.get("NO_COLOR") or options["output_file"]):
-        color = False
+    color = color_of(options["color"], to_file=bool(options["output_file"]))
     if options["output_format"] == "json":
         import json
 

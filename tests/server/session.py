@@ -68,21 +68,26 @@ class Editor:
         self._versions = {}
         self._notebooks = {}
 
-    async def start(self, encodings=("utf-16",), options=None, folders=(), simple=False):
+    async def start(self, encodings=("utf-16",), options=None, folders=(), simple=False, pulls=False):
         """Begin the session.
 
         Args:
             folders: of the workspace, instead of the one.
             simple: the editor knows neither versions of edits nor actions without edits.
+            pulls: the editor asks for diagnostics.
         """
         resolves = None if simple else types.ClientCodeActionResolveOptions(["edit"])
         capabilities = types.ClientCapabilities(
             workspace=types.WorkspaceClientCapabilities(
                 workspace_edit=types.WorkspaceEditClientCapabilities(document_changes=not simple),
                 did_change_watched_files=types.DidChangeWatchedFilesClientCapabilities(dynamic_registration=True),
+                did_change_configuration=types.DidChangeConfigurationClientCapabilities(dynamic_registration=True),
+                configuration=True,
+                diagnostics=types.DiagnosticWorkspaceClientCapabilities(refresh_support=True),
             ),
             text_document=types.TextDocumentClientCapabilities(
-                code_action=types.CodeActionClientCapabilities(resolve_support=resolves)
+                code_action=types.CodeActionClientCapabilities(resolve_support=resolves),
+                diagnostic=types.DiagnosticClientCapabilities() if pulls else None,
             ),
             general=types.GeneralClientCapabilities(position_encodings=list(encodings)),
         )
@@ -160,6 +165,14 @@ class Editor:
     def changed_on_disk(self, *names):
         events = [types.FileEvent(self.uri(name), types.FileChangeType.Changed) for name in names]
         self.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(events))
+
+    def configured(self, settings):
+        self.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))
+
+    async def pull(self, uri):
+        """The diagnostics of a document, asked for."""
+        params = types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri))
+        return list((await self.client.text_document_diagnostic_async(params)).items)
 
     async def shown(self, uri, version=None):
         """The diagnostics of the newest version of a document, or of another one."""

@@ -1,5 +1,6 @@
 """The command, and what becomes of its processes."""
 
+import json
 import os
 import signal
 import subprocess
@@ -38,13 +39,13 @@ def test_the_linter_does_without_pygls(tmp_path):
 
 @pytest.fixture
 def checker(tmp_path):
-    checker = Checker(Start(str(tmp_path), {}, ()))
+    checker = Checker(Start(str(tmp_path), ()))
     yield checker
     checker.close()
 
 
 def question(tmp_path, text):
-    return Lint(Buffer(str(tmp_path / "train.py"), text, str(tmp_path)), (), 0)
+    return Lint(Buffer(str(tmp_path / "train.py"), text, str(tmp_path)), (), {}, 0)
 
 
 def test_a_checker_that_is_ended_costs_one_answer(checker, tmp_path):
@@ -120,3 +121,47 @@ def _group(leader):
         if int(session) == leader and state != "Z":
             found.append(stat.parent.name)
     return found
+
+
+BREAKING = '''
+from kerascheck.api import Rule, Severity
+from kerascheck.finding import Applicability, Edit, Fix
+
+
+class Breaking(Rule):
+    """A fix breaks a cell.
+
+    ## What it does
+
+    Nothing good.
+    """
+
+    code = "KCX201"
+    name = "breaking-fix"
+    summary = "a fix breaks a cell"
+    severity = Severity.WARNING
+    triggers = ("fit(",)
+
+    def check(self, module):
+        text = module.source.text
+        for call in module.run.calls:
+            if call.attribute == "fit":
+                place = text.index("model.fit")
+                yield self.finding(call, "This breaks.", fix=Fix(Applicability.SAFE, "Break it", (Edit(place, place, "("),)))
+            if call.attribute == "map" and "# fine" not in text:
+                place = text.index("ds = ds.map")
+                yield self.finding(call, "This is fine.", fix=Fix(Applicability.SAFE, "Say so", (Edit(place, place, "# fine\\n"),)))
+'''
+
+
+def test_a_fix_that_breaks_a_cell_is_left_out_of_all_fixes(tmp_path):
+    folder = tmp_path / "rules" / "layers" / "breaking_fix"
+    folder.mkdir(parents=True)
+    (folder / "rule.py").write_text(BREAKING)
+    cells = [{"cell_type": "code", "source": text} for text in (SLOW[:23], SLOW[23:])]
+    notebook = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}).encode()
+    checker = Checker(Start(str(tmp_path), [str(tmp_path / "rules")]))
+    asked = Lint(Buffer(str(tmp_path / "train.ipynb"), notebook, str(tmp_path)), (), {"select": ["KCX"]}, 0)
+    assert [each.code for each in checker.lint(asked).findings] == ["KCX201", "KCX201"]
+    assert [edit.content for edit in checker.fix_all(asked).edits] == ["# fine\n"]
+    checker.close()

@@ -19,7 +19,9 @@ local function wait(what, ready)
   assert(vim.wait(60000, ready, 20), 'waited in vain for ' .. what)
 end
 local function found(code)
-  return vim.tbl_filter(function(each) return each.code == code end, vim.diagnostic.get(0))[1]
+  local all = vim.tbl_filter(function(each) return each.code == code end, vim.diagnostic.get(0))
+  assert(#all < 2, 'shown twice')
+  return all[1]
 end
 vim.cmd.edit('train.py')
 wait('diagnostics', function() return found('KC103') end)

@@ -33,6 +33,7 @@ class SlowChecker:
 def server(tmp_path, monkeypatch):
     server = Server()
     server.protocol._workspace = EditorWorkspace(tmp_path.as_uri())
+    server.protocol.client_capabilities = types.ClientCapabilities()
     server._checker = SlowChecker()
     server.published = []
     monkeypatch.setattr(

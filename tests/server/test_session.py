@@ -1,5 +1,6 @@
 """Whole sessions over standard input and output, with pytest-lsp's client for an editor."""
 
+import asyncio
 import json
 import shutil
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 import pytest_lsp
 from command import kerascheck
 from lsprotocol import types
+from pygls.exceptions import JsonRpcRequestCancelled
 from pytest_lsp import ClientServerConfig, LanguageClient
 from server.session import BATCHED, COMMAND, SLOW, Editor, an_editor, applied
 
@@ -267,14 +269,50 @@ async def test_fix_all_of_a_notebook_reaches_every_cell(editor):
     assert "dataset.batch(256).map(scale)" in applied(action.edit, texts)[second]
 
 
+TWICE = """\
+one = tf.data.Dataset.from_tensor_slices((columns, clicks)).map(scale).batch(256)
+%time print(1)
+two = tf.data.Dataset.from_tensor_slices((columns, clicks)).map(scale).batch(256)
+!ls
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile("adam", "mse")
+model.fit(one, epochs=3)
+model.fit(two, epochs=3)
+"""
+
+
+@pytest.mark.parametrize("name", ["train.ipynb", "train.py"])
+async def test_fix_all_leaves_commands_alone_as_the_command_line_does(editor, name):
+    texts = [BATCHED[: BATCHED.index("dataset =")], TWICE.rstrip("\n")]
+    await editor.start()
+    if name == "train.py":
+        texts = ["".join(texts)]
+        (editor.folder / name).write_text(texts[0])
+        uris = [editor.open(name, texts[0])]
+    else:
+        cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": text} for text in texts]
+        (editor.folder / name).write_text(json.dumps({"nbformat": 4, "metadata": {}, "cells": cells}))
+        uris = editor.open_notebook(name, [(text, "code") for text in texts])
+    assert codes(await editor.shown(uris[-1], 1)).count("KC103") == 2
+    kind = "source.fixAll" if name == "train.py" else "notebook.source.fixAll"
+    (action,) = await editor.actions(uris[0], (0, 0), only=[kind])
+    after = applied((await editor.resolve(action)).edit, dict(zip(uris, texts)))
+    assert after[uris[-1]].count("batch(256).map(scale)") == 2 and "%time print(1)\n" in after[uris[-1]]
+    assert kerascheck("-q", "--fix", editor.folder / name).code == 0
+    written = (editor.folder / name).read_text()
+    fixed = [written] if name == "train.py" else [cell["source"] for cell in json.loads(written)["cells"]]
+    assert [after[uri] for uri in uris] == ["".join(text) for text in fixed]
+
+
 async def test_the_configuration_is_read_again(editor):
     configuration = editor.folder / "pyproject.toml"
     configuration.write_text('[tool.kerascheck]\nignore = ["KC306"]\n')
     await editor.start()
     uri = editor.open("train.py", SLOW)
     assert codes(await editor.shown(uri)) == ["KC101"]
-    (registered,) = editor.client.registered
-    assert registered.method == types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+    assert [each.method for each in editor.client.registered] == [
+        types.WORKSPACE_DID_CHANGE_WATCHED_FILES, types.WORKSPACE_DID_CHANGE_CONFIGURATION
+    ]  # fmt: skip
     configuration.write_text('[tool.kerascheck]\nignore = ["KC306", "serial-map"]\n')
     editor.changed_on_disk("pyproject.toml")
     await editor.until(lambda: not editor.client.diagnostics[uri])
@@ -391,7 +429,59 @@ async def test_the_editor_may_state_options(editor):
 async def test_an_option_that_cannot_be_used_is_named(editor):
     await editor.start(options={"min_severity": "warning"})
     (told,) = await editor.shown(editor.open("train.py", SLOW))
-    assert told.message == "initializationOptions has no setting 'min_severity'; did you mean 'min-severity'?"
+    assert told.message == "the settings of the editor: no setting 'min_severity'; did you mean 'min-severity'?"
+
+
+async def test_the_settings_of_the_editor_may_change(editor):
+    await editor.start(options={"min-severity": "warning"})
+    uri = editor.open("train.py", SLOW)
+    assert codes(await editor.shown(uri)) == ["KC101"]
+    editor.configured({"kerascheck": {"select": ["KC306"]}, "python": {}})
+    await editor.until(lambda: codes(editor.client.diagnostics[uri]) == ["KC306"])
+    # VS Code tells that they have changed, and is asked what they are.
+    editor.client.set_configuration({"ignore": ["KC306"]}, section="kerascheck")
+    editor.configured(None)
+    await editor.until(lambda: codes(editor.client.diagnostics[uri]) == ["KC101"])
+    # Who states nothing changes nothing.
+    editor.client.set_configuration(None, section="kerascheck")
+    count = len(editor.client.published)
+    editor.configured(None)
+    await editor.until(lambda: len(editor.client.published) > count)
+    assert codes(editor.client.diagnostics[uri]) == ["KC101"]
+
+
+async def test_who_asks_for_diagnostics_is_not_told_of_them_too(editor):
+    await editor.start(pulls=True)
+    provider = editor.answer.capabilities.diagnostic_provider
+    assert (provider.identifier, provider.inter_file_dependencies, provider.workspace_diagnostics) == (
+        "kerascheck", True, False
+    )  # fmt: skip
+    uri = editor.open("train.py", SLOW)
+    assert codes(await editor.pull(uri)) == ["KC101", "KC306"]
+    editor.rewrite(uri, SLOW.replace("dtype=tf.int64)", "dtype=tf.int64), num_parallel_calls=2"))
+    assert codes(await editor.pull(uri)) == ["KC306"]
+    (editor.folder / "pyproject.toml").write_text('[tool.kerascheck]\nignore = ["KC306"]\n')
+    editor.changed_on_disk("pyproject.toml")
+    await editor.until(lambda: editor.client.diagnostic_refresh_count > 0)
+    assert await editor.pull(uri) == []
+    assert await editor.pull(editor.open("notes.txt", SLOW, language="plaintext")) == []
+    assert editor.client.published == []
+    # Of cells it is told, and may ask for them nevertheless.
+    lines = SLOW.splitlines(keepends=True)
+    first, second = editor.open_notebook("n.ipynb", [(lines[0], "code"), ("".join(lines[1:]), "code")])
+    assert codes(await editor.shown(second, 1)) == ["KC101"] and await editor.pull(second) == []
+
+
+async def test_a_request_that_is_outdated_is_cancelled(editor):
+    await editor.start(pulls=True)
+    uri = editor.open("train.py", SLOW)
+    asked = asyncio.ensure_future(editor.pull(uri))
+    await asyncio.sleep(0)
+    (number,) = editor.client.protocol._request_futures
+    editor.client.cancel_request(types.CancelParams(number))
+    with pytest.raises(JsonRpcRequestCancelled):
+        await asked
+    assert codes(await editor.pull(uri)) == ["KC101", "KC306"]
 
 
 async def test_a_code_leads_to_the_page_of_its_rule(editor):

@@ -1,0 +1,166 @@
+"""``pytest --kerascheck``: one test for each file that kerascheck would lint in the folders of the run.
+
+pytest imports this module in every run: without the option nothing else of kerascheck is imported.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from kerascheck.finding import Evidence, Finding
+    from kerascheck.outcome import Outcome
+    from kerascheck.source.discovery import File
+
+_NAME = "kerascheck"
+"""Of the option, the marker, and of each test."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare ``--kerascheck``."""
+    text = "lint scripts and notebooks with kerascheck, as configured for it: one test per file"
+    parser.getgroup(_NAME).addoption(f"--{_NAME}", action="store_true", help=text)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marker, and take part in the run where that is asked for."""
+    config.addinivalue_line("markers", f"{_NAME}: a file that 'pytest --{_NAME}' lints")
+    if config.getoption(_NAME):
+        config.pluginmanager.register(_Linter(config), f"{_NAME} linter")
+
+
+class _Linter:
+    """Finds the files to lint while pytest collects, and lints all of them when the first test asks for its file."""
+
+    def __init__(self, config: pytest.Config):
+        from kerascheck.config import ConfigError, Configuration, overrides_from
+
+        self._config = config
+        try:
+            self._configuration = Configuration(overrides_from({}))
+        except ConfigError as problem:
+            raise pytest.UsageError(str(problem)) from None
+        self._files: dict[Path, File] = {}
+        self._linted: tuple[Outcome, Mapping[Finding, Evidence]] | None = None
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collect_file(
+        self, file_path: Path, parent: pytest.Collector
+    ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+        """Add what lints the file to what else there is to collect in it."""
+        collectors = yield
+        if not self._is_to_be_linted(file_path):
+            return collectors
+        # Below its package, pytest would import that before the test. It imports a file that is named, too: a script
+        # would train, only to be linted.
+        own = LintedFile.from_parent(parent.session, path=file_path, linter=self)
+        return [own] if self._is_named_for_this_alone(file_path) else [*collectors, own]
+
+    def _is_to_be_linted(self, path: Path) -> bool:
+        from kerascheck import registry
+        from kerascheck.config import ConfigError
+        from kerascheck.source.discovery import File, would_find
+        from kerascheck.source.reading import display_path
+
+        try:
+            settings = self._configuration.for_file(path)
+            registry.validate(settings)
+        except ConfigError as problem:
+            raise pytest.Collector.CollectError(str(problem)) from None
+        if not would_find(str(path), settings, str(self._config.rootpath)):
+            return False
+        self._files[path] = File(display_path(str(path)), settings)
+        return True
+
+    def _is_named_for_this_alone(self, path: Path) -> bool:
+        named = [
+            test
+            for file, separator, test in (argument.partition("::") for argument in self._config.args)
+            if os.path.abspath(os.path.join(self._config.invocation_params.dir, file)) == str(path)
+        ]
+        return bool(named) and set(named) == {_NAME}
+
+    def said_of(self, path: Path, session: pytest.Session) -> str:
+        """What makes the test of a file fail, as lines for people; empty where nothing does."""
+        if self._linted is None:
+            self._linted = self._lint({item.path for item in session.items if isinstance(item, LintedItem)})
+        return "\n".join(_lines(self._files[path], *self._linted)).rstrip()
+
+    def _lint(self, wanted: set[Path]) -> tuple[Outcome, Mapping[Finding, Evidence]]:
+        from kerascheck import engine
+        from kerascheck.config import ConfigError
+        from kerascheck.narrow import Narrowing
+        from kerascheck.recall import recall
+
+        files = sorted(self._files.values(), key=lambda file: file.path)
+        part = [file for path, file in self._files.items() if path in wanted]
+        # Each worker of pytest-xdist has a processor, and lints what it may be given.
+        jobs = 1 if hasattr(self._config, "workerinput") else None
+        # A test may have left the folder that paths are relative to.
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(self._config.invocation_params.dir)
+            outcome = engine.lint(files, self._configuration, jobs=jobs, part=None if len(part) == len(files) else part)
+            try:
+                Narrowing().take(outcome, part)
+            except ConfigError as problem:
+                pytest.fail(str(problem), pytrace=False)
+            return outcome, recall(outcome, {file.path: file.settings.target_tensorflow for file in files})
+
+
+def _lines(file: File, outcome: Outcome, evidence: Mapping[Finding, Evidence]) -> Iterator[str]:
+    from kerascheck.report import text
+
+    findings = [
+        each for each in outcome.findings if each.location.path == file.path and each.severity >= file.settings.fail_on
+    ]
+    errors = [each for each in outcome.errors if each.location.path == file.path]
+    yield from text.render(findings, errors, outcome.sources, _plain, evidence)
+
+
+def _plain(text: str, **style: Any) -> str:
+    return text
+
+
+class LintedFile(pytest.File):
+    """A file that kerascheck lints."""
+
+    def __init__(self, *, linter: _Linter, **arguments: Any):
+        super().__init__(**arguments)
+        self._linter = linter
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """The one test that there is."""
+        yield LintedItem.from_parent(self, name=_NAME, linter=self._linter)
+
+
+class LintedItem(pytest.Item):
+    """Fails where the file has findings that make kerascheck fail, or cannot be read."""
+
+    def __init__(self, *, linter: _Linter, **arguments: Any):
+        super().__init__(**arguments)
+        self._linter = linter
+        self.add_marker(_NAME)
+
+    def runtest(self) -> None:
+        """Lint the file; raises what tells of the findings."""
+        if said := self._linter.said_of(self.path, self.session):
+            raise _Failed(said)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """The report on a failure: findings have no traceback."""
+        if isinstance(excinfo.value, _Failed):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """Where the test stands, and what it is called in reports."""
+        return self.path, None, _NAME
+
+
+class _Failed(Exception):
+    """Tells of the findings in a file."""
