@@ -93,22 +93,29 @@ def _traced_calls(module: Module) -> Iterator[tuple[Call, str]]:
     if module.builds_graphs or program.runs_eagerly:
         return
     seen = set()
+    # Many calls stand in one place.
+    compilers: dict[Scope, str | None] = {}
     for call in module.run.calls:
-        how = compiled_by(call.scope)
-        if (
-            how is None
-            or call.node in seen
-            or (how not in ("tf.function", "train_step") and program.steps_eagerly)
-            or asks_for_mode(call.scope)
-        ):
-            continue
-        # Some are for eager evaluation only, and say so nowhere.
-        frame = tracing_frame(call.scope) if how == "metric" else None
-        metric = None if frame is None else frame.function
-        if metric is not None and metric.owner is not None and metric.owner not in program.compiled_metrics:
-            continue
-        seen.add(call.node)
-        yield call, how
+        scope = call.scope
+        if scope not in compilers:
+            compilers[scope] = _certain_compiler(scope, program)
+        how = compilers[scope]
+        if how is not None and call.node not in seen:
+            seen.add(call.node)
+            yield call, how
+
+
+def _certain_compiler(scope: Scope, program: Program) -> str | None:
+    """What compiles the code that runs in a place, unless a program runs it eagerly, or may."""
+    how = compiled_by(scope)
+    if how is None or (how not in ("tf.function", "train_step") and program.steps_eagerly) or asks_for_mode(scope):
+        return None
+    # Some metrics are for eager evaluation only, and say so nowhere.
+    frame = tracing_frame(scope) if how == "metric" else None
+    metric = None if frame is None else frame.function
+    if metric is not None and metric.owner is not None and metric.owner not in program.compiled_metrics:
+        return None
+    return how
 
 
 def is_seen_compiled(module: Module, how: str) -> bool:
