@@ -45,17 +45,15 @@ class SignsOfModule(Signs):
 
     @property
     def is_of_multi_backend_keras(self) -> bool:
-        code = self._module.bare_code
-        return bool(_MAY_BE_OF_KERAS_1.search(code) and _OF_KERAS_1.search(code)) or self._module.mentions(
-            _BACKEND_OF_2
-        )
+        module = self._module
+        return module.does(_MAY_BE_OF_KERAS_1) and module.does(_OF_KERAS_1) or module.mentions(_BACKEND_OF_2)
 
     @property
     def is_of_keras_2(self) -> bool:
         # Nothing of Keras 3 is trained without eager execution: fit raises a RuntimeError (tried with Keras 3.15).
-        return self._module.mentions(_LEGACY) or GRAPH_SWITCH.search(self._module.bare_code) is not None
+        return self._module.mentions(_LEGACY) or self._module.does(GRAPH_SWITCH)
 
     @property
     def backend(self) -> str | None:
-        written = _BACKEND.search(self._module.code)
+        written = _BACKEND.search(self._module.code) if self._module.mentions(_BACKEND) else None
         return written[1] if written else None
