@@ -3,8 +3,8 @@
     python benchmarks/golden.py write  report.json TREE...    # before the change
     python benchmarks/golden.py compare report.json TREE...   # after it: exit code 1 where anything differs
 
-Every finding counts, hints and pedantic ones included, with its message, place and fix; configuration of the trees is
-not read.
+Every finding counts, hints and pedantic ones included, with its message, place and fix, and every file that could not be
+analysed; configuration of the trees is not read.
 """
 
 from __future__ import annotations
@@ -32,11 +32,12 @@ _LEFT_OUT = ("evidence",)
 
 
 def findings(tree: Path) -> list[dict[str, Any]]:
-    """The findings of the installed kerascheck on ``tree``, in their order; raises SystemExit where it fails."""
+    """The findings of the installed kerascheck on ``tree``, and its errors, in their order; raises SystemExit where it fails."""
     result = subprocess.run([sys.executable, "-m", "kerascheck", *_OPTIONS], cwd=tree, capture_output=True, text=True)
     if not result.stdout:
         raise SystemExit(f"{tree}: {result.stderr.strip()}")
-    found = json.loads(result.stdout)["findings"]
+    told = json.loads(result.stdout)
+    found = [*told["findings"], *({"severity": "error", **error} for error in told["errors"])]
     return [{key: value for key, value in finding.items() if key not in _LEFT_OUT} for finding in found]
 
 
