@@ -96,8 +96,8 @@ def _holds_trigger(code: bytes) -> bool:
     return any(trigger in code for trigger in _triggers())
 
 
-def _triggers_in_code(code: str | bytes) -> bool:
-    """Whether a trigger stands in the code itself: most that stand in the files of libraries are in docstrings.
+def _triggers_in_code(code: str | bytes) -> frozenset[str]:
+    """The triggers that stand in the code itself: most that stand in the files of libraries are in docstrings.
 
     ast gives the answer in a third of the time that libcst takes to parse. What it raises for code that it refuses is raised.
     """
@@ -108,10 +108,12 @@ def _triggers_in_code(code: str | bytes) -> bool:
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
             words.add(f".{node.attr}(")
+            words.add(f"{_last_name(node.value)}.{node.attr}(")
         elif isinstance(node, ast.Name):
             words.add(f"{node.id}(")
         elif isinstance(node, ast.alias):
-            words.update((node.name, node.asname or ""))
+            # It may be called by another name.
+            words.update((node.name, node.asname or "", f"{_last_part(node.name)}("))
         elif isinstance(node, ast.ImportFrom):
             words.add(node.module or "")
         elif isinstance(node, ast.keyword):
@@ -124,7 +126,20 @@ def _triggers_in_code(code: str | bytes) -> bool:
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
             # Names of environment variables.
             words.add(node.value)
-    return _holds_trigger("\n".join(words).encode("utf-8", "surrogatepass"))
+    joined = "\n".join(words)
+    return frozenset(
+        trigger
+        for trigger in registry.triggers()
+        if (trigger in words or f".{trigger}" in words if trigger.endswith("(") else trigger in joined)
+    )
+
+
+def _last_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _last_part(dotted: str) -> str:
+    return dotted.rpartition(".")[2]
 
 
 _NO_STATE = ("Error", "KerasTensor", "TensorShape", "Warning")
@@ -149,30 +164,34 @@ def _methods_interest_rules(cls: ast.ClassDef) -> bool:
 def _interests_rules(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call):
         return False
-    name = (
-        node.func.attr
-        if isinstance(node.func, ast.Attribute)
-        else node.func.id
-        if isinstance(node.func, ast.Name)
-        else ""
-    )
+    name = _last_name(node.func)
     return name[:1].isupper() and not name.endswith(_NO_STATE) or name in ("print", "range")
 
 
-def _may_trigger(code: str | bytes) -> bool:
+def _may_trigger(code: bytes) -> _Kind:
+    """What the triggers in the code say of a file."""
     if not _only_names() or speaks_to_us(code):
-        return True
+        return _Kind.PARSE
     try:
-        return _triggers_in_code(code)
+        held = _triggers_in_code(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         # Whatever is wrong with it, parsing it says so.
-        return True
+        return _Kind.PARSE
+    if not held:
+        return _Kind.NOTHING
+    needs = [registry.needed(trigger) for trigger in held]
+    return _Kind.PARSE if not all(needs) or any(map(_holds(code), needs)) else _Kind.IF_USED
+
+
+def _holds(code: bytes) -> Callable[[Iterable[str]], bool]:
+    return lambda words: any(word.encode() in code for word in words)
 
 
 @registry.remembered
 def _only_names() -> bool:
-    """Whether every trigger is a name, a method or the start of a call, as it can be looked for in the syntax tree."""
-    return all(re.fullmatch(r"\.?\w+\(?", trigger) for trigger in registry.triggers())
+    """Whether every trigger is a name, a method or the start of a call, as it can be looked for in the syntax tree; one of
+    somebody's rules that is not has all files parsed that hold it."""
+    return all(re.fullmatch(r"(?:\w*\.)?\w+\(?", trigger) for trigger in registry.triggers())
 
 
 def _candidate(data: bytes, calls: bool = False) -> bool:
@@ -222,9 +241,16 @@ def lint(
     for settings in {file.settings for file in files}:
         registry.validate(settings)
     jobs = jobs or _processors()
-    candidates = _choose(files, jobs, memo)
-    on_disk = [file for file, _ in candidates if kind_of(file.path) is None and file.content is None]
-    graphs = _graphs(on_disk, configuration, memo)
+    chosen = [each for each in _choose(files, jobs, memo) if each[1] is not _Kind.NOTHING]
+    graphs = _graphs((file for file, *_ in chosen if _is_in_graph(file)), configuration, memo)
+    # A few are parsed in any case: what they find may be in what they import, of which this run need not know.
+    few = len(chosen) <= _POOL_FROM
+    candidates = [
+        (file, size)
+        for file, kind, size in chosen
+        if few or kind is _Kind.PARSE or not _is_in_graph(file) or _is_used(file.path, graphs, memo)
+    ]
+    on_disk = [file for file, _ in candidates if _is_in_graph(file)]
     candidates += _choose_callers(_importers(on_disk, graphs), memo)
     if part is not None:
         candidates = _concerning(part, candidates, graphs)
@@ -340,7 +366,7 @@ class Session:
         if kind_of(source.path) is not None:
             return _merge([file], [Analysis([source], noqa=self._noqa).check(file)])
         if not (
-            _is_to_be_parsed(source.text.encode("utf-8", "surrogatepass"))
+            _kind_of_code(source.text.encode("utf-8", "surrogatepass")) is not _Kind.NOTHING
             if source.cells is None
             else _holds_interest(source)
         ):
@@ -420,6 +446,10 @@ def fix(
     )
 
 
+def _is_in_graph(file: File) -> bool:
+    return kind_of(file.path) is None and file.content is None
+
+
 def _graphs(candidates: Iterable[File], configuration: Configuration, memo: Memo | None) -> dict[str, ImportGraph]:
     """The import graphs of the projects of ``candidates``, by root."""
     folders = {os.path.dirname(file.path): file.path for file in candidates}
@@ -464,6 +494,8 @@ class _Kind(enum.Enum):
     """What has to be done with a file."""
 
     NOTHING = enum.auto()
+    IF_USED = enum.auto()
+    """Parsed if a file that imports it holds what the rules about it need, see :attr:`Rule.needs`."""
     PARSE = enum.auto()
 
 
@@ -471,8 +503,8 @@ _Sized = tuple[_Kind, int]
 """What has to be done with a file, and its size."""
 
 
-def _choose(files: Sequence[File], jobs: int = 1, memo: Memo | None = None) -> list[tuple[File, int]]:
-    """Files to parse, with their sizes."""
+def _choose(files: Sequence[File], jobs: int = 1, memo: Memo | None = None) -> list[tuple[File, _Kind, int]]:
+    """What has to be done with each file, and its size."""
     kinds = {file.path: kind for file in files if file.content is None and (kind := _recalled_kind(file.path, memo))}
     paths = [file.path for file in files if file.content is None and file.path not in kinds]
     if jobs > 1 and len(paths) > _SPREAD_FROM:
@@ -485,8 +517,7 @@ def _choose(files: Sequence[File], jobs: int = 1, memo: Memo | None = None) -> l
                 memo.keep(f"kind {path}", write(kind), numbers)
     else:
         kinds.update((path, _remembered_kind(path, memo)) for path in paths)
-    sized = [(file, *_kind_of(file, kinds)) for file in files]
-    return [(file, size) for file, kind, size in sized if kind is _Kind.PARSE]
+    return [(file, *_kind_of(file, kinds)) for file in files]
 
 
 def _kind_of(file: File, kinds: Mapping[str, _Sized]) -> _Sized:
@@ -535,18 +566,42 @@ def _classify(path: str, calls: bool = False) -> tuple[_Kind, int]:
 def _classify_content(path: str, data: bytes, calls: bool = False) -> tuple[_Kind, int]:
     if kind_of(path) is not None:
         return (_Kind.PARSE if is_about_tensorflow(data) else _Kind.NOTHING), len(data)
-    parse = _may_interest(path, data, calls) if path.endswith(".ipynb") else _is_to_be_parsed(data, calls)
-    return (_Kind.PARSE if parse else _Kind.NOTHING), len(data)
+    if path.endswith(".ipynb"):
+        return (_Kind.PARSE if _may_interest(path, data, calls) else _Kind.NOTHING), len(data)
+    return _kind_of_code(data, calls), len(data)
 
 
-def _is_to_be_parsed(code: bytes, calls: bool = False) -> bool:
+def _kind_of_code(code: bytes, calls: bool = False) -> _Kind:
     """Whether code has to be parsed: for what rules may find in it, or to say what is wrong with it."""
     if len(code) > _LARGE_BYTES:
         # Python's parser needs more time and memory for it than one file may take here.
-        return _has_words(code, calls)
-    if _candidate(code, calls):
-        return calls or _may_trigger(code)
-    return verdict(code) is Verdict.REFUSED
+        parse = _has_words(code, calls)
+    elif _candidate(code, calls):
+        if not calls:
+            return _may_trigger(code)
+        parse = True
+    else:
+        parse = verdict(code) is Verdict.REFUSED
+    return _Kind.PARSE if parse else _Kind.NOTHING
+
+
+def _is_used(path: str, graphs: Mapping[str, ImportGraph], memo: Memo | None) -> bool:
+    """Whether a file that imports the one at ``path``, directly or not, holds what rules need to find something in that."""
+    graph = graphs[project_root(path)]
+    return any(_remembered_use(importer, memo) for importer in graph.reaching([path]) - {os.path.abspath(path)})
+
+
+def _remembered_use(path: str, memo: Memo | None) -> bool:
+    return _uses(path) if memo is None else memo.once(f"uses {path}", bool, lambda: _uses(path))
+
+
+def _uses(path: str) -> bool:
+    """Whether a file holds a word that any rule needs."""
+    try:
+        code = read_bytes(path)
+    except OSError:
+        return True
+    return any(map(_holds(code), map(registry.needed, registry.triggers())))
 
 
 def _may_interest(path: str, data: bytes, calls: bool) -> bool:

@@ -90,6 +90,7 @@ class Room:
     fixed_by_default: bool = Rule.fixed_by_default
     evidence_note: str = Rule.evidence_note
     speed: bool = Rule.speed
+    needs: tuple[str, ...] = Rule.needs
     by: str | None = None
     """Who ships it, for messages, as "the package acme-rules"; None for kerascheck itself."""
 
@@ -133,6 +134,13 @@ def rooms() -> tuple[Room, ...]:
 def triggers() -> frozenset[str]:
     """The triggers of all rules about code, not only of those that are selected: what a rule finds in one module may depend on another."""
     return frozenset(trigger for room in rooms() if room.kind is Rule for trigger in room.triggers)
+
+
+@remembered
+def needed(trigger: str) -> frozenset[str]:
+    """What the rules with a trigger need beside it, see :attr:`Rule.needs`; empty where one of them needs nothing."""
+    needs = [room.needs for room in rooms() if room.kind is Rule and trigger in room.triggers]
+    return frozenset().union(*needs) if all(needs) else frozenset()
 
 
 def _rule_files(folder: Path) -> list[Path]:
@@ -190,6 +198,7 @@ def _room(path: Path) -> Room:
         literal("fixed_by_default", Rule.fixed_by_default),
         literal("evidence_note", Rule.evidence_note),
         literal("speed", Rule.speed),
+        literal("needs", Rule.needs),
     )
 
 

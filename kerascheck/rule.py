@@ -109,6 +109,9 @@ class AnyRule:
     and ``kerascheck verify`` does not measure it."""
     triggers: ClassVar[tuple[str, ...]]
     """Substrings of which at least one stands in every file where the rule can fire."""
+    needs: ClassVar[tuple[str, ...]] = ()
+    """Substrings of which one stands too in each such file, or in one that imports it, directly or not; none are needed where empty.
+    For triggers that many files hold to which the rule has nothing to say."""
     evidence_note: ClassVar[str] = ""
     """Why the measured example gains nothing, in a sentence of at most 110 characters, where a page would leave the reader wondering."""
     loss_tolerance: ClassVar[float | None] = 1e-6

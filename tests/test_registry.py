@@ -7,9 +7,10 @@ import sys
 import pytest
 
 from kerascheck import engine, registry
-from kerascheck.config import ConfigError, Selection, Settings
+from kerascheck.config import ConfigError, Configuration, Selection, Settings
 from kerascheck.finding import Severity
 from kerascheck.rule import CommentsRule, RequirementsRule, Rule
+from kerascheck.source.discovery import discover
 
 RULE = '''
 from kerascheck.api import Rule, Severity
@@ -203,7 +204,47 @@ def test_reading_the_rules_does_not_load_libcst():
 )
 def test_of_layers_those_are_read_that_hold_what_rules_ask_about(method, body, read):
     other = "" if method == "call" else "    def call(self, x):\n        return x\n"
-    assert (
-        engine._triggers_in_code(f"class Net(layers.Layer):\n    def {method}(self, x):\n        {body}\n{other}")
-        is read
-    )
+    code = f"class Net(layers.Layer):\n    def {method}(self, x):\n        {body}\n{other}"
+    assert ("call(" in engine._triggers_in_code(code)) is read
+
+
+def test_all_triggers_are_looked_for_in_the_syntax_tree():
+    # One that cannot be has all files parsed that hold the word anywhere.
+    assert engine._only_names()
+
+
+@pytest.mark.parametrize(
+    ("code", "trigger", "held"),
+    [
+        ("@tf.function\ndef f(): pass", ".function", True),
+        ("from tensorflow import function as traced\n@traced\ndef f(): pass", "function(", True),
+        ("loss_function(x)", "function(", False),
+        ("self.optimizer.apply(g)", "optimizer.apply(", True),
+        ("frame.apply(g)", "optimizer.apply(", False),
+        ("os.environ['KERAS_BACKEND'] = 'jax'", "KERAS_BACKEND", True),
+    ],
+)
+def test_a_trigger_is_a_whole_name(code, trigger, held):
+    assert (trigger in engine._triggers_in_code(code)) is held
+
+
+HELPER = "import keras\nimport numpy as np\n\ndef total(x):\n    return np.sum(x)\n"
+LAYER = "import keras\nfrom {module} import total\n\nclass Net(keras.layers.Layer):\n    def call(self, x):\n        return total(x)\n"
+
+
+def test_a_file_that_lacks_what_its_rules_need_is_parsed_where_it_is_used(tmp_path, monkeypatch):
+    monkeypatch.setattr(engine, "_POOL_FROM", 0)
+    (tmp_path / "helper.py").write_text(HELPER)
+    (tmp_path / "between.py").write_text("from helper import total\n")
+    assert engine._kind_of_code(HELPER.encode()) is engine._Kind.IF_USED
+
+    def found(*names):
+        files = discover([str(tmp_path / name) for name in names], Configuration(isolated=True)).files
+        return [
+            (finding.code, finding.location.line)
+            for finding in engine.lint(files, Configuration(isolated=True)).findings
+        ]
+
+    assert found("helper.py") == []
+    (tmp_path / "layer.py").write_text(LAYER.format(module="between"))
+    assert found(".") == found("helper.py") == [("KC201", 5)]

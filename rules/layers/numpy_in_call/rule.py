@@ -73,6 +73,23 @@ class NumpyInCall(Rule):
     severity = Severity.ERROR
     speed = False
     triggers = ("numpy",)
+    needs = (
+        "def call",
+        "def __call__",
+        "train_step",
+        "test_step",
+        "predict_step",
+        "compute_loss",
+        "update_state",
+        ".function",
+        "function(",
+        "import function",
+        "Lambda",
+        ".compile(",
+        "jit",
+        "defun",
+        "to_graph(",
+    )
 
     def check(self, module):
         for call, how in graph.traced_calls(module):
