@@ -13,7 +13,7 @@ import functools
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -105,12 +105,12 @@ def _triggers_in_code(code: str | bytes) -> frozenset[str]:
         warnings.simplefilter("ignore")
         tree = ast.parse(code)
     words = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute):
+    for node in _nodes(tree):
+        if isinstance(node, ast.Name):
+            words.add(f"{node.id}(")
+        elif isinstance(node, ast.Attribute):
             words.add(f".{node.attr}(")
             words.add(f"{_last_name(node.value)}.{node.attr}(")
-        elif isinstance(node, ast.Name):
-            words.add(f"{node.id}(")
         elif isinstance(node, ast.alias):
             # It may be called by another name.
             words.update((node.name, node.asname or "", f"{_last_part(node.name)}("))
@@ -132,6 +132,20 @@ def _triggers_in_code(code: str | bytes) -> frozenset[str]:
         for trigger in registry.triggers()
         if (trigger in words or f".{trigger}" in words if trigger.endswith("(") else trigger in joined)
     )
+
+
+def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """All nodes, in no order: ``ast.walk`` takes twice as long, and gives a node beside each name that says how it is used."""
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        yield node
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if isinstance(value, list):
+                stack.extend(each for each in value if isinstance(each, ast.AST))
+            elif isinstance(value, ast.AST) and name != "ctx":
+                stack.append(value)
 
 
 def _last_name(node: ast.expr) -> str:
