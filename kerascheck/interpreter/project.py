@@ -111,9 +111,8 @@ class Project(Generic[M]):
         module = self._module_at(path) if path is not None else None
         if path is not None:
             disk.link(asking, uses(path))
-        if path is not None and module is not None and path not in self._used:
-            self._used.add(path)
-            self._use(module.text)
+        if module is not None:
+            self._note_use(module)
         return module
 
     def imported(self, module: M) -> list[M]:
@@ -139,19 +138,33 @@ class Project(Generic[M]):
         seen = {module}
         pending = [module]
         while pending and len(seen) < _MAX_IMPORTED:
-            importer = pending.pop(0)
-            asking = _imports_of(importer.path)
-            if disk.recorded() is not None and "told" not in importer.memory:
-                importer.memory["told"] = True
-                with disk.apart(asking):
-                    gist.note_imports(str(importer.path), importer.code, importer.import_names)
-            for dotted, level in importer.import_names:
-                inner = self._find(importer, dotted, level, asking, _imports_of)
-                if inner is not None and inner not in seen:
+            for inner in self._imported_by(pending.pop(0)):
+                self._note_use(inner)
+                if inner not in seen:
                     seen.add(inner)
                     found.append(inner)
                     pending.append(inner)
         return found
+
+    def _imported_by(self, importer: M) -> list[M]:
+        """The modules of the tree that one names in its imports."""
+        if "imports" not in importer.memory:
+            asking = _imports_of(importer.path)
+            if disk.recorded() is not None:
+                with disk.apart(asking):
+                    gist.note_imports(str(importer.path), importer.code, importer.import_names)
+            named = (
+                self._find(importer, dotted, level, asking, _imports_of) for dotted, level in importer.import_names
+            )
+            importer.memory["imports"] = [each for each in dict.fromkeys(named) if each is not None]
+        found: list[M] = importer.memory["imports"]
+        return found
+
+    def _note_use(self, module: M) -> None:
+        """The module loaded last leads to this one."""
+        if module.path not in self._used:
+            self._used.add(module.path)
+            self._use(module.text)
 
     def is_switched_eager(self, module: M) -> bool:
         """Whether a script that imports a module calls ``run_functions_eagerly(True)``."""
