@@ -102,6 +102,8 @@ def test_new_and_removed_files_count(watching, folder):
     )
     counts = [int(each.split(" in ")[1].split()[0]) for each in summaries(ran)]
     assert counts[0] == 2 and counts[-1] == 3 and max(counts) == 4
+    told = re.findall(r"\d\d:\d\d:\d\d (.+) changed", ran.err)
+    assert told[0] == f"the folder {folder} has" and told[-2:] == ["the folder deep has", "more.py has"]
 
 
 def test_what_does_not_matter_is_passed_over(watching, folder, monkeypatch):
