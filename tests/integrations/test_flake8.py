@@ -141,7 +141,7 @@ def test_a_wrong_option_ends_the_run(project):
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ('min-severity = "bad"', "kerascheck.toml: 'min-severity' must be one of \"info\", \"warning\", \"error\""),
+        ('min-severity = "bad"', 'kerascheck.toml: \'min-severity\' must be one of "info", "warning", "error"'),
         ('select = ["serial-mop"]', "kerascheck.toml: no rule matches 'serial-mop'; did you mean 'serial-map'?"),
         ('baseline = "none.json"', "none.json: no such baseline; write it with --write-baseline none.json"),
     ],
