@@ -890,7 +890,8 @@ def clean(paths: tuple[str, ...], cache_dir: str | None) -> int:
         size = Folder(folder).remove() if folder is not None else 0
     except OSError as problem:
         raise click.ClickException(f"{problem.filename}: cannot be removed: {problem.strerror}") from None
-    click.echo(f"Removed {size / 1e6:.1f} MB from {folder}." if size else "Nothing is kept.")
+    kept = f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
+    click.echo(f"Removed {kept} from {folder}." if size else "Nothing is kept.")
     return 0
 
 
