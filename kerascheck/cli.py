@@ -127,7 +127,7 @@ def _rules_option(name: str, text: str) -> Callable[[_Command], _Command]:
 
 
 @cli.command(short_help="Lint files, notebooks and folders: the default command.")
-@click.argument("paths", nargs=-1, metavar="PATH...", shell_complete=completion.path)
+@click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=completion.path)
 @_rules_option("--select", "Run only these rules: codes, prefixes (KC1), names or ALL, separated by commas.")
 @_rules_option("--ignore", "Leave these rules out.")
 @_rules_option("--extend-select", "Run these rules too.")
