@@ -254,11 +254,11 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     except MissingPath as problem:
         # What is no file may be meant as a command.
         meant = (
-            did_you_mean(str(problem), cli.list_commands(click.get_current_context()))
-            if str(problem) == paths[0]
+            did_you_mean(problem.path, cli.list_commands(click.get_current_context()))
+            if problem.path == paths[0]
             else ""
         )
-        raise click.ClickException(f"{problem}: no such file or folder{meant}") from None
+        raise click.ClickException(f"{problem}{meant}") from None
 
 
 _CONTRADICTIONS = {

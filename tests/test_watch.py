@@ -160,6 +160,7 @@ def test_what_is_wrong_later_is_told_and_repaired(watching, folder):
     )
     errors = [line.split(":")[2].strip() for line in ran.err.splitlines() if line.startswith("kerascheck: error: ")]
     assert errors == ["kerascheck.toml", "none.json", "data.py"]
+    assert "kerascheck: error: data.py: no such file or folder\n" in ran.err
     assert ran.code == 0 and len(summaries(ran)) == 3
 
 
