@@ -127,7 +127,7 @@ def _rules_option(name: str, text: str) -> Callable[[_Command], _Command]:
 
 
 @cli.command(short_help="Lint files, notebooks and folders: the default command.")
-@click.argument("paths", nargs=-1, metavar="PATH...", shell_complete=completion.path)
+@click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=completion.path)
 @_rules_option("--select", "Run only these rules: codes, prefixes (KC1), names or ALL, separated by commas.")
 @_rules_option("--ignore", "Leave these rules out.")
 @_rules_option("--extend-select", "Run these rules too.")
@@ -254,11 +254,11 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     except MissingPath as problem:
         # What is no file may be meant as a command.
         meant = (
-            did_you_mean(str(problem), cli.list_commands(click.get_current_context()))
-            if str(problem) == paths[0]
+            did_you_mean(problem.path, cli.list_commands(click.get_current_context()))
+            if problem.path == paths[0]
             else ""
         )
-        raise click.ClickException(f"{problem}: no such file or folder{meant}") from None
+        raise click.ClickException(f"{problem}{meant}") from None
 
 
 _CONTRADICTIONS = {
@@ -890,7 +890,8 @@ def clean(paths: tuple[str, ...], cache_dir: str | None) -> int:
         size = Folder(folder).remove() if folder is not None else 0
     except OSError as problem:
         raise click.ClickException(f"{problem.filename}: cannot be removed: {problem.strerror}") from None
-    click.echo(f"Removed {size / 1e6:.1f} MB from {folder}." if size else "Nothing is kept.")
+    kept = f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
+    click.echo(f"Removed {kept} from {folder}." if size else "Nothing is kept.")
     return 0
 
 

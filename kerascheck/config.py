@@ -204,7 +204,14 @@ def _pattern(glob: str, folder: str) -> Pattern:
 def _per_file(value: Any, folder: str) -> tuple[tuple[Pattern, tuple[str, ...]], ...]:
     if not isinstance(value, dict):
         raise ConfigError("must be a table of path patterns to lists of rules")
-    return tuple((_pattern(glob, folder), _strings(rules, folder)) for glob, rules in value.items())
+    read = []
+    for glob, rules in value.items():
+        pattern = _pattern(glob, folder)
+        try:
+            read.append((pattern, _strings(rules, folder)))
+        except ConfigError:
+            raise ConfigError(f"must have a list of strings for '{glob}'") from None
+    return tuple(read)
 
 
 def _flag(value: Any, folder: str) -> bool:

@@ -45,6 +45,11 @@ class Narrowing:
         if baseline is not None:
             self._baseline_at(baseline)
 
+    def read(self, file: File) -> None:
+        """Read the baseline that counts for a file before anything is linted; raises :class:`ConfigError` where it cannot be used."""
+        if (path := self._baseline_for(file)) is not None:
+            self._baseline_at(path)
+
     def take(self, outcome: Outcome, files: Sequence[File]) -> None:
         """Leave out of an outcome, which linting ``files`` gave, what is not to be reported; raises :class:`ConfigError`."""
         gone = self._hide_known(outcome, files)
@@ -65,6 +70,9 @@ class Narrowing:
         remaining = self._wanted(findings, sources)
         return remaining if self._changes is None else self._changes.touched(remaining, sources)
 
+    def _baseline_for(self, file: File) -> str | None:
+        return self._baseline or (file.settings.baseline if self._configured else None)
+
     def _baseline_at(self, path: str) -> Baseline:
         self.baselines.add(path)
         if path not in self._read:
@@ -77,8 +85,7 @@ class Narrowing:
         """Note what baselines hide; how many of their entries are gone."""
         named: dict[str, list[File]] = {} if self._baseline is None else {self._baseline: []}
         for file in files:
-            path = self._baseline or (file.settings.baseline if self._configured else None)
-            if path is not None:
+            if (path := self._baseline_for(file)) is not None:
                 named.setdefault(path, []).append(file)
         failed = {error.location.path for error in outcome.errors}
         gone = 0

@@ -275,6 +275,7 @@ def _load(room: Room) -> AnyRule:
     return defined()
 
 
+_PREFIX = re.compile(r"KC[A-Z]?\d{0,3}", re.IGNORECASE)
 _OF_NO_RULE = {"KC999": "a file that cannot be read or parsed", "KC998": "a fault of kerascheck itself"}
 
 
@@ -285,11 +286,11 @@ def find(word: str) -> Room:
             return room
     if word.upper() in _OF_NO_RULE:
         raise ConfigError(f"there is no rule '{word}': this code stands for {_OF_NO_RULE[word.upper()]}")
+    begun = sum(room.code.startswith(word.upper()) for room in rooms()) if _PREFIX.fullmatch(word) else 0
+    if begun > 1:
+        raise ConfigError(f"there is no rule '{word}': {begun} codes begin so; 'kerascheck rule' lists all rules")
     known = [text for room in rooms() for text in (room.code, room.name)]
     raise ConfigError(f"there is no rule '{word}'{did_you_mean(word, known)}")
-
-
-_PREFIX = re.compile(r"KC[A-Z]?\d{0,3}", re.IGNORECASE)
 
 
 def _specificity(selector: str, rule: Room) -> int:

@@ -78,8 +78,8 @@ def _left_alone(rooms: Sequence[Room], module: Module) -> Iterator[str]:
         if (exception := room.applies.exception(module)) is not None:
             codes.setdefault(exception, []).append(room.code)
     for exception, listed in codes.items():
-        by = ", ".join(listed) if len(listed) <= _MOST_CODES else count(len(listed), "rule")
-        yield f"Left alone by {by}: {exception}"
+        those = ", ".join(listed) if len(listed) <= _MOST_CODES else count(len(listed), "rule")
+        yield f"{those} {'does' if len(listed) == 1 else 'do'} not apply here: {exception}"
 
 
 def _load(source: Source, file: File) -> Module:

@@ -76,9 +76,15 @@ def wait_for_change(facts: Sequence[disk.Fact | None], others: Collection[str]) 
 
 
 def _told(paths: Sequence[str]) -> str:
-    first, *others = dict.fromkeys(map(display_path, paths))
+    # Where a file is new or gone, its folder has changed, too.
+    around = {folder for path in paths if (folder := os.path.dirname(path)) != path}
+    first, *others = dict.fromkeys(_named(path) for path in paths if path not in around)
     what = f"{first} and {len(others)} more have" if others else f"{first} has"
     return f"{time.strftime('%H:%M:%S')} {what} changed."
+
+
+def _named(path: str) -> str:
+    return f"the folder {display_path(path)}" if os.path.isdir(path) else display_path(path)
 
 
 def _times(facts: Sequence[disk.Fact | None], others: Collection[str]) -> _Times:

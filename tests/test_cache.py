@@ -349,13 +349,26 @@ def test_clean(project, checked):
     (project / ".kerascheck" / "cache" / "mine.txt").write_text("mine")
     ran = kerascheck("clean")
     assert ran.code == 0 and "Removed" in ran.out
-    assert [path.name for path in (project / ".kerascheck" / "cache").iterdir()] == ["mine.txt"]
+    assert {path.name for path in (project / ".kerascheck" / "cache").iterdir()} == {".gitignore", "mine.txt"}
     (project / ".kerascheck" / "cache" / "mine.txt").unlink()
     kerascheck("clean")
     assert [path.name for path in (project / ".kerascheck").iterdir()] == ["evidence.json"]
     checked.clear()
     result(".")
     assert checked
+
+
+def test_a_folder_of_other_files_stays_as_it_is(project, tmp_path):
+    (tmp_path / "mine").mkdir()
+    for files in ({"a.txt": "mine"}, {".gitignore": "*.o\n"}):
+        for name, text in files.items():
+            (tmp_path / "mine" / name).write_text(text)
+        before = {path.name: path.read_text() for path in (tmp_path / "mine").iterdir()}
+        result("--cache-dir", tmp_path / "mine", ".")
+        assert (tmp_path / "mine" / ".gitignore").exists() == (".gitignore" in before)
+        assert "kB from" in kerascheck("clean", "--cache-dir", tmp_path / "mine").out
+        assert {path.name: path.read_text() for path in (tmp_path / "mine").iterdir()} == before
+        (tmp_path / "mine" / next(iter(files))).unlink()
 
 
 def test_what_is_used_least_goes_first(tmp_path, monkeypatch):

@@ -146,6 +146,7 @@ def test_an_empty_folder_is_a_warning(project):
         (("--target-tensorflow", "2"), '--target-tensorflow must be a version as a string, such as "2.21"'),
         (("-", "a.py"), "'-' cannot be combined with other paths"),
         (("rule", "serial-mop"), "there is no rule 'serial-mop'; did you mean 'serial-map'?"),
+        (("rule", "kc30"), "there is no rule 'kc30': 9 codes begin so; 'kerascheck rule' lists all rules"),
         (("rule", "KC999"), "there is no rule 'KC999': this code stands for a file that cannot be read or parsed"),
         (("rul", "KC101"), "rul: no such file or folder; did you mean 'rule'?"),
         (("rule", "KC101", "--all"), "name a rule or give --all, not both"),

@@ -92,6 +92,7 @@ def test_an_address_that_could_steer_a_terminal_or_page_is_refused(project, addr
         ('select = "KC1"', "pyproject.toml: [tool.kerascheck] 'select' must be a list of strings"),
         ("ignore = [1]", "'ignore' must be a list of strings"),
         ('per-file-ignores = ["a"]', "'per-file-ignores' must be a table"),
+        ('per-file-ignores = { "a" = "KC1" }', "'per-file-ignores' must have a list of strings for 'a'"),
         (
             'min-severity = "warn"',
             '\'min-severity\' must be one of "info", "warning", "error"; did you mean \'warning\'?',

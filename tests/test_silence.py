@@ -164,8 +164,8 @@ def test_a_compiled_step_is_told_where_it_is_written_and_where_it_updates(explai
 
 def test_rules_that_have_nothing_to_look_at_are_only_counted(explained):
     rules = sum(room.kind is Rule for room in registry.rooms())
-    left_alone, counted = explained(2).out.splitlines()[2:]
-    assert left_alone == "  Left alone by KC211: TensorFlow before 2.9 or 2.12 and later."
+    not_applied, counted = explained(2).out.splitlines()[2:]
+    assert not_applied == "  KC211 does not apply here: TensorFlow before 2.9 or 2.12 and later."
     assert counted == f"  {rules - 1} other rules found nothing to report."
     assert explained(11).out.splitlines()[-1] == f"  {rules - 2} other rules found nothing to report."
 
@@ -173,8 +173,8 @@ def test_rules_that_have_nothing_to_look_at_are_only_counted(explained):
 def test_rules_that_do_not_speak_of_such_a_program_are_named_with_the_exception(explained):
     text = "import tensorflow as tf\ntf.compat.v1.disable_eager_execution()\nlayer = tf.keras.layers.Dense(1)\n"
     shown = " ".join(explained(3, text).out.split())
-    assert "rules: Graph code of TensorFlow 1: sessions," in shown
-    assert "Left alone by KC124, KC305, KC314: The program does not train." in shown
+    assert "rules do not apply here: Graph code of TensorFlow 1: sessions," in shown
+    assert "KC124, KC305, KC314 do not apply here: The program does not train." in shown
 
 
 def test_nothing_of_how_rules_are_written_is_shown(explained):

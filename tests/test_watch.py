@@ -102,6 +102,8 @@ def test_new_and_removed_files_count(watching, folder):
     )
     counts = [int(each.split(" in ")[1].split()[0]) for each in summaries(ran)]
     assert counts[0] == 2 and counts[-1] == 3 and max(counts) == 4
+    told = re.findall(r"\d\d:\d\d:\d\d (.+) changed", ran.err)
+    assert told[0] == f"the folder {folder} has" and told[-2:] == ["the folder deep has", "more.py has"]
 
 
 def test_what_does_not_matter_is_passed_over(watching, folder, monkeypatch):
@@ -158,6 +160,7 @@ def test_what_is_wrong_later_is_told_and_repaired(watching, folder):
     )
     errors = [line.split(":")[2].strip() for line in ran.err.splitlines() if line.startswith("kerascheck: error: ")]
     assert errors == ["kerascheck.toml", "none.json", "data.py"]
+    assert "kerascheck: error: data.py: no such file or folder\n" in ran.err
     assert ran.code == 0 and len(summaries(ran)) == 3
 
 

@@ -15,7 +15,9 @@ from typing import Any
 from kerascheck.cache.written import Damaged
 
 _MARKS = (".kerascheck", "pyproject.toml", ".git")
-_OURS = re.compile(r"[0-9a-f]{32}(?:\.parts)?\.json|tmp[0-9a-f]{16}\.part|\.gitignore")
+_OURS = re.compile(r"[0-9a-f]{32}(?:\.parts)?\.json|tmp[0-9a-f]{16}\.part")
+_IGNORED = "*\n"
+"""What ``.gitignore`` says in a folder that holds nothing but the cache: git leaves all of it out."""
 _LARGEST = 256 << 20
 """Bytes of the largest file that is read: what is larger was not written here."""
 _MOST_BYTES, _MOST_FILES = 200 << 20, 64
@@ -101,10 +103,14 @@ class Folder:
 
     def _prepare(self) -> None:
         os.makedirs(self.path, exist_ok=True)
-        ignore = os.path.join(self.path, ".gitignore")
-        if not os.path.lexists(ignore):
-            with open(ignore, "x") as file:
-                file.write("*\n")
+        # In a folder that the user names there may be files that git is to see.
+        if all(map(_OURS.fullmatch, os.listdir(self.path))):
+            with contextlib.suppress(FileExistsError), open(self._ignore, "x") as file:
+                file.write(_IGNORED)
+
+    @property
+    def _ignore(self) -> str:
+        return os.path.join(self.path, ".gitignore")
 
     def _replace(self, name: str, text: bytes) -> None:
         path = os.path.join(self.path, f"tmp{os.urandom(8).hex()}.part")
@@ -123,7 +129,7 @@ class Folder:
         size = 0
         for place, (_, entry) in enumerate(files):
             size += entry.stat().st_size
-            if (size > _MOST_BYTES or place >= _MOST_FILES) and entry.name not in new and entry.name != ".gitignore":
+            if (size > _MOST_BYTES or place >= _MOST_FILES) and entry.name not in new:
                 os.unlink(entry.path)
 
     def _files(self) -> Iterator[os.DirEntry[str]]:
@@ -141,10 +147,16 @@ class Folder:
             size += entry.stat(follow_symlinks=False).st_size
             os.unlink(entry.path)
         with contextlib.suppress(OSError):
+            if os.listdir(self.path) == [".gitignore"] and self._ignores_all():
+                os.unlink(self._ignore)
             os.rmdir(self.path)
             if os.path.basename(os.path.dirname(self.path)) == ".kerascheck":
                 os.rmdir(os.path.dirname(self.path))
         return size
+
+    def _ignores_all(self) -> bool:
+        with open(self._ignore, "rb") as file:
+            return file.read(len(_IGNORED) + 1) == _IGNORED.encode()
 
 
 class InMemory(Folder):

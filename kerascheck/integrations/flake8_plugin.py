@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import kerascheck
@@ -57,7 +58,8 @@ class Plugin:
         """Keep what flake8 read; an option that cannot be used ends the run as flake8's own do."""
         cls._options, cls._configuration, cls._session = options, None, None
         if any(cls._given().values()):
-            cls._prepare()
+            with _told_in_one_line():
+                cls._prepare()
 
     @classmethod
     def _given(cls) -> dict[str, Any]:
@@ -71,17 +73,12 @@ class Plugin:
     def _prepare(cls) -> Any:
         # Made when the first file needs it: most projects that use flake8 have no Keras.
         if cls._configuration is None:
-            from flake8.exceptions import ExecutionError
-
             from kerascheck import engine, registry
-            from kerascheck.config import ConfigError, Configuration, Settings, overrides_from
+            from kerascheck.config import Configuration, Settings, overrides_from
             from kerascheck.finding import Severity
 
-            try:
-                overrides = overrides_from(cls._given(), "--kerascheck-")
-                registry.validate_selection(overrides.selection)
-            except ConfigError as problem:
-                raise ExecutionError(f"kerascheck: error: {problem}") from None
+            overrides = overrides_from(cls._given(), "--kerascheck-")
+            registry.validate_selection(overrides.selection)
             # flake8 knows no severities: an info would fail the build.
             default = Settings(min_severity=Severity.WARNING)
             options = cls._options
@@ -93,8 +90,11 @@ class Plugin:
 
     def run(self) -> Iterator[tuple[int, int, str, type]]:
         """Line, 0-based column, text and class of every finding."""
-        if not any("keras" in line or "tensorflow" in line for line in self._lines):
-            return
+        if any("keras" in line or "tensorflow" in line for line in self._lines):
+            with _told_in_one_line():
+                yield from self._lint()
+
+    def _lint(self) -> Iterator[tuple[int, int, str, type]]:
         from kerascheck.finding import INTERNAL
         from kerascheck.narrow import Narrowing
         from kerascheck.source import Source, display_path
@@ -113,6 +113,19 @@ class Plugin:
             # flake8 reports syntax errors itself; a fault of a rule must not pass for silence.
             if error.code == INTERNAL:
                 yield _report(error.location, error.code, error.message)
+
+
+@contextmanager
+def _told_in_one_line() -> Iterator[None]:
+    """A configuration or baseline that cannot be used ends the run as flake8's own errors do, and without a traceback."""
+    from flake8.exceptions import ExecutionError
+
+    from kerascheck.config import ConfigError
+
+    try:
+        yield
+    except ConfigError as problem:
+        raise ExecutionError(f"kerascheck: error: {problem}") from None
 
 
 def _report(location: Any, code: str, message: str) -> tuple[int, int, str, type]:

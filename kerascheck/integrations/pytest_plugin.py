@@ -39,8 +39,9 @@ class _Linter:
 
     def __init__(self, config: pytest.Config):
         from kerascheck.config import ConfigError, Configuration, overrides_from
+        from kerascheck.narrow import Narrowing
 
-        self._config = config
+        self._config, self._narrowing = config, Narrowing()
         try:
             self._configuration = Configuration(overrides_from({}))
         except ConfigError as problem:
@@ -70,11 +71,12 @@ class _Linter:
         try:
             settings = self._configuration.for_file(path)
             registry.validate(settings)
+            if not would_find(str(path), settings, str(self._config.rootpath)):
+                return False
+            self._files[path] = File(display_path(str(path)), settings)
+            self._narrowing.read(self._files[path])
         except ConfigError as problem:
             raise pytest.Collector.CollectError(str(problem)) from None
-        if not would_find(str(path), settings, str(self._config.rootpath)):
-            return False
-        self._files[path] = File(display_path(str(path)), settings)
         return True
 
     def _is_named_for_this_alone(self, path: Path) -> bool:
@@ -93,8 +95,6 @@ class _Linter:
 
     def _lint(self, wanted: set[Path]) -> tuple[Outcome, Mapping[Finding, Evidence]]:
         from kerascheck import engine
-        from kerascheck.config import ConfigError
-        from kerascheck.narrow import Narrowing
         from kerascheck.recall import recall
 
         files = sorted(self._files.values(), key=lambda file: file.path)
@@ -105,10 +105,7 @@ class _Linter:
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(self._config.invocation_params.dir)
             outcome = engine.lint(files, self._configuration, jobs=jobs, part=None if len(part) == len(files) else part)
-            try:
-                Narrowing().take(outcome, part)
-            except ConfigError as problem:
-                pytest.fail(str(problem), pytrace=False)
+            self._narrowing.take(outcome, part)
             return outcome, recall(outcome, {file.path: file.settings.target_tensorflow for file in files})
 
 

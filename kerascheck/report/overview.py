@@ -118,7 +118,8 @@ def next_command(
         return _next(command, "what all fixes would change", width)
     if rules:
         first = rules[0][0]
-        return _next(f"kerascheck rule {first.code}", f"what {first.name} costs, and what to write", width)
+        command = shlex.join(["kerascheck", "rule", first.code, *_folders_of_rules(arguments)])
+        return _next(command, f"what {first.name} costs, and what to write", width)
     reading = [argument for argument in arguments if argument not in _WRITING]
     return (
         _next(_again(reading, "--min-severity info"), "the hints in full", width)
@@ -137,6 +138,12 @@ def with_baseline(arguments: Sequence[str], width: int) -> str:
     name = "--write-baseline"
     reading = [name.replace("write-", "") + each[len(name) :] if each.startswith(name) else each for each in arguments]
     return _next(" ".join(("kerascheck", *map(shlex.quote, reading))), "what is new", width)
+
+
+def _folders_of_rules(arguments: Sequence[str]) -> list[str]:
+    """The options ``--rules DIR`` among the arguments of a run."""
+    before = ("", *arguments)
+    return [each for last, each in zip(before, arguments) if "--rules" in (last, each) or each.startswith("--rules=")]
 
 
 def _again(arguments: Sequence[str], options: str) -> str:

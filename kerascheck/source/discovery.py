@@ -32,6 +32,10 @@ _DEFINES_TESTS = re.compile(rb"\bdef test|\bclass \w*Test|\bTestCase\b|\bimport 
 class MissingPath(Exception):
     """An argument that names nothing on disk."""
 
+    def __init__(self, path: str):
+        super().__init__(f"{path}: no such file or folder")
+        self.path = path
+
 
 @dataclass(frozen=True)
 class File:

@@ -265,8 +265,10 @@ def _announce(run: Script, command: str, variants: int, options: dict[str, Any])
     also = f" and in {variants} repaired variant{'s' * (variants != 1)}, each several times" if variants else ""
     for line in (
         f"{_MARK} EXECUTES YOUR SCRIPT: {command}",
-        f"  with {run.python}, in {os.getcwd()}, as written{also}, for about {max(1, round(minutes))} min at most",
-        "  up to the middle of its training: what it does before that (files, network) it really does. Ctrl-C stops everything.",
+        f"  with {run.python}, in {os.getcwd()},",
+        f"  as written{also}, for about {max(1, round(minutes))} min at most,",
+        "  up to the middle of its training: what it does before that (files, network)",
+        "  it really does. Ctrl-C stops everything.",
     ):
         click.echo(click.style(line, bold=line.startswith(_MARK)), err=True)
 
@@ -282,9 +284,12 @@ def _write(result: Verification, options: dict[str, Any]) -> None:
 
         text = report_html.render(result)
     else:
+        from kerascheck.report.text import terminal_columns
         from kerascheck.verify import report_text
 
-        text = "\n".join(report_text.render(result, style))
+        lines = report_text.render(result, style)
+        width = 0 if options["output_file"] else terminal_columns(otherwise=0)
+        text = "\n".join(report_text.fitted(lines, width) if width else lines)
     print_report(text, options, color)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from kerascheck.report.common import plain
+from kerascheck.report.text import wrapped
 from kerascheck.verify import gpu
 from kerascheck.verify.analysis import Analysis, bar, can_matter, title, typical, where
 from kerascheck.verify.compare import Status, Verdict
@@ -68,6 +69,14 @@ def render(result: Verification, style: Style = lambda text, **options: text) ->
     yield style(f"{_machine(result)}, {comparison.seconds:.0f} s", fg="bright_black")
     if any(verdict.ratio is not None for verdict in comparison.verdicts):
         yield style(METHOD, fg="bright_black")
+
+
+def fitted(lines: Iterator[str], width: int) -> Iterator[str]:
+    """Lines of a report for a terminal of ``width`` columns; what a script printed stays as it is."""
+    for line in lines:
+        text = line.lstrip()
+        indent = " " * (len(line) - len(text))
+        yield from [line] if text.startswith("| ") else wrapped(text, width, indent, f"{indent}  ")
 
 
 def ranked(result: Verification) -> list[Verdict]:

@@ -54,7 +54,8 @@ _NARROWEST, _WIDEST = 60, 120
 def why(script: str, arguments: tuple[str, ...], **options: Any) -> int:
     """Say why the training of SCRIPT is slow, and what to do first.
 
-    The script is executed once, up to the middle of its training: about half a minute.
+    The script is executed once, up to the middle of its training. That takes 10 to 30
+    seconds more than it needs to begin its training.
     """
     from kerascheck.config import ConfigError
     from kerascheck.verify.findings import NotAScript
@@ -81,7 +82,7 @@ def _why(script: str, arguments: tuple[str, ...], options: dict[str, Any]) -> in
     command = shlex.join(["python", os.path.relpath(path), *arguments])
     for line in (
         click.style(f"kerascheck why EXECUTES YOUR SCRIPT: {command}", bold=True),
-        "  once, up to the middle of its training: about half a minute after that has begun. Ctrl-C stops it.",
+        "  once, up to the middle of its training: 10 to 30 s of it. Ctrl-C stops it.",
     ):
         click.echo(line, err=True)
     run = Script(path, texts, arguments, python=options["python"])

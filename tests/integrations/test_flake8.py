@@ -139,6 +139,22 @@ def test_a_wrong_option_ends_the_run(project):
 
 
 @pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ('min-severity = "bad"', 'kerascheck.toml: \'min-severity\' must be one of "info", "warning", "error"'),
+        ('select = ["serial-mop"]', "kerascheck.toml: no rule matches 'serial-mop'; did you mean 'serial-map'?"),
+        ('baseline = "none.json"', "none.json: no such baseline; write it with --write-baseline none.json"),
+    ],
+)
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_configuration_that_cannot_be_used_ends_the_run_in_one_line(project, settings, problem, jobs):
+    project(train__py=SLOW, data__py=DATA, kerascheck__toml=settings)
+    ran = flake8_alone("-j", jobs, ".")
+    assert ran.out.splitlines()[1:] == [f"kerascheck: error: {problem}"]
+    assert (ran.err, ran.code) == ("", 1)
+
+
+@pytest.mark.parametrize(
     "code", ["import kerascheck.integrations.flake8_plugin", "import flake8.main.cli as c; c.main(['plain.py'])"]
 )
 def test_files_without_keras_cost_neither_libcst_nor_click(project, code):

@@ -104,13 +104,24 @@ def test_what_fails_is_configured(project):
 
 def test_what_a_configured_baseline_has_makes_nothing_fail(project):
     project({"a.py": SLOW, "kerascheck.toml": 'baseline = "known.json"\n'})
-    assert run("--kerascheck").stdout.count("known.json") and outcomes(run("--kerascheck")) == {
-        "a.py::kerascheck": "FAILED"
-    }
     kerascheck("--write-baseline", "known.json", ".")
     assert outcomes(run("--kerascheck")) == {"a.py::kerascheck": "PASSED"}
     project({"a.py": SLOW + "model.fit(ds.map(lambda x: x + tf.random.uniform([])).batch(4))\n"})
     assert outcomes(run("--kerascheck")) == {"a.py::kerascheck": "FAILED"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ("selekt = []", "kerascheck.toml: has no setting 'selekt'; did you mean 'select'?"),
+        ('baseline = "none.json"', "none.json: no such baseline; write it with --write-baseline none.json"),
+    ],
+)
+def test_a_configuration_that_cannot_be_used_is_told_once(project, settings, problem):
+    project({"a.py": SLOW, "b.py": SLOW, "kerascheck.toml": settings})
+    ran = run("--kerascheck")
+    assert ran.stdout.count(problem) == 1 and "another exception" not in ran.stdout
+    assert ran.returncode == 2 and not outcomes(ran).keys() & {"a.py::kerascheck", "b.py::kerascheck"}
 
 
 def test_tests_are_selected_and_listed_like_others(project):

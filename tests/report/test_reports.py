@@ -409,6 +409,12 @@ SAFE, UNSAFE, NONE = finding(), finding(fix=replace(FIX, applicability=Applicabi
         ([SAFE], ["--fix", "a.py"], True, "kerascheck rule KC101    (what serial-map costs, and what to write)"),
         ([SAFE], ["-"], False, "kerascheck rule KC101    (what serial-map costs, and what to write)"),
         ([NONE], ["."], False, "kerascheck rule KC101    (what serial-map costs, and what to write)"),
+        (
+            [NONE],
+            ["--rules", "a b", ".", "--rules=c"],
+            False,
+            "kerascheck rule KC101 --rules 'a b' --rules=c    (what serial-map costs, and what to write)",
+        ),
         ([info()], ["."], False, "kerascheck . --min-severity info    (the hints in full)"),
         ([info()], ["-"], False, None),
         ([], ["."], False, None),

@@ -88,6 +88,18 @@ def test_terminal_shows_the_verdict_and_no_control_characters(case):
         assert f"x{case.ratio.value:.2f} [{case.ratio.low:.2f}-{case.ratio.high:.2f}]" in text
 
 
+def test_lines_fit_a_terminal_but_for_what_the_script_printed():
+    printed = "word " * 40
+    result = verification(CASES[0], verdict(Status.NOT_RUN, output=printed))
+    lines = list(report_text.render(result))
+    fitted = list(report_text.fitted(iter(lines), 80))
+    assert max(map(len, lines)) > 200
+    assert [line for line in fitted if len(line) > 80] == [f"    | {printed.strip()}"]
+    assert " ".join(fitted).split() == " ".join(lines).split()
+    method = next(place for place, line in enumerate(fitted) if line.startswith("A ratio"))
+    assert fitted[method + 1].startswith("  ")
+
+
 def test_both_reports_say_how_ratios_are_reached():
     for show in (report_html.render, lambda result: "\n".join(report_text.render(result))):
         assert "mean of the middle half of the ratios of neighbouring blocks" in show(verification(CASES[0]))

@@ -223,7 +223,7 @@ def _eager_step(
     module: Module, call: Call, tape: Tape, inner: Scope | None, loop: Scope, written: SeenModule, node: cst.CSTNode
 ) -> EagerStep:
     frame = tape.frame
-    reads = _readings(module, tape, frame, call)
+    reads = _readings(module, tape, inner if inner is not None else frame, call)
     is_function = inner is None and frame.function is not None
     return EagerStep(
         written,
@@ -368,15 +368,15 @@ def _is_run_by_others(module: Module, tape: Tape, update: Call) -> bool:
     )
 
 
-def _readings(module: Module, tape: Tape, frame: Scope, update: Call) -> list[tuple[Call, bool]]:
-    """What takes the numbers of tensors in a function with a tape, or in what it calls, each with whether the gradients may depend on it.
+def _readings(module: Module, tape: Tape, region: Scope, update: Call) -> list[tuple[Call, bool]]:
+    """What takes the numbers of tensors in a loop or function with a tape, or in what it calls, each with whether the gradients may depend on it.
 
     That is what is under the tape before the weights are updated, and no statement for its effect, such as a print.
     """
     tree, around = tape.call.module.tree, tape.call.scope.frame
     statement = tree.statement(tape.call.node)
     under = set(tree.descendants(statement.body)) if isinstance(statement, cst.With) else set()
-    inside = [call for call in module.run.calls if frame in call.scope.frames() and _takes_numbers(call)]
+    inside = [call for call in module.run.calls if call.scope.is_in(region) and _takes_numbers(call)]
     found = []
     for call in inside:
         node = (
