@@ -29,6 +29,14 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture(autouse=True, scope="session")
+def processes_keep_what_they_compile():
+    """Dozens of processes would compile all modules again, each for half a second, where the environment says so."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
 def there_is_no_terminal():
     """Workers of pytest-xdist are started with a size of the terminal in their environment."""
     with pytest.MonkeyPatch.context() as patch:
