@@ -1,8 +1,39 @@
 """What holds for every test, and fixtures that tests of several folders use."""
 
+import os
+
 import pytest
 
 from kerascheck.interpreter.values import Arguments
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """Each worker begins with slow tests and ends with quick ones, so that none has a long test left when another is done.
+
+    pytest-xdist hands out shares of equal length in this order; those who are done steal from the ends of the others. Slow tests
+    stay in their order: some share what takes long to build.
+    """
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if workers == 1:
+        return
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    quick = [item for item in items if not item.get_closest_marker("slow")]
+    ordered = []
+    for left in range(workers, 0, -1):
+        size = (len(slow) + len(quick)) // left
+        first = slow[: len(slow) // left]
+        ordered += first + quick[: size - len(first)]
+        del slow[: len(first)], quick[: size - len(first)]
+    items[:] = ordered
+
+
+@pytest.fixture(autouse=True, scope="session")
+def processes_keep_what_they_compile():
+    """Dozens of processes would compile all modules again, each for half a second, where the environment says so."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+        yield
 
 
 @pytest.fixture(autouse=True, scope="session")

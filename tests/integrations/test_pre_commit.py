@@ -57,25 +57,38 @@ def repository(tmp_path):
     return write
 
 
-def try_repo(repository, hook, *arguments):
-    # As in CI: git of the outer checkout must not show through.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    command = [
-        sys.executable,
-        "-m",
-        "pre_commit",
-        "try-repo",
-        str(ROOT),
-        hook,
-        "--verbose",
-        *(arguments or ["--all-files"]),
-    ]
-    return subprocess.run(command, cwd=repository, env=environment, capture_output=True, text=True, timeout=900)
+def git(*arguments, stdin=b""):
+    return subprocess.run(["git", *map(str, arguments)], check=True, input=stdin, capture_output=True).stdout
 
 
-def test_findings_fail_the_hook(repository):
+@pytest.fixture(scope="module")
+def run_hook(tmp_path_factory, registry):
+    """Run a hook of this checkout, as it is now, on a repository; all runs share the environment that the first one installs."""
+    folder = tmp_path_factory.mktemp("pre-commit")
+    source, changed = ROOT, git("-C", ROOT, "diff", "HEAD", "--binary")
+    if changed:
+        source = folder / "changed"
+        git("clone", "-q", ROOT, source)
+        git("-C", source, "apply", "--index", stdin=changed)
+        git("-C", source, "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-q", "--no-verify", "-m", "Changed")
+    revision = git("-C", source, "rev-parse", "HEAD").decode().strip()
+    hooks = [{"id": "kerascheck"}, {"id": "kerascheck-fix"}]
+    config = folder / "config.yaml"  # JSON is YAML
+    config.write_text(json.dumps({"repos": [{"repo": str(source), "rev": revision, "hooks": hooks}]}))
+
+    def run_hook(repository, hook):
+        # As in CI: git of the outer checkout must not show through.
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        environment["PRE_COMMIT_HOME"] = str(folder / "home")
+        command = [sys.executable, "-m", "pre_commit", "run", hook, "--config", str(config), "--verbose", "--all-files"]
+        return subprocess.run(command, cwd=repository, env=environment, capture_output=True, text=True, timeout=900)
+
+    return run_hook
+
+
+def test_findings_fail_the_hook(repository, run_hook):
     notebook = json.dumps({"nbformat": 4, "cells": [{"cell_type": "code", "source": STATEFUL}]})
-    ran = try_repo(
+    ran = run_hook(
         repository(
             train__py=STATEFUL, n__ipynb=notebook, test_a__py=f"import unittest\n{STATEFUL}", plain__py="x = 1\n"
         ),
@@ -87,7 +100,7 @@ def test_findings_fail_the_hook(repository):
     assert "test_a.py:" not in ran.stdout
 
 
-def test_what_is_neither_python_nor_requirements_is_passed_over(repository):
+def test_what_is_neither_python_nor_requirements_is_passed_over(repository, run_hook):
     prose = "It's all about TensorFlow: model.fit(ds) isn't Python 2 -- or is it?\n"
     path = repository(
         LICENSE=prose, README=prose, CHANGELOG=prose, AUTHORS=prose, NEWS=prose, README__md=prose, README__rst=prose, notes__txt=prose,
@@ -96,26 +109,26 @@ def test_what_is_neither_python_nor_requirements_is_passed_over(repository):
         mkdocs__yml="site_name: Keras\n", stubs__pyi="import keras\n", run__sh="#!/bin/sh\nls\n", Makefile="all:\n\ttensorflow\n",
         pyproject__toml='[project]\nname = "x"\n', requirements__txt="keras\n", plain__py="x = 1\n",
     )  # fmt: skip
-    ran = try_repo(path, "kerascheck")
+    ran = run_hook(path, "kerascheck")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "Passed" in ran.stdout and "KC999" not in ran.stdout
     (path / "train").write_text(f"#!/usr/bin/env python3\n{STATEFUL}")
     (path / "train").chmod(0o755)
-    ran = try_repo(repository(), "kerascheck")
+    ran = run_hook(repository(), "kerascheck")
     assert ran.returncode == 1 and "train:4:32  warning  KC101" in ran.stdout, ran.stdout + ran.stderr
 
 
-def test_nothing_to_do_is_success(repository):
-    ran = try_repo(repository(test_a__py=f"import unittest\n{STATEFUL}", plain__py="x = 1\n"), "kerascheck")
+def test_nothing_to_do_is_success(repository, run_hook):
+    ran = run_hook(repository(test_a__py=f"import unittest\n{STATEFUL}", plain__py="x = 1\n"), "kerascheck")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "Passed" in ran.stdout
 
 
-def test_fixes_are_written_and_fail_the_hook_once(repository):
+def test_fixes_are_written_and_fail_the_hook_once(repository, run_hook):
     path = repository(
         train__py=FIXABLE, pyproject__toml='[tool.kerascheck]\nselect = ["missing-prefetch"]\npedantic = true\n'
     )
-    ran = try_repo(path, "kerascheck-fix")
+    ran = run_hook(path, "kerascheck-fix")
     assert ran.returncode == 1, ran.stderr
     assert "files were modified by this hook" in ran.stdout
     assert (path / "train.py").read_text() == FIXABLE.replace(".batch(2)", ".batch(2).prefetch(tf.data.AUTOTUNE)")

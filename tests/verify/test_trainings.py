@@ -11,8 +11,8 @@ from kerascheck.verify.process import Script
 from kerascheck.verify.rounds import run_alone
 
 SCRIPTS = Path(__file__).parent / "scripts"
-QUICK = Budget(seconds=10, start_limit=120, steps=240)
-"""Of some hundred steps, a verdict on what is asked here is the same as of thousands."""
+QUICK = Budget(seconds=10, start_limit=120, steps=240, rounds=2)
+"""Of some hundred steps in the fewest rounds of processes, a verdict on what is asked here is the same as of thousands."""
 LOOK = replace(SCOUT, warmup_seconds=0.2, block_seconds=0.5)
 
 pytestmark = pytest.mark.slow
@@ -59,6 +59,12 @@ for row in x:
 def as_long_as_it_takes(monkeypatch):
     """On a busy machine a verdict may take longer than its budget here: too few blocks are none."""
     monkeypatch.setattr("kerascheck.verify.compare._LATE", 1000.0)
+
+
+@pytest.fixture(autouse=True)
+def a_short_look(monkeypatch):
+    """What the first run of a comparison finds is there after few steps."""
+    monkeypatch.setattr("kerascheck.verify.compare.SCOUT", LOOK)
 
 
 def script_of(text, folder):
