@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from kerascheck import pool
     from kerascheck.fix import Fixed
 
-_POOL_FROM = 20
+_POOL_FROM = 10
 """Files to parse from which starting processes pays."""
 _SPREAD_FROM = 200
 """Files to look at from which starting processes pays."""
