@@ -12,6 +12,7 @@ import enum
 import functools
 import os
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -105,6 +106,7 @@ def _triggers_in_code(code: str | bytes) -> frozenset[str]:
         warnings.simplefilter("ignore")
         tree = ast.parse(code)
     words = set()
+    helpers = _helpers(tree)
     for node in _nodes(tree):
         if isinstance(node, ast.Name):
             words.add(f"{node.id}(")
@@ -119,7 +121,7 @@ def _triggers_in_code(code: str | bytes) -> frozenset[str]:
         elif isinstance(node, ast.keyword):
             words.add(node.arg or "")
         elif isinstance(node, ast.ClassDef):
-            if _methods_interest_rules(node):
+            if _methods_interest_rules(node, helpers):
                 words.add("call(")
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             words.add(node.name)
@@ -162,7 +164,24 @@ _PLAIN_METHODS = frozenset(
 )
 
 
-def _methods_interest_rules(cls: ast.ClassDef) -> bool:
+# What comes from these is no function of the project. Only names of Keras are asked for elsewhere.
+_ELSEWHERE = frozenset({"keras", "tensorflow", "tf_keras", "numpy", *sys.stdlib_module_names})
+
+
+def _helpers(tree: ast.Module) -> frozenset[str]:
+    """The functions that the methods of a file may call and that may hold what rules ask about: its own, where they do, and
+    what it imports from the project."""
+    names: set[str] = set()
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and any(map(_interests_rules, ast.walk(node))):
+            names.add(node.name)
+        elif isinstance(node, ast.ImportFrom):
+            if node.level or (node.module or "").partition(".")[0] not in _ELSEWHERE:
+                names.update(alias.asname or alias.name for alias in node.names)
+    return frozenset(names)
+
+
+def _methods_interest_rules(cls: ast.ClassDef, helpers: frozenset[str]) -> bool:
     """Whether a layer's ``call``, or a method that it may use, holds what rules ask about: what makes objects, loops over a range, prints.
 
     Most layers hold none of it, and those of a library are many.
@@ -171,15 +190,18 @@ def _methods_interest_rules(cls: ast.ClassDef) -> bool:
     if not any(method.name == "call" for method in methods):
         return False
     return any(
-        _interests_rules(node) for method in methods if method.name not in _PLAIN_METHODS for node in ast.walk(method)
+        _interests_rules(node, helpers)
+        for method in methods
+        if method.name not in _PLAIN_METHODS
+        for node in ast.walk(method)
     )
 
 
-def _interests_rules(node: ast.AST) -> bool:
+def _interests_rules(node: ast.AST, helpers: frozenset[str] = frozenset()) -> bool:
     if not isinstance(node, ast.Call):
         return False
     name = _last_name(node.func)
-    return name[:1].isupper() and not name.endswith(_NO_STATE) or name in ("print", "range")
+    return name[:1].isupper() and not name.endswith(_NO_STATE) or name in ("print", "range") or name in helpers
 
 
 def _may_trigger(code: bytes) -> _Kind:

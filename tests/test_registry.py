@@ -200,11 +200,16 @@ def test_reading_the_rules_does_not_load_libcst():
         ("call", "return self.dense(x)", False),
         ("call", "raise ValueError(x)", False),
         ("build", "self.dense = layers.Dense(3)", False),
+        ("call", "return unrolled(x)", True),
+        ("call", "return shared(x)", True),
+        ("call", "return plain(x) + reduce(x)", False),
     ],
 )
 def test_of_layers_those_are_read_that_hold_what_rules_ask_about(method, body, read):
     other = "" if method == "call" else "    def call(self, x):\n        return x\n"
-    code = f"class Net(layers.Layer):\n    def {method}(self, x):\n        {body}\n{other}"
+    code = "from .helpers import shared\nfrom functools import reduce\ndef plain(x):\n    return x\n"
+    code += "def unrolled(x):\n    return [x[i] for i in range(9)]\n"
+    code += f"class Net(layers.Layer):\n    def {method}(self, x):\n        {body}\n{other}"
     assert ("call(" in engine._triggers_in_code(code)) is read
 
 
