@@ -16,6 +16,20 @@ with tf.GradientTape() as tape:
     loss = model(x)
 opt.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
 """
+DATA = (
+    MODEL
+    + """\
+def aug(x):
+    return x + tf.random.uniform([])
+base = tf.data.Dataset.range(100)
+ds = base.map(aug).batch(2)
+opt = keras.optimizers.Adam()
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = model(x)
+    opt.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+"""
+)
 
 
 def step(name="step", parameters="x", indent=""):

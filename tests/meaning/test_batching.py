@@ -1,25 +1,10 @@
 """Where elements become batches."""
 
 import pytest
-from snippets import MODEL, load, operation
+from snippets import DATA, MODEL, load, operation
 
 from kerascheck.interpreter.values import constant
 from kerascheck.meaning.data.batching import is_batched, next_batch
-
-DATA = (
-    MODEL
-    + """\
-def aug(x):
-    return x + tf.random.uniform([])
-base = tf.data.Dataset.range(100)
-ds = base.map(aug).batch(2)
-opt = keras.optimizers.Adam()
-def step(x):
-    with tf.GradientTape() as tape:
-        loss = model(x)
-    opt.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
-"""
-)
 
 
 @pytest.mark.parametrize(

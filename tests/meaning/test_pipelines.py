@@ -1,24 +1,9 @@
 """What datasets feed, which operations they go through, and what the runtime does about them."""
 
 import pytest
-from snippets import MODEL, load, operation, roles, sinks
+from snippets import DATA, MODEL, load, operation, roles, sinks
 
 from kerascheck.interpreter.values import UNKNOWN
-
-DATA = (
-    MODEL
-    + """\
-def aug(x):
-    return x + tf.random.uniform([])
-base = tf.data.Dataset.range(100)
-ds = base.map(aug).batch(2)
-opt = keras.optimizers.Adam()
-def step(x):
-    with tf.GradientTape() as tape:
-        loss = model(x)
-    opt.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
-"""
-)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Files that a training reads over a network."""
 
 import pytest
-from snippets import MODEL, load, operation
+from snippets import DATA, MODEL, load, operation
 
 from kerascheck.meaning.data.remote_files import reads_remote_files, remote_examples
 
@@ -26,22 +26,6 @@ DRIVE = "/content/drive/MyDrive/a"
 def test_examples_on_a_drive(tmp_path, data, path):
     module = load(tmp_path, HEAD + f"model.fit({data})")
     assert [found for _, found in remote_examples(module)] == ([path] if path else [])
-
-
-DATA = (
-    MODEL
-    + """\
-def aug(x):
-    return x + tf.random.uniform([])
-base = tf.data.Dataset.range(100)
-ds = base.map(aug).batch(2)
-opt = keras.optimizers.Adam()
-def step(x):
-    with tf.GradientTape() as tape:
-        loss = model(x)
-    opt.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
-"""
-)
 
 
 @pytest.mark.parametrize(

@@ -1,24 +1,9 @@
 """Single dataset operations and what leads to them."""
 
 import pytest
-from snippets import MODEL, load
+from snippets import DATA, load
 
 from kerascheck.meaning.data.stages import gives_few_elements, nearest_before
-
-DATA = (
-    MODEL
-    + """\
-def aug(x):
-    return x + tf.random.uniform([])
-base = tf.data.Dataset.range(100)
-ds = base.map(aug).batch(2)
-opt = keras.optimizers.Adam()
-def step(x):
-    with tf.GradientTape() as tape:
-        loss = model(x)
-    opt.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
-"""
-)
 
 
 @pytest.mark.parametrize(
