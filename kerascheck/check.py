@@ -449,12 +449,6 @@ def without_collector() -> Iterator[None]:
             gc.enable()
 
 
-def check_files(chunk: Iterable[File], analysis: Analysis) -> Iterator[Checked]:
-    """Check files that may import each other, one after the other, in this process."""
-    for file in chunk:
-        yield analysis.check(file)
-
-
 def with_large_stack(function: Callable[[], _Result]) -> _Result:
     """Run ``function`` in a thread whose stack holds the recursion of parsers on deep code."""
     outcome: list[_Result] = []

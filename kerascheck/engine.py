@@ -25,7 +25,6 @@ from kerascheck.cache.written import read as read_back
 from kerascheck.check import (
     Analysis,
     Checked,
-    check_files,
     fault_of,
     is_left_out,
     placed,
@@ -106,7 +105,7 @@ def _triggers_in_code(code: str | bytes) -> frozenset[str]:
         warnings.simplefilter("ignore")
         tree = ast.parse(code)
     words = set()
-    helpers = _helpers(tree)
+    layers: list[ast.ClassDef] = []
     for node in _nodes(tree):
         if isinstance(node, ast.Name):
             words.add(f"{node.id}(")
@@ -115,19 +114,22 @@ def _triggers_in_code(code: str | bytes) -> frozenset[str]:
             words.add(f"{_last_name(node.value)}.{node.attr}(")
         elif isinstance(node, ast.alias):
             # It may be called by another name.
-            words.update((node.name, node.asname or "", f"{_last_part(node.name)}("))
+            words.update((node.name, node.asname or "", f"{node.name.rpartition('.')[2]}("))
         elif isinstance(node, ast.ImportFrom):
             words.add(node.module or "")
         elif isinstance(node, ast.keyword):
             words.add(node.arg or "")
         elif isinstance(node, ast.ClassDef):
-            if _methods_interest_rules(node, helpers):
-                words.add("call(")
+            if any(method.name == "call" for method in _methods(node)):
+                layers.append(node)
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             words.add(node.name)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
             # Names of environment variables.
             words.add(node.value)
+    helpers = _helpers(tree) if layers else frozenset()
+    if any(_methods_interest_rules(layer, helpers) for layer in layers):
+        words.add("call(")
     joined = "\n".join(words)
     return frozenset(
         trigger
@@ -152,10 +154,6 @@ def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
 
 def _last_name(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
-def _last_part(dotted: str) -> str:
-    return dotted.rpartition(".")[2]
 
 
 _NO_STATE = ("Error", "KerasTensor", "TensorShape", "Warning")
@@ -186,15 +184,16 @@ def _methods_interest_rules(cls: ast.ClassDef, helpers: frozenset[str]) -> bool:
 
     Most layers hold none of it, and those of a library are many.
     """
-    methods = [node for node in cls.body if isinstance(node, ast.FunctionDef)]
-    if not any(method.name == "call" for method in methods):
-        return False
     return any(
         _interests_rules(node, helpers)
-        for method in methods
+        for method in _methods(cls)
         if method.name not in _PLAIN_METHODS
         for node in ast.walk(method)
     )
+
+
+def _methods(cls: ast.ClassDef) -> list[ast.FunctionDef]:
+    return [node for node in cls.body if isinstance(node, ast.FunctionDef)]
 
 
 def _interests_rules(node: ast.AST, helpers: frozenset[str] = frozenset()) -> bool:
@@ -216,11 +215,11 @@ def _may_trigger(code: bytes) -> _Kind:
     if not held:
         return _Kind.NOTHING
     needs = [registry.needed(trigger) for trigger in held]
-    return _Kind.PARSE if not all(needs) or any(map(_holds(code), needs)) else _Kind.IF_USED
+    return _Kind.PARSE if not all(needs) or _holds_one(code, frozenset().union(*needs)) else _Kind.IF_USED
 
 
-def _holds(code: bytes) -> Callable[[Iterable[str]], bool]:
-    return lambda words: any(word.encode() in code for word in words)
+def _holds_one(code: bytes, words: Iterable[str]) -> bool:
+    return any(word.encode() in code for word in words)
 
 
 @registry.remembered
@@ -316,8 +315,8 @@ def lint(
 
             def work() -> None:
                 for chunk in light:
-                    for result in check_files(chunk, analysis):
-                        gather(result)
+                    for file in chunk:
+                        gather(analysis.check(file))
                     analysis.make_room()
 
             with_large_stack(work)
@@ -637,7 +636,7 @@ def _uses(path: str) -> bool:
         code = read_bytes(path)
     except OSError:
         return True
-    return any(map(_holds(code), map(registry.needed, registry.triggers())))
+    return any(_holds_one(code, registry.needed(trigger)) for trigger in registry.triggers())
 
 
 def _may_interest(path: str, data: bytes, calls: bool) -> bool:

@@ -22,7 +22,6 @@ from kerascheck.check import (
     TOO_SLOW,
     Analysis,
     Checked,
-    check_files,
     with_large_stack,
     without_collector,
 )
@@ -120,7 +119,8 @@ def _serve(pipe: Connection, folders: Sequence[str], is_recorded: bool, inherite
             else:
                 # All chunks of a process agree on noqa.
                 own = analysis = analysis or Analysis(noqa=noqa, limits=limits)
-            for checked in check_files(files, own):
+            for file in files:
+                checked = own.check(file)
                 pipe.send((checked, facts[sent:], own.is_full))
                 sent = len(facts)
             own.make_room()
