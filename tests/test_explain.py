@@ -20,6 +20,7 @@ def test_a_page_that_shows_no_gain_says_why(code):
 
 @pytest.mark.parametrize("code", sorted({code for figure in published.PUBLISHED for code in figure.codes}))
 def test_published_figures_are_named_as_such_while_our_own_are_missing(code, monkeypatch):
+    monkeypatch.setattr("kerascheck.verify.evidence.read_table", list)
     page = kerascheck("rule", code).out.split("## Evidence")[1]
     assert "not measured by us" in page
     for figure in published.for_rule(code):

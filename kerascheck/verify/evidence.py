@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from kerascheck.measured import DEVICES, read_table
@@ -23,10 +24,16 @@ _ORDER = (
 )
 
 
-def room_variants(room: Any) -> list[Variant]:
+def has_example(folder: Path) -> bool:
+    """Whether there is a slow.py and a fast.py to measure."""
+    return all((folder / name).is_file() for name in ("slow.py", "fast.py"))
+
+
+def room_variants(room: Any, folder: Path | None = None) -> list[Variant]:
     """The fast.py of a room (of ``kerascheck.registry``) in the place of its slow.py: one variant per changed place, for they
-    may belong to several trainings."""
-    slow, fast = room.folder / "slow.py", room.folder / "fast.py"
+    may belong to several trainings. ``folder``: where they lie; the room's own by default."""
+    folder = folder or room.folder
+    slow, fast = folder / "slow.py", folder / "fast.py"
     tolerance, predicts = room.rule.loss_tolerance, room.rule.code in ABOUT_PREDICTIONS
     before, after = slow.read_text(encoding="utf-8"), fast.read_text(encoding="utf-8")
     changes = difflib.SequenceMatcher(None, before.splitlines(), after.splitlines(), autojunk=False).get_opcodes()
@@ -44,13 +51,20 @@ def room_variants(room: Any) -> list[Variant]:
 
 
 def measure_room(
-    room: Any, budget: Budget, progress: Progress, environment: Mapping[str, str] | None = None
+    room: Any,
+    budget: Budget,
+    progress: Progress,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
 ) -> Comparison:
-    """Measure one room, with further variables in its ``environment``; raises OSError if a file is missing."""
-    slow = room.folder / "slow.py"
+    """Measure the example of one room that lies in ``folder``, its own by default, with further variables in its ``environment``.
+
+    Raises OSError if a file is missing.
+    """
+    slow = (folder or room.folder) / "slow.py"
     script = Script(str(slow), {str(slow): slow.read_text(encoding="utf-8")}, environment=environment or {})
     with gpu.Sampler() as sampler:
-        comparison = compare(script, room_variants(room), budget, progress, ceilings=False)
+        comparison = compare(script, room_variants(room, folder), budget, progress, ceilings=False)
     return gpu.doubted(comparison, sampler.summary())
 
 
@@ -116,7 +130,8 @@ def _column(measured: Mapping[str, Any] | None) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in measured["versions"].items())
     driver = f" (driver {machine['driver']})" if machine.get("driver") else ""
     device = f"{machine['gpu']}{driver}" if machine.get("gpu") else f"{machine['cores']} cores {machine['processor']}"
-    where = f"{device}, {versions}, {measured['date']}"
+    example = f"{measured['example']}, " if measured.get("example") else ""
+    where = f"{example}{device}, {versions}, {measured['date']}"
     if measured["ratio"] is None or measured["status"] == Status.CONFIRMED.value and measured["low"] <= 1.0:
         return f"{measured['status']} ({measured['reason']}; {where})"
     return f"{measured['status']} x{measured['ratio']:.2f} [{measured['low']:.2f}-{measured['high']:.2f}] ({where})"
@@ -136,7 +151,7 @@ def collect(
 ) -> Iterator[dict[str, Any]]:
     """Measure ``rooms`` (of ``kerascheck.registry``) one after the other; ``tell`` is told every finished row."""
     for room in rooms:
-        if not all((room.folder / name).is_file() for name in ("slow.py", "fast.py")):
+        if not has_example(room.folder):
             continue
         prefix = room.rule.code
         comparison = measure_room(room, budget, lambda text, left: progress(f"{prefix}: {text}", left))

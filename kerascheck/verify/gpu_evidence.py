@@ -7,10 +7,11 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from kerascheck.verify.compare import Budget, Comparison, Progress, Status
-from kerascheck.verify.evidence import measure_room, row
+from kerascheck.verify.evidence import has_example, measure_room, row
 
 BACKENDS = ("tensorflow", "jax", "torch")
 """In the order of preference: the examples are written for the first one."""
@@ -92,21 +93,32 @@ def collect(
 ) -> Iterator[dict[str, Any]]:
     """Measure ``rooms`` (of ``kerascheck.registry``) one after the other; ``tell`` is told every finished row."""
     for room in rooms:
-        if not all((room.folder / name).is_file() for name in ("slow.py", "fast.py")):
+        folder = example(room)
+        if folder is None:
             continue
         prefix = room.rule.code
-        reason = why_not((room.folder / "slow.py").read_text(encoding="utf-8"), on.backend)
+        reason = why_not((folder / "slow.py").read_text(encoding="utf-8"), on.backend)
         if reason is None:
-            comparison = measure(room, budget, lambda text, left: progress(f"{prefix}: {text}", left), on.environment)
+            comparison = measure(
+                room, budget, lambda text, left: progress(f"{prefix}: {text}", left), on.environment, folder
+            )
             entry = row(room.rule.code, room.rule.name, comparison, "gpu")
             reason = _missed(comparison, on)
         if reason is not None:
             entry = row(room.rule.code, room.rule.name, None, "gpu")
             entry["gpu"] |= {"status": Status.NOT_RUN.value, "reason": reason}
+        if folder != room.folder:
+            entry["gpu"]["example"] = f"{folder.name}/slow.py"
         entry["gpu"]["machine"] |= on.machine
         entry["gpu"]["versions"] = {**on.versions, **entry["gpu"]["versions"]}
         tell(entry)
         yield entry
+
+
+def example(room: Any) -> Path | None:
+    """The folder of the example to measure: that of a size for a GPU if the room has one, or the one that every test runs; None
+    without any."""
+    return next(filter(has_example, (room.folder / "gpu", room.folder)), None)
 
 
 def why_not(text: str, backend: str) -> str | None:

@@ -99,14 +99,19 @@ def compared(facts, failure=None):
     )
 
 
-def column(engine, comparison, text="import tensorflow as tf\nmodel = tf.keras.Sequential()", tmp_path=None):
-    (tmp_path / "slow.py").write_text(text)
-    (tmp_path / "fast.py").write_text(text)
+def column(
+    engine, comparison, text="import tensorflow as tf\nmodel = tf.keras.Sequential()", tmp_path=None, folders=(".",)
+):
+    for folder in folders:
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / "slow.py").write_text(text)
+        (tmp_path / folder / "fast.py").write_text(text)
     room = SimpleNamespace(folder=tmp_path, rule=SimpleNamespace(code="KC101", name="serial-map"))
     told = []
 
-    def measure(room, budget, progress, environment):
+    def measure(room, budget, progress, environment, folder):
         told.append(environment)
+        assert folder == tmp_path / folders[-1]
         return comparison
 
     (entry,) = gpu_evidence.collect([room], engine, Budget(), lambda text, left: None, lambda row: None, measure)
@@ -116,7 +121,7 @@ def column(engine, comparison, text="import tensorflow as tf\nmodel = tf.keras.S
 def test_a_column_has_card_driver_and_versions(tmp_path):
     facts = {"gpus": ["NVIDIA H200"], "tensorflow": "2.21.0", "keras": "3.15.1"}
     measured, told = column(H200, compared(facts), tmp_path=tmp_path)
-    assert (measured["status"], measured["ratio"], told) == ("confirmed", 1.9, [{}])
+    assert (measured["status"], measured["ratio"], told) == ("confirmed", 1.9, [{}]) and "example" not in measured
     assert measured["machine"]["gpu"] == "NVIDIA H200" and measured["machine"]["driver"] == "570.86.15"
     assert measured["versions"] == {"keras": "3.15.1", "tensorflow": "2.21.0"}
     from kerascheck.verify import evidence as table
@@ -125,6 +130,15 @@ def test_a_column_has_card_driver_and_versions(tmp_path):
         "(NVIDIA H200 (driver 570.86.15), keras 3.15.1, tensorflow 2.21.0, 20"
         in table.for_rule("KC101", [{"code": "KC101", "gpu": measured}])[1]
     )
+
+
+def test_an_example_of_a_size_for_a_gpu_is_taken_and_named(tmp_path):
+    facts = {"gpus": ["NVIDIA H200"], "tensorflow": "2.21.0"}
+    measured, _ = column(H200, compared(facts), tmp_path=tmp_path, folders=(".", "gpu"))
+    assert measured["example"] == "gpu/slow.py"
+    from kerascheck.verify import evidence as table
+
+    assert "(gpu/slow.py, NVIDIA H200" in table.for_rule("KC101", [{"code": "KC101", "gpu": measured}])[1]
 
 
 @pytest.mark.parametrize(

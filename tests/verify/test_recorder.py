@@ -5,6 +5,7 @@ from dataclasses import asdict
 
 import pytest
 
+from kerascheck.verify.child import recorder as recorders
 from kerascheck.verify.child.recorder import PREDICTION, Recorder
 from kerascheck.verify.process import Plan
 
@@ -139,3 +140,12 @@ def test_what_is_no_number_is_no_loss(recorder):
         recorder.tick("a", "fit", loss=loss)
     end = finish(recorder)
     assert (end["losses"], end["loss_steps"]) == ([1.0, 2.0], [1, 3])
+
+
+def test_an_example_of_an_installed_package_is_a_script_too(monkeypatch):
+    monkeypatch.setattr(recorders, "_OWN", set())
+    path = os.path.join(os.sep, "site-packages", "kerascheck", "rules", "slow.py")
+    code = compile("x = 1", path, "exec")
+    assert not recorders.is_user_code(code)
+    recorders.claim([path])
+    assert recorders.is_user_code(code)

@@ -12,7 +12,7 @@ import types
 
 from . import probes, sources
 from .channel import Channel
-from .recorder import Recorder, flush
+from .recorder import Recorder, claim, flush
 
 _PR_SET_PDEATHSIG = 1
 
@@ -26,6 +26,7 @@ def read(run_file):
 def serve_sources(run):
     """Install the loader that serves the sources of ``run`` from memory."""
     sources.serve({os.path.realpath(path): text for path, text in run["sources"].items()})
+    claim(run["sources"])
 
 
 def main(run_file):

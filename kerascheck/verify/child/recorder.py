@@ -14,6 +14,7 @@ import types
 
 _OURS = os.path.dirname(os.path.abspath(__file__))
 _STANDARD_LIBRARY = os.path.dirname(os.__file__)
+_OWN: set = set()
 _TICKS_TO_WATCH_LOSS = 20
 _TICKS_BEFORE_PHASE = 4
 PREDICTION = "prediction loop"
@@ -111,9 +112,16 @@ def is_user_frame(frame):
     return is_user_code(frame.f_code)
 
 
+def claim(paths):
+    """Count the files at ``paths`` as the script's own, wherever they lie: an example of an installed package is a script too."""
+    _OWN.update(paths)
+
+
 def is_user_code(code):
     """Whether code is of the script or of a module of its own, not of a library or of ours."""
     path = code.co_filename
+    if path in _OWN:
+        return True
     if path.startswith(("<", _OURS)) or "site-packages" in path or "dist-packages" in path:
         return False
     return not path.startswith(_STANDARD_LIBRARY)
