@@ -1,10 +1,18 @@
 """What holds for every test, and fixtures that tests of several folders use."""
 
+import gc
+import itertools
 import os
 
 import pytest
 
 from kerascheck.interpreter.values import Arguments
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """For ``-n auto``: one more than there are processors, since tests that run trainings wait for them half of the time."""
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else None
 
 
 @pytest.hookimpl(trylast=True)
@@ -26,6 +34,26 @@ def pytest_collection_modifyitems(items):
         ordered += first + quick[: size - len(first)]
         del slow[: len(first)], quick[: size - len(first)]
     items[:] = ordered
+
+
+def pytest_collection_finish():
+    """The collector need not look at nine thousand tests again for every program that one of them parses."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
+
+
+@pytest.fixture(scope="session")
+def numbered_folders(tmp_path_factory):
+    base = tmp_path_factory.mktemp("each")
+    return (base / str(number) for number in itertools.count())
+
+
+@pytest.fixture
+def tmp_path(numbered_folders):
+    """A folder of its own for a test. That of pytest reads the names of all before, and links the newest: as long as a test takes."""
+    folder = next(numbered_folders)
+    folder.mkdir()
+    return folder
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -44,7 +44,7 @@ ONLY = ("--select", "serial-map")
 
 
 @pytest.fixture
-def project(tmp_path, monkeypatch):
+def project(tmp_path, monkeypatch, in_this_process):
     monkeypatch.chdir(tmp_path)
 
     def write(**files):

@@ -188,6 +188,7 @@ def shell(request, tmp_path):
     terminal.close()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 def test_the_tab_key(shell, tmp_path):
     for typed, *completed in (

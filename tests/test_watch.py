@@ -224,7 +224,15 @@ def test_on_a_terminal_each_round_has_the_screen_for_itself(folder, term):
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "kerascheck", "--watch", "data.py"]
     environment = {**os.environ, "TERM": term}
-    process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
+    process = subprocess.Popen(
+        command,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=environment,
+        # What a shell starts in the background ignores Ctrl-C, and hands that on.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
     os.close(theirs)
     shown = ""
     while "Ctrl-C ends." not in shown:

@@ -62,6 +62,7 @@ def run_step(name, folder, temp, **inputs):
     )
 
 
+@pytest.mark.slow
 def test_the_action_is_one_that_github_runs():
     """https://docs.github.com/actions/reference/workflows-and-actions/metadata-syntax"""
     assert {"name", "description", "inputs", "runs"} <= set(ACTION) and ACTION["runs"]["using"] == "composite"
@@ -72,10 +73,12 @@ def test_the_action_is_one_that_github_runs():
     assert asked == set(ACTION["inputs"])
 
 
+@pytest.mark.slow
 def test_no_input_is_part_of_a_script():
     assert not [step["name"] for step in STEPS.values() if "${{" in step.get("run", "")]
 
 
+@pytest.mark.slow
 def test_findings_are_annotations_and_sarif(project, installed):
     lint = {"paths": "some scripts\nplain.py\n", "args": "--select KC101\n--pedantic", "sarif_file": "out.sarif"}
     ran = run_step("kerascheck", project, installed, **lint)
@@ -85,12 +88,14 @@ def test_findings_are_annotations_and_sarif(project, installed):
     assert [result["ruleId"] for result in run["results"]] == ["KC101"]
 
 
+@pytest.mark.slow
 def test_exit_codes_are_those_of_kerascheck(project, installed):
     assert run_step("kerascheck", project, installed, paths="plain.py").returncode == 0
     assert run_step("kerascheck", project, installed, paths="missing.py").returncode == 2
     assert run_step("kerascheck", project, installed, args="--exit-zero", sarif_file="no/such/folder").returncode == 2
 
 
+@pytest.mark.slow
 def test_inputs_are_not_executed(project, installed):
     hostile = "$(touch pwned)`touch pwned`"
     for name, code in {"paths": 2, "args": 2, "output_format": 2, "sarif_file": 1}.items():
@@ -116,6 +121,7 @@ def run_job(folder, temp, **variables):
     return subprocess.run(["sh", "-e", "-c", script], cwd=folder, env=environment, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_the_job_of_gitlab_reports_and_fails(project, installed):
     ran = run_job(project, installed, KERASCHECK_PATHS="some scripts\nplain.py", KERASCHECK_ARGS="--select KC101")
     assert ran.returncode == 1 and "KC101 serial-map" in ran.stdout, ran.stderr
@@ -125,17 +131,20 @@ def test_the_job_of_gitlab_reports_and_fails(project, installed):
     assert GITLAB["artifacts"]["when"] == "always"
 
 
+@pytest.mark.slow
 def test_the_job_of_gitlab_executes_no_variable_and_keeps_the_exit_code(project, installed):
     assert run_job(project, installed, KERASCHECK_PATHS="$(touch pwned)").returncode == 2
     assert run_job(project, installed, KERASCHECK_PATHS="plain.py").returncode == 0
     assert not list(project.rglob("pwned"))
 
 
+@pytest.mark.slow
 def test_the_job_of_gitlab_installs_nothing_by_guess(tmp_path):
     ask = subprocess.run(["sh", "-e", "-c", GITLAB["before_script"][0]], env={}, capture_output=True, text=True)
     assert ask.returncode == 2 and "KERASCHECK_PACKAGE" in ask.stderr
 
 
+@pytest.mark.slow
 def test_the_documented_recipes_use_what_is_there():
     recipes = [
         yaml.safe_load(block) for block in re.findall(r"^```yaml\n(.*?)^```", DOCUMENT, re.DOTALL | re.MULTILINE)

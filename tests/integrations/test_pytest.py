@@ -62,6 +62,7 @@ def outcomes(ran):
     return {test: outcome for outcome, test in found}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [0, 2])
 def test_the_findings_of_the_command_line(project, workers):
     if workers and find_spec("xdist") is None:
@@ -95,6 +96,7 @@ def test_findings_are_shown_without_a_traceback(project):
     assert "KC306" not in failures and "pytest_plugin.py" not in failures and "Error" not in failures
 
 
+@pytest.mark.slow
 def test_what_fails_is_configured(project):
     project({"train.py": SLOW, "pyproject.toml": '[tool.kerascheck]\nfail-on = "error"\n'})
     assert outcomes(run("--kerascheck", ".")) == {"train.py::kerascheck": "PASSED"}
@@ -102,6 +104,7 @@ def test_what_fails_is_configured(project):
     assert "KC306" in run("--kerascheck", ".").stdout
 
 
+@pytest.mark.slow
 def test_what_a_configured_baseline_has_makes_nothing_fail(project):
     project({"a.py": SLOW, "kerascheck.toml": 'baseline = "known.json"\n'})
     kerascheck("--write-baseline", "known.json", ".")
@@ -110,6 +113,7 @@ def test_what_a_configured_baseline_has_makes_nothing_fail(project):
     assert outcomes(run("--kerascheck")) == {"a.py::kerascheck": "FAILED"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
@@ -124,6 +128,7 @@ def test_a_configuration_that_cannot_be_used_is_told_once(project, settings, pro
     assert ran.returncode == 2 and not outcomes(ran).keys() & {"a.py::kerascheck", "b.py::kerascheck"}
 
 
+@pytest.mark.slow
 def test_tests_are_selected_and_listed_like_others(project):
     # What is imported leaves a trace.
     traced = "open('imported', 'w')\n" + SLOW
@@ -145,6 +150,7 @@ def test_tests_are_selected_and_listed_like_others(project):
     assert not Path("imported").exists()
 
 
+@pytest.mark.slow
 def test_a_setting_that_cannot_be_used_is_one_line(project):
     project({"src/train.py": SLOW, "pyproject.toml": '[tool.kerascheck]\nselect = ["serial-mop"]\n'})
     ran = run("--kerascheck", ".")
@@ -153,12 +159,14 @@ def test_a_setting_that_cannot_be_used_is_one_line(project):
     assert ran.returncode == 2
 
 
+@pytest.mark.slow
 def test_a_test_may_leave_the_folder(project):
     leaves = "import os\n\n\ndef test_it(tmp_path):\n    os.chdir(tmp_path)\n"
     project({"a/test_it.py": leaves, "b/train.py": SLOW})
     assert "b/train.py:4:9  warning  KC101" in run("--kerascheck", ".").stdout
 
 
+@pytest.mark.slow
 def test_without_the_option_nothing_is_imported_and_nothing_linted(project):
     modules = "import sys\n\n\ndef test_it():\n    print(sorted(name for name in sys.modules if name.startswith(('kerascheck', 'libcst'))))\n"
     project({"test_it.py": modules, "train.py": SLOW, "pytest.ini": "[pytest]\naddopts = --strict-markers\n"})
@@ -168,6 +176,7 @@ def test_without_the_option_nothing_is_imported_and_nothing_linted(project):
     assert "@pytest.mark.kerascheck: " in run("--markers").stdout
 
 
+@pytest.mark.slow
 def test_pytest_finds_the_plugin_and_users_of_the_command_need_no_pytest():
     project = parse_toml((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["entry-points"]["pytest11"] == {"kerascheck": PLUGIN}

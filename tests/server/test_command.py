@@ -48,6 +48,7 @@ def question(tmp_path, text):
     return Lint(Buffer(str(tmp_path / "train.py"), text, str(tmp_path)), (), {}, 0)
 
 
+@pytest.mark.slow
 def test_a_checker_that_is_ended_costs_one_answer(checker, tmp_path):
     assert [each.code for each in checker.lint(question(tmp_path, SLOW)).findings] == ["KC101", "KC306"]
     os.kill(checker._process.pid, signal.SIGKILL)
@@ -60,6 +61,7 @@ def test_a_checker_that_is_ended_costs_one_answer(checker, tmp_path):
     assert checker.fix_all(question(tmp_path, SLOW)).edits == ()
 
 
+@pytest.mark.slow
 def test_nothing_of_the_folder_is_imported(tmp_path):
     (tmp_path / "train.py").write_text(SLOW)
     for name in ("types", "multiprocessing", "pickle", "keras", "tensorflow", "libcst", "pygls", "json"):
@@ -73,6 +75,7 @@ def test_nothing_of_the_folder_is_imported(tmp_path):
     assert not (tmp_path / "imported").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="asks Linux for processes")
 @pytest.mark.parametrize("stream", ["stdin", "stdout"])
 def test_an_editor_that_dies_takes_all_processes_with_it(tmp_path, stream):

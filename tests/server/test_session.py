@@ -50,6 +50,7 @@ def edited(action, text):
     return after
 
 
+@pytest.mark.slow
 async def test_the_findings_of_the_command_line(editor, monkeypatch):
     shutil.copytree(FIXTURES, editor.folder, dirs_exist_ok=True)
     monkeypatch.chdir(editor.folder)
@@ -101,6 +102,7 @@ async def test_what_is_typed_is_checked_and_not_what_is_saved(editor):
     await editor.until(lambda: not editor.client.diagnostics[uri])
 
 
+@pytest.mark.slow
 async def test_of_versions_in_quick_succession_only_the_last_is_told_of(editor):
     await editor.start()
     uri = editor.open("train.py", SLOW)
@@ -112,6 +114,7 @@ async def test_of_versions_in_quick_succession_only_the_last_is_told_of(editor):
     assert told[0] == 1 and told[-1] == 21 and len(told) <= 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
 async def test_positions_count_as_agreed(editor, encoding):
     await editor.start(encodings=[encoding])
@@ -152,6 +155,7 @@ async def test_fixes(editor):
     assert await editor.actions(uri, (0, 0)) == []
 
 
+@pytest.mark.slow
 async def test_fix_all_on_save_takes_what_is_typed_last(editor, tmp_path):
     (editor.folder / "train.py").write_text(BATCHED)
     wanted = kerascheck("--diff", "-q", tmp_path / "train.py").out
@@ -167,6 +171,7 @@ async def test_fix_all_on_save_takes_what_is_typed_last(editor, tmp_path):
     assert added and added == [line[1:] for line in wanted.splitlines() if line.startswith("+") and line[:3] != "+++"]
 
 
+@pytest.mark.slow
 async def test_an_editor_that_knows_little_gets_whole_actions(editor):
     await editor.start(simple=True)
     uri = editor.open("train.py", BATCHED)
@@ -176,6 +181,7 @@ async def test_an_editor_that_knows_little_gets_whole_actions(editor):
     assert everything.kind == "source.fixAll.kerascheck"
 
 
+@pytest.mark.slow
 async def test_every_folder_of_the_workspace_has_its_own_exclusions(editor, tmp_path):
     folders = [tmp_path / "one", tmp_path / "build" / "two"]
     for folder in folders:
@@ -188,6 +194,7 @@ async def test_every_folder_of_the_workspace_has_its_own_exclusions(editor, tmp_
         assert await editor.shown(editor.open(name, SLOW)) == [], name
 
 
+@pytest.mark.slow
 async def test_hover_has_the_page_and_what_was_measured(editor, tmp_path):
     (tmp_path / "pyproject.toml").touch()
     path = tmp_path / "train.py"
@@ -258,6 +265,7 @@ async def test_notebooks(editor):
     await editor.until(lambda: not editor.client.diagnostics[code] and not editor.client.diagnostics[broken])
 
 
+@pytest.mark.slow
 async def test_fix_all_of_a_notebook_reaches_every_cell(editor):
     await editor.start()
     lines = BATCHED.splitlines(keepends=True)
@@ -281,6 +289,7 @@ model.fit(two, epochs=3)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["train.ipynb", "train.py"])
 async def test_fix_all_leaves_commands_alone_as_the_command_line_does(editor, name):
     texts = [BATCHED[: BATCHED.index("dataset =")], TWICE.rstrip("\n")]
@@ -304,6 +313,7 @@ async def test_fix_all_leaves_commands_alone_as_the_command_line_does(editor, na
     assert [after[uri] for uri in uris] == ["".join(text) for text in fixed]
 
 
+@pytest.mark.slow
 async def test_the_configuration_is_read_again(editor):
     configuration = editor.folder / "pyproject.toml"
     configuration.write_text('[tool.kerascheck]\nignore = ["KC306"]\n')
@@ -326,6 +336,7 @@ async def test_the_configuration_is_read_again(editor):
     await editor.until(lambda: "KC306" in codes(editor.client.diagnostics[uri]))
 
 
+@pytest.mark.slow
 async def test_what_is_in_the_baseline_is_not_shown(editor, monkeypatch):
     (editor.folder / "pyproject.toml").write_text('[tool.kerascheck]\nselect = ["KC101"]\nbaseline = "known.json"\n')
     (editor.folder / "train.py").write_text(SLOW)
@@ -342,6 +353,7 @@ async def test_what_is_in_the_baseline_is_not_shown(editor, monkeypatch):
     assert (found.code, found.range.start.line) == ("KC101", 5)
 
 
+@pytest.mark.slow
 async def test_what_is_in_the_baseline_is_not_fixed(editor, monkeypatch):
     (editor.folder / "pyproject.toml").write_text('[tool.kerascheck]\nselect = ["KC103"]\nbaseline = "known.json"\n')
     (editor.folder / "train.py").write_text(BATCHED)
@@ -357,6 +369,7 @@ async def test_what_is_in_the_baseline_is_not_fixed(editor, monkeypatch):
     assert "dataset.map(scale).batch(256)" in after and "batch(128).map(scale)" in after
 
 
+@pytest.mark.slow
 async def test_requirements_are_read_again(editor):
     script = BATCHED.replace("epochs=3", "epochs=3, workers=2")
     (editor.folder / "requirements.txt").write_text("tensorflow==2.10.0\n")
@@ -371,6 +384,7 @@ async def test_requirements_are_read_again(editor):
     await editor.until(lambda: "KC414" in codes(editor.client.diagnostics[uri]))
 
 
+@pytest.mark.slow
 async def test_a_finding_follows_the_other_open_files(editor):
     data = "import tensorflow as tf\n\n\ndef make(paths):\n    return tf.data.TFRecordDataset(paths).batch(8)\n"
     train = "import keras\nfrom data import make\n\nmodel = keras.Sequential()\nmodel.fit(make(['a']))\n"
@@ -391,6 +405,7 @@ async def test_a_finding_follows_the_other_open_files(editor):
     assert "KC102" not in codes(await editor.shown(uri))
 
 
+@pytest.mark.slow
 async def test_what_is_excluded_is_not_spoken_of(editor):
     (editor.folder / "pyproject.toml").write_text('[tool.kerascheck]\nextend-exclude = ["old/"]\n')
     (editor.folder / ".gitignore").write_text("made/\n")
@@ -405,6 +420,7 @@ async def test_what_is_excluded_is_not_spoken_of(editor):
     assert await editor.actions(other, (3, 10)) == [] and other not in editor.client.diagnostics
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_read_gives_one_diagnostic(editor):
     await editor.start()
     uri = editor.open("train.py", SLOW + "x = '\0'\n")
@@ -421,17 +437,20 @@ async def test_what_cannot_be_read_gives_one_diagnostic(editor):
     assert codes(await editor.shown(uri)) == ["KC101", "KC306"]
 
 
+@pytest.mark.slow
 async def test_the_editor_may_state_options(editor):
     await editor.start(options={"min-severity": "warning", "extend-select": ["KC1"]})
     assert codes(await editor.shown(editor.open("train.py", SLOW))) == ["KC101"]
 
 
+@pytest.mark.slow
 async def test_an_option_that_cannot_be_used_is_named(editor):
     await editor.start(options={"min_severity": "warning"})
     (told,) = await editor.shown(editor.open("train.py", SLOW))
     assert told.message == "the settings of the editor: no setting 'min_severity'; did you mean 'min-severity'?"
 
 
+@pytest.mark.slow
 async def test_the_settings_of_the_editor_may_change(editor):
     await editor.start(options={"min-severity": "warning"})
     uri = editor.open("train.py", SLOW)
@@ -450,6 +469,7 @@ async def test_the_settings_of_the_editor_may_change(editor):
     assert codes(editor.client.diagnostics[uri]) == ["KC101"]
 
 
+@pytest.mark.slow
 async def test_who_asks_for_diagnostics_is_not_told_of_them_too(editor):
     await editor.start(pulls=True)
     provider = editor.answer.capabilities.diagnostic_provider
@@ -472,6 +492,7 @@ async def test_who_asks_for_diagnostics_is_not_told_of_them_too(editor):
     assert codes(await editor.shown(second, 1)) == ["KC101"] and await editor.pull(second) == []
 
 
+@pytest.mark.slow
 async def test_a_request_that_is_outdated_is_cancelled(editor):
     await editor.start(pulls=True)
     uri = editor.open("train.py", SLOW)
@@ -484,6 +505,7 @@ async def test_a_request_that_is_outdated_is_cancelled(editor):
     assert codes(await editor.pull(uri)) == ["KC101", "KC306"]
 
 
+@pytest.mark.slow
 async def test_a_code_leads_to_the_page_of_its_rule(editor):
     await editor.start(options={"docs-url": "https://example.org/docs/", "extend-select": ["KC1"]})
     told = only("KC101", await editor.shown(editor.open("train.py", SLOW)))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 from kerascheck.interpreter.array_shapes import batch_size
 from kerascheck.interpreter.values import Const, Group, Stage, constant
@@ -23,26 +25,61 @@ def is_cut_short(stage: Stage) -> bool:
 
 def gives_few_elements(stage: Stage, *, batches: bool = False) -> bool:
     """Whether only a handful of elements comes out of a stage, as a literal or a literal list says: a batch counts as many as are in it, or for ``batches`` as one."""
-    count, repeated = None, False
-    for current in stage.upstream():
-        repeated = repeated or current.name == "repeat"
-        if current.name == "take" and count is None:
-            count = constant(current.given("count"))
-            if not isinstance(count, int) or count < 0:
-                return False
-        elif current.name in BATCHING and count is not None:
-            size = constant(batch_size(current))
-            count *= size if isinstance(size, int) and not batches else 1
-        elif current.is_source and current.name.endswith(".from_tensor_slices") and not repeated:
-            written = current.given("tensors")
-            if (
-                isinstance(written, Group)
-                and written.kind == "list"
-                and not written.open
-                and all(isinstance(item, Const) for item in written.items)
-            ):
-                count = min(len(written.items), len(written.items) if count is None else count)
-    return count is not None and count <= INSPECTED_ELEMENTS
+    known = stage.module.once(_Amounts).of(stage)
+    if known.unknown:
+        return False
+    told = [known.taken_batches if batches else known.taken, known.listed]
+    return min((count for count in told if count is not None), default=INSPECTED_ELEMENTS + 1) <= INSPECTED_ELEMENTS
+
+
+@dataclass(frozen=True, slots=True)
+class _Amount:
+    """How much comes out of a stage, as far as literals say; None where none does."""
+
+    listed: int | None = None
+    """Elements of the literal list that it starts from."""
+    in_each: int = 1
+    """Elements of the source in one of its elements."""
+    taken: int | None = None
+    """Elements of the source that the last ``take`` leaves."""
+    taken_batches: int | None = None
+    unknown: bool = False
+    """The last ``take`` leaves as many as nobody knows."""
+
+
+class _Amounts:
+    """Those of a module's stages, each worked out once from the one before: walks back to the source are quadratic in a long chain."""
+
+    def __init__(self, module: object):
+        self._known: dict[Stage, _Amount] = {}
+
+    def of(self, stage: Stage) -> _Amount:
+        way = list(itertools.takewhile(lambda each: each not in self._known, stage.upstream()))
+        for each in reversed(way):
+            before = _of_source(each) if each.input is None else self._known[each.input]
+            self._known[each] = _after(each, before)
+        return self._known[stage]
+
+
+def _of_source(stage: Stage) -> _Amount:
+    written = stage.given("tensors") if stage.name.endswith(".from_tensor_slices") else None
+    if not (isinstance(written, Group) and written.kind == "list" and not written.open):
+        return _Amount()
+    return _Amount(listed=len(written.items) if all(isinstance(item, Const) for item in written.items) else None)
+
+
+def _after(stage: Stage, before: _Amount) -> _Amount:
+    if stage.name == "repeat":
+        return replace(before, listed=None)
+    if stage.name == "take":
+        count = constant(stage.given("count"))
+        if not isinstance(count, int) or count < 0:
+            return replace(before, unknown=True)
+        return replace(before, taken=count * before.in_each, taken_batches=count, unknown=False)
+    if stage.name in BATCHING:
+        size = constant(batch_size(stage))
+        return replace(before, in_each=before.in_each * size) if isinstance(size, int) else before
+    return before
 
 
 def nearest_before(stage: Stage, name: str, across: Collection[str]) -> Stage | None:
