@@ -56,6 +56,11 @@ class _NodeTypes(dict[type, bool]):
 
 
 _IS_NODE = _NodeTypes()
+# By their types: an abstract class is asked for its instances ten times as slowly, and chains of calls are hundreds of nodes deep.
+_INNERMOST = frozenset({
+    cst.SimpleStatementLine, cst.SimpleStatementSuite, cst.FunctionDef, cst.ClassDef, cst.If, cst.For, cst.While, cst.With,
+    cst.Try, cst.TryStar, cst.Match,
+})  # fmt: skip
 _LISTED = frozenset({cst.FunctionDef, cst.ClassDef, cst.Import, cst.ImportFrom})
 
 
@@ -264,10 +269,8 @@ class Tree:
 
     def statement(self, node: cst.CSTNode) -> cst.CSTNode:
         """The innermost statement line or compound statement that holds ``node`` (or ``node`` itself)."""
-        while not isinstance(node, (cst.SimpleStatementLine, cst.SimpleStatementSuite, cst.BaseCompoundStatement)):
-            parent = self.parents.get(node)
-            if parent is None:
-                break
+        parents = self.parents
+        while type(node) not in _INNERMOST and (parent := parents.get(node)) is not None:
             node = parent
         return node
 

@@ -31,7 +31,7 @@ def insert(position: int, content: str) -> Edit:
 
 def checked(tree: Tree, node: cst.CSTNode, *edits: Edit) -> Edits:
     """``edits``, if they may stand where ``node`` does: before Python 3.12 f-strings take few characters."""
-    if any(isinstance(holder, cst.FormattedString) for holder in tree.ancestors(node)):
-        if any(character in edit.content for edit in edits for character in "'\"\\#\r\n"):
-            raise CannotEdit("inside of an f-string")
+    has_them = any(character in edit.content for edit in edits for character in "'\"\\#\r\n")
+    if has_them and any(isinstance(holder, cst.FormattedString) for holder in tree.ancestors(node)):
+        raise CannotEdit("inside of an f-string")
     return edits
