@@ -29,11 +29,10 @@ def has_example(folder: Path) -> bool:
     return all((folder / name).is_file() for name in ("slow.py", "fast.py"))
 
 
-def room_variants(room: Any, folder: Path | None = None) -> list[Variant]:
+def room_variants(room: Any) -> list[Variant]:
     """The fast.py of a room (of ``kerascheck.registry``) in the place of its slow.py: one variant per changed place, for they
-    may belong to several trainings. ``folder``: where they lie; the room's own by default."""
-    folder = folder or room.folder
-    slow, fast = folder / "slow.py", folder / "fast.py"
+    may belong to several trainings."""
+    slow, fast = room.folder / "slow.py", room.folder / "fast.py"
     tolerance, predicts = room.rule.loss_tolerance, room.rule.code in ABOUT_PREDICTIONS
     before, after = slow.read_text(encoding="utf-8"), fast.read_text(encoding="utf-8")
     changes = difflib.SequenceMatcher(None, before.splitlines(), after.splitlines(), autojunk=False).get_opcodes()
@@ -51,20 +50,13 @@ def room_variants(room: Any, folder: Path | None = None) -> list[Variant]:
 
 
 def measure_room(
-    room: Any,
-    budget: Budget,
-    progress: Progress,
-    environment: Mapping[str, str] | None = None,
-    folder: Path | None = None,
+    room: Any, budget: Budget, progress: Progress, environment: Mapping[str, str] | None = None
 ) -> Comparison:
-    """Measure the example of one room that lies in ``folder``, its own by default, with further variables in its ``environment``.
-
-    Raises OSError if a file is missing.
-    """
-    slow = (folder or room.folder) / "slow.py"
+    """Measure one room, with further variables in its ``environment``; raises OSError if a file is missing."""
+    slow = room.folder / "slow.py"
     script = Script(str(slow), {str(slow): slow.read_text(encoding="utf-8")}, environment=environment or {})
     with gpu.Sampler() as sampler:
-        comparison = compare(script, room_variants(room, folder), budget, progress, ceilings=False)
+        comparison = compare(script, room_variants(room), budget, progress, ceilings=False)
     return gpu.doubted(comparison, sampler.summary())
 
 

@@ -6,7 +6,7 @@ import importlib.util
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -99,9 +99,8 @@ def collect(
         prefix = room.rule.code
         reason = why_not((folder / "slow.py").read_text(encoding="utf-8"), on.backend)
         if reason is None:
-            comparison = measure(
-                room, budget, lambda text, left: progress(f"{prefix}: {text}", left), on.environment, folder
-            )
+            sized = replace(room, folder=folder)
+            comparison = measure(sized, budget, lambda text, left: progress(f"{prefix}: {text}", left), on.environment)
             entry = row(room.rule.code, room.rule.name, comparison, "gpu")
             reason = _missed(comparison, on)
         if reason is not None:

@@ -62,7 +62,6 @@ def run_step(name, folder, temp, **inputs):
     )
 
 
-@pytest.mark.slow
 def test_the_action_is_one_that_github_runs():
     """https://docs.github.com/actions/reference/workflows-and-actions/metadata-syntax"""
     assert {"name", "description", "inputs", "runs"} <= set(ACTION) and ACTION["runs"]["using"] == "composite"
@@ -73,7 +72,6 @@ def test_the_action_is_one_that_github_runs():
     assert asked == set(ACTION["inputs"])
 
 
-@pytest.mark.slow
 def test_no_input_is_part_of_a_script():
     assert not [step["name"] for step in STEPS.values() if "${{" in step.get("run", "")]
 
@@ -138,13 +136,11 @@ def test_the_job_of_gitlab_executes_no_variable_and_keeps_the_exit_code(project,
     assert not list(project.rglob("pwned"))
 
 
-@pytest.mark.slow
 def test_the_job_of_gitlab_installs_nothing_by_guess(tmp_path):
     ask = subprocess.run(["sh", "-e", "-c", GITLAB["before_script"][0]], env={}, capture_output=True, text=True)
     assert ask.returncode == 2 and "KERASCHECK_PACKAGE" in ask.stderr
 
 
-@pytest.mark.slow
 def test_the_documented_recipes_use_what_is_there():
     recipes = [
         yaml.safe_load(block) for block in re.findall(r"^```yaml\n(.*?)^```", DOCUMENT, re.DOTALL | re.MULTILINE)

@@ -176,7 +176,6 @@ def test_without_the_option_nothing_is_imported_and_nothing_linted(project):
     assert "@pytest.mark.kerascheck: " in run("--markers").stdout
 
 
-@pytest.mark.slow
 def test_pytest_finds_the_plugin_and_users_of_the_command_need_no_pytest():
     project = parse_toml((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["entry-points"]["pytest11"] == {"kerascheck": PLUGIN}

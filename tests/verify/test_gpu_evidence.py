@@ -3,7 +3,8 @@
 import json
 import os
 import subprocess
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -99,6 +100,14 @@ def compared(facts, failure=None):
     )
 
 
+@dataclass
+class MadeUp:
+    """A room, as far as measuring one asks."""
+
+    folder: Path
+    rule: SimpleNamespace
+
+
 def column(
     engine, comparison, text="import tensorflow as tf\nmodel = tf.keras.Sequential()", tmp_path=None, folders=(".",)
 ):
@@ -106,12 +115,12 @@ def column(
         (tmp_path / folder).mkdir(exist_ok=True)
         (tmp_path / folder / "slow.py").write_text(text)
         (tmp_path / folder / "fast.py").write_text(text)
-    room = SimpleNamespace(folder=tmp_path, rule=SimpleNamespace(code="KC101", name="serial-map"))
+    room = MadeUp(tmp_path, SimpleNamespace(code="KC101", name="serial-map"))
     told = []
 
-    def measure(room, budget, progress, environment, folder):
+    def measure(room, budget, progress, environment):
         told.append(environment)
-        assert folder == tmp_path / folders[-1]
+        assert room.folder == tmp_path / folders[-1]
         return comparison
 
     (entry,) = gpu_evidence.collect([room], engine, Budget(), lambda text, left: None, lambda row: None, measure)
