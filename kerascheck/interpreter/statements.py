@@ -61,6 +61,7 @@ from kerascheck.knowledge.classes import GRADIENT_TAPE, KERAS_TENSOR
 from kerascheck.knowledge.datasets import OPTIONS
 from kerascheck.knowledge.python import ENDS_THE_PROGRAM, METHOD_KINDS, item_of
 from kerascheck.syntax.names import canonical
+from kerascheck.syntax.tree import alike, children
 from kerascheck.syntax.written import written_trips
 
 _DEBUGGING = re.compile(r"debug", re.I)
@@ -158,7 +159,7 @@ class Statements(Machine):
         around = next((outer for outer in tree.ancestors(target) if isinstance(outer, cst.ClassDef)), None)
         written: dict[cst.CSTNode | None, set[bool]] = {}
         for node in tree.descendants(around) if around is not None else ():
-            if isinstance(node, cst.Attribute) and node.deep_equals(target):
+            if isinstance(node, cst.Attribute) and alike(node, target):
                 home = next((outer for outer in tree.ancestors(node) if isinstance(outer, cst.FunctionDef)), None)
                 written.setdefault(home, set()).add(
                     isinstance(tree.parents[node], (cst.AssignTarget, cst.Element, cst.AugAssign))
@@ -960,7 +961,7 @@ def _is_set_anew(counted: cst.BaseExpression, body: cst.CSTNode) -> bool:
         held = counted.args[0].value if isinstance(counted, cst.Call) else counted
         return isinstance(held, cst.Name) and held.value in names
     return not isinstance(body, (cst.BaseExpression, cst.FunctionDef, cst.ClassDef)) and any(
-        _is_set_anew(counted, child) for child in body.children
+        _is_set_anew(counted, child) for child in children(body)
     )
 
 
@@ -985,7 +986,7 @@ def _may_continue(node: cst.CSTNode) -> bool:
         # Its own body goes on with its own turns.
         return node.orelse is not None and _may_continue(node.orelse)
     return not isinstance(node, (cst.FunctionDef, cst.ClassDef, cst.BaseExpression)) and any(
-        map(_may_continue, node.children)
+        map(_may_continue, children(node))
     )
 
 

@@ -588,7 +588,7 @@ def grow_every_device(call: Call) -> Fix | None:
         inner_start, inner_end = tree.range_of(argument.value)
         text = call.module.text
         before = text[text.rfind("\n", 0, start) + 1 : start]
-        step = "\t" if "\t" in before else tree.root.default_indent
+        step = "\t" if "\t" in before else tree.indent
         statement = text[start:inner_start] + "gpu" + text[inner_end:end]
         if "\n" in statement:
             raise CannotEdit("the call spans lines")

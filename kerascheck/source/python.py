@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import enum
 import symtable
@@ -43,6 +44,34 @@ def verdict(code: str | bytes) -> Verdict:
     except ValueError:
         return Verdict.REFUSED
     return Verdict.FINE
+
+
+class Deep(Exception):
+    """A text is nested deeper than Python compiles: see :attr:`Verdict.DEEP`."""
+
+
+def parsed(code: str) -> ast.Module:
+    """What Python's parser makes of ``code``, whatever the recursion limit is at the moment.
+
+    Raises:
+        Deep: it is nested too deeply.
+        SyntaxError, ValueError: it does not parse, or is newer than this Python.
+        MemoryError: there is not enough.
+    """
+    try:
+        with usual_recursion_limit(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(code)
+    except RecursionError:
+        raise Deep from None
+    except MemoryError:
+        if len(code) > _LONG:
+            raise
+        raise Deep from None
+    except SyntaxError as problem:
+        if is_about_depth(problem):
+            raise Deep from None
+        raise
 
 
 def is_about_depth(problem: SyntaxError) -> bool:

@@ -1,4 +1,5 @@
-"""Text to syntax tree: one parse, one explicit walk, positions on demand.
+"""Text to syntax tree: libcst's nodes, made from what Python's parser says, and parsed by libcst itself where how something is
+written matters.
 
 libcst's metadata providers, visitors and matchers are kept off the hot path: they are
 recursive (deep code overflows them) and several times slower than the parse itself.
@@ -10,26 +11,28 @@ import ast
 import dataclasses
 import functools
 import re
-import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import libcst as cst
 from libcst._nodes.internal import CodegenState
 
 from kerascheck.source.code import without_comments
-from kerascheck.source.python import Verdict, verdict
+from kerascheck.source.python import Deep, parsed
+from kerascheck.syntax.from_ast import NEWLINE, NoCounterpart, Reader
 
 _INSIGNIFICANT = frozenset(
     "lpar rpar comma semicolon equal colon operator ops dot lbracket rbracket lbrace rbrace header footer "
     "leading_lines lines_after_decorators trailing_whitespace indent default_indent default_newline "
-    "encoding has_trailing_newline star posonly_ind asynchronous".split()
+    "encoding has_trailing_newline star posonly_ind asynchronous first_colon second_colon leading_whitespace".split()
 )
 _STATEMENTS = (cst.Module, cst.BaseSuite, cst.SimpleStatementLine, cst.BaseSmallStatement, cst.BaseCompoundStatement)
-_NEWLINE = re.compile(r"\r\n?|\n")
 # libcst forgets form feeds before code, which would shift every position behind them on the line.
 _FORM_FEED = re.compile(r"(?m)^\f+")
+
+
+_Node = TypeVar("_Node", bound=cst.CSTNode)
 
 
 class SyntaxProblem(Exception):
@@ -91,6 +94,49 @@ _LEAVES: set[type] = set()
 _FIELDS = _Fields()
 
 
+class _Meaning(dict[type, list[str]]):
+    """For a type of nodes, the names of the fields that say what it means."""
+
+    def __missing__(self, cls: type) -> list[str]:
+        names = self[cls] = [
+            field.name
+            for field in dataclasses.fields(cls)
+            if (field.name not in _INSIGNIFICANT or field.name in _MEANT) and not field.name.startswith("whitespace")
+        ]
+        return names
+
+
+_MEANT = frozenset({"operator", "star", "asynchronous"})
+_MEANING = _Meaning()
+
+
+def alike(one: object, other: object) -> bool:
+    """Whether two nodes mean the same, however they are written; ``deep_equals`` of libcst compares white space, too."""
+    stack = [(one, other)]
+    while stack:
+        one, other = stack.pop()
+        if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
+            if len(one) != len(other):
+                return False
+            stack.extend(zip(one, other))
+        elif type(one) is not type(other):
+            return False
+        elif isinstance(one, cst.CSTNode):
+            stack.extend((getattr(one, name), getattr(other, name)) for name in _MEANING[type(one)])
+        elif one != other:
+            return False
+    return True
+
+
+def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """The significant nodes directly below ``node``, in source order."""
+    for value in _FIELDS[type(node)](node):
+        if isinstance(value, (tuple, list)):
+            yield from (item for item in value if _IS_NODE[type(item)])
+        elif _IS_NODE[type(value)]:
+            yield value  # type: ignore[misc]
+
+
 _VALIDATE = cst.CSTNode.__post_init__
 
 
@@ -104,16 +150,47 @@ def _parse(text: str) -> cst.Module:
         cst.CSTNode.__post_init__ = _VALIDATE  # type: ignore[method-assign]
 
 
+def _register(node: cst.CSTNode, parents: dict[cst.CSTNode, cst.CSTNode]) -> list[cst.CSTNode]:
+    """Add to ``parents`` what stands below a node that libcst has made; gives the functions, classes and imports among it, in source order."""
+    fields, is_node, leaves = _FIELDS, _IS_NODE, _LEAVES
+    listed: list[cst.CSTNode] = []
+    stack: list[cst.CSTNode] = [node]
+    while stack:
+        node = stack.pop()
+        cls = type(node)
+        if cls in _LISTED:
+            listed.append(node)
+        children: list[cst.CSTNode] = []
+        for value in fields[cls](node):
+            kind = type(value)
+            if kind is tuple or kind is list:
+                for item in value:  # type: ignore[attr-defined]
+                    kind = type(item)
+                    if is_node[kind]:
+                        parents[item] = node
+                        if kind not in leaves:
+                            children.append(item)
+            elif is_node[kind]:
+                parents[value] = node  # type: ignore[index]
+                if kind not in leaves:
+                    children.append(value)  # type: ignore[arg-type]
+        children.reverse()
+        stack.extend(children)
+    return listed
+
+
 class _Offsets(CodegenState):
     """Finds out where in the text nodes stand, while libcst turns them back to text: in half of the time of its own
     ``PositionProvider``, which also visits every node and counts lines and columns.
 
     Attributes:
+        root: what it turns back.
         ranges: every node to its start and end, in characters, as ``PositionProvider`` bounds it.
     """
 
     def __init__(self, root: cst.Module):
         super().__init__(root.default_indent, root.default_newline)
+        self.root = root
         self.ranges: dict[cst.CSTNode, tuple[int, int]] = {}
         self.position = 0
         self._starts: list[int] = []
@@ -181,6 +258,8 @@ def tree_of(text: str) -> Tree:
 class Tree:
     """A parsed text with parents and positions.
 
+    The nodes say what the program means; :meth:`written` gives those with white space, commas and parentheses.
+
     Attributes:
         text: the text as given, newlines unchanged.
         root: the ``libcst.Module``.
@@ -190,62 +269,48 @@ class Tree:
 
     def __init__(self, text: str):
         self.text = text
-        if verdict(text) is Verdict.DEEP:
-            raise TooDeep
-        try:
-            self._parsed = _FORM_FEED.sub("", text) if "\f" in text else text
-            self.root = _parse(self._parsed)
-        except cst.ParserSyntaxError as problem:
-            raise SyntaxProblem(problem.message, problem.raw_line, problem.raw_column + 1) from None
+        self._parsed = _FORM_FEED.sub("", text) if "\f" in text else text
+        # How it is written, and where, of the statements that were asked about.
+        self._written: dict[cst.CSTNode, cst.CSTNode] = {}
+        self._ranges: dict[cst.CSTNode, tuple[int, int]] = {}
+        self._codes: dict[cst.CSTNode, str] = {}
+        self._reader: Reader | None = None
+        self.root: cst.Module
         self.parents: dict[cst.CSTNode, cst.CSTNode] = {}
         self.functions: list[cst.FunctionDef] = []
         self.classes: list[cst.ClassDef] = []
         self.imports: list[cst.Import | cst.ImportFrom] = []
-        # Of the statements that were asked about; of all nodes where that is not enough.
-        self._ranges: dict[cst.CSTNode, tuple[int, int]] = {}
-        self._codes: dict[cst.CSTNode, str] = {}
-        self._walk()
+        try:
+            self._read(parsed(self._parsed))
+        except Deep:
+            raise TooDeep from None
+        except (NoCounterpart, SyntaxError, ValueError):
+            # What a newer Python reads, libcst may read too.
+            self._parse()
 
-    def _walk(self) -> None:
-        fields, parents, is_node, leaves = _FIELDS, self.parents, _IS_NODE, _LEAVES
-        stack: list[cst.CSTNode] = [self.root]
-        while stack:
-            node = stack.pop()
-            cls = type(node)
-            if cls in _LISTED:
-                self._list(node)
-            children: list[cst.CSTNode] = []
-            for value in fields[cls](node):
-                kind = type(value)
-                if kind is tuple or kind is list:
-                    for item in value:  # type: ignore[attr-defined]
-                        kind = type(item)
-                        if is_node[kind]:
-                            parents[item] = node
-                            if kind not in leaves:
-                                children.append(item)
-                elif is_node[kind]:
-                    parents[value] = node  # type: ignore[index]
-                    if kind not in leaves:
-                        children.append(value)  # type: ignore[arg-type]
-            children.reverse()
-            stack.extend(children)
+    def _read(self, tree: ast.Module) -> None:
+        """Make the nodes from those of Python's parser."""
+        reader = self._reader = Reader(self._parsed, tree, _register)
+        self.root, self.parents = reader.root, reader.parents
+        self.functions, self.classes, self.imports = reader.functions, reader.classes, reader.imports
 
-    def _list(self, node: cst.CSTNode) -> None:
-        if isinstance(node, cst.FunctionDef):
-            self.functions.append(node)
-        elif isinstance(node, cst.ClassDef):
-            self.classes.append(node)
-        elif isinstance(node, (cst.Import, cst.ImportFrom)):
-            self.imports.append(node)
+    def _parse(self) -> None:
+        """Have libcst make the nodes."""
+        try:
+            self.root = _parse(self._parsed)
+        except cst.ParserSyntaxError as problem:
+            raise SyntaxProblem(problem.message, problem.raw_line, problem.raw_column + 1) from None
+        for node in _register(self.root, self.parents):
+            if isinstance(node, cst.FunctionDef):
+                self.functions.append(node)
+            elif isinstance(node, cst.ClassDef):
+                self.classes.append(node)
+            elif isinstance(node, (cst.Import, cst.ImportFrom)):
+                self.imports.append(node)
 
     def children(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """The significant nodes directly below ``node``, in source order."""
-        for value in _FIELDS[type(node)](node):
-            if isinstance(value, (tuple, list)):
-                yield from (item for item in value if _IS_NODE[type(item)])
-            elif isinstance(value, cst.CSTNode):
-                yield value
+        return children(node)
 
     def descendants(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """``node`` and everything significant below it, in source order, without recursion."""
@@ -276,52 +341,80 @@ class Tree:
 
     @functools.cached_property
     def _line_starts(self) -> list[int]:
-        return [0, *(match.end() for match in _NEWLINE.finditer(self.text))]
+        return [0, *(match.end() for match in NEWLINE.finditer(self.text))]
 
     def range_of(self, node: cst.CSTNode) -> tuple[int, int]:
         """Start and end (exclusive) of ``node`` in characters of the text, parentheses and white space around it excluded."""
-        if node not in self._ranges:
-            self._locate(node)
-        start, end = self._ranges[node]
+        told = None if self._reader is None else self._reader.told.get(node)
+        if told is not None:
+            assert self._reader is not None
+            start, end = self._reader.range_of(told)
+        else:
+            if node not in self._ranges:
+                self._locate(node)
+            start, end = self._ranges[node]
         if self._form_feeds:
             start += bisect_right(self._form_feeds, start)
             end += bisect_right(self._form_feeds, end)
         # The last statement may end on a line that the text does not have.
         return min(start, len(self.text)), min(end, len(self.text))
 
+    def written(self, node: _Node) -> _Node:
+        """``node`` as it is written: with its white space, comments, commas and parentheses, which :meth:`range_of` takes, too."""
+        if self._reader is None:
+            return node
+        if node not in self._written:
+            self._locate(node)
+        return self._written[node]  # type: ignore[return-value]
+
     def _locate(self, node: cst.CSTNode) -> None:
-        """Find out where the statement of the module that holds a node stands, with all that is in it."""
-        statement: cst.CSTNode | None = node
-        while statement is not None and statement not in self._starts:
-            statement = self.parents.get(statement)
-        state = _Offsets(self.root)
-        if statement is None:
-            self.root._codegen(state)
-            self._ranges = state.ranges
+        """Find out where the statement of the module that holds a node stands, with all that is in it, and how it is written."""
+        statement = node
+        while (parent := self.parents.get(statement)) is not None and parent is not self.root:
+            statement = parent
+        if self._reader is None or parent is None:
+            state = _Offsets(self.root if self._reader is None else _parse(self._parsed))
+            state.root._codegen(state)
+            self._note(self.root, state.root, state, 0)
             return
-        statement._codegen(state)
-        shift = self._starts[statement] - state.ranges[statement][0]
+        first, last = self._lines_of(statement)
+        root = _parse(self._parsed[first:last])
+        state = _Offsets(root)
+        root._codegen(state)
+        self._note(statement, root.body[0], state, first)
+
+    def _lines_of(self, statement: cst.CSTNode) -> tuple[int, int]:
+        """Where the lines of a statement of the module start and end, decorators included."""
+        assert self._reader is not None
+        told, starts = self._reader.told[statement], self._reader.starts
+        first, last = told if isinstance(told, tuple) else (told, told)
+        line = min(each.lineno for each in (first, *getattr(first, "decorator_list", ())))
+        return starts[line - 1], starts[last.end_lineno] if last.end_lineno < len(starts) else len(self._parsed)
+
+    def _note(self, node: cst.CSTNode, written: cst.CSTNode, state: _Offsets, shift: int) -> None:
+        """Remember how what is below a node is written, and where."""
         self._ranges.update((each, (start + shift, end + shift)) for each, (start, end) in state.ranges.items())
+        stack = [(node, written)]
+        while stack:
+            node, written = stack.pop()
+            self._written[node] = written
+            self._ranges.setdefault(node, self._ranges[written])
+            stack.extend(zip(self.children(node), self.children(written), strict=True))
 
     @functools.cached_property
-    def _starts(self) -> dict[cst.CSTNode, int]:
-        """Where the statements of the module start in the text that was parsed, decorators excluded: Python's parser tells, in
-        a fraction of the time that it takes to turn them all back to text. Empty where the two parsers differ."""
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                told = ast.parse(self._parsed).body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return {}
-        lines = [0, *(match.end() for match in _NEWLINE.finditer(self._parsed))]
-        starts: dict[cst.CSTNode, int] = {}
-        count = 0
-        for statement in self.root.body:
-            if count >= len(told) or told[count].col_offset:
-                return {}
-            starts[statement] = lines[told[count].lineno - 1]
-            count += len(statement.body) if isinstance(statement, cst.SimpleStatementLine) else 1
-        return starts if count == len(told) else {}
+    def newline(self) -> str:
+        """What ends its first line."""
+        newline = NEWLINE.search(self._parsed)
+        return "\n" if newline is None else newline[0]
+
+    @functools.cached_property
+    def indent(self) -> str:
+        """What indents its first block; four spaces where it has none."""
+        block = next((node for node in self.descendants(self.root) if isinstance(node, cst.IndentedBlock)), None)
+        if block is None:
+            return "    "
+        start = self.range_of(block.body[0])[0]
+        return self.text[max(self.text.rfind(end, 0, start) for end in "\r\n") + 1 : start]
 
     @functools.cached_property
     def _form_feeds(self) -> list[int]:
@@ -344,9 +437,24 @@ class Tree:
         """The code of ``node``, comments and docstrings blanked out, without finding out where in the text it stands, which takes far longer."""
         code = self._codes.get(node)
         if code is None:
-            written = self.root.code_for_node(node)
-            code = self._codes[node] = without_comments(written, expression=not isinstance(node, _STATEMENTS))
+            is_expression = not isinstance(node, _STATEMENTS)
+            code = self._codes[node] = without_comments(self._code_of(node), expression=is_expression)
         return code
+
+    def _code_of(self, node: cst.CSTNode) -> str:
+        if self._reader is None:
+            return self.root.code_for_node(node)
+        told = self._reader.around.get(node) or self._reader.told.get(node)
+        if told is None:
+            if node not in self._ranges:
+                self._locate(node)
+            start, end = self._ranges[node]
+            return self._parsed[start:end]
+        start, end = self._reader.range_of(told)
+        for decorator in getattr(told, "decorator_list", ())[:1]:
+            # From the @ on.
+            start = self._reader.starts[decorator.lineno - 1]
+        return self._parsed[start:end]
 
     def statement_range(self, node: cst.CSTNode) -> tuple[int, int]:
         """Start and end of the innermost statement; of a compound statement its header, decorators included."""

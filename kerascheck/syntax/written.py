@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import libcst as cst
 
 from kerascheck.syntax.conditions import written_conditions
-from kerascheck.syntax.tree import Tree
+from kerascheck.syntax.tree import Tree, alike
 
 _TRAINING = re.compile(r"(?:^|_)train(?:ing)?(?:_|\d|$)", re.I)
 _VERSION_NAME = re.compile(
@@ -54,7 +54,7 @@ def rows_of_slice(node: cst.BaseExpression) -> int | None:
         isinstance(upper, cst.BinaryOperation)
         and isinstance(upper.operator, cst.Add)
         and lower is not None
-        and upper.left.deep_equals(lower)
+        and alike(upper.left, lower)
     ):
         return _at_most(upper.right)
     first = 0 if lower is None else lower.evaluated_value if isinstance(lower, cst.Integer) else None

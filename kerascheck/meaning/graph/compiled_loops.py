@@ -37,7 +37,7 @@ from kerascheck.meaning.data.mapped_functions import SIZING
 from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.program.loops import SHORT_LOOP, loop_that_changes, most_iterations
 from kerascheck.meaning.program.program import Program
-from kerascheck.syntax.tree import Tree
+from kerascheck.syntax.tree import Tree, alike
 from kerascheck.syntax.written import last_name
 
 FEW_TRACES = 10
@@ -369,7 +369,7 @@ def _is_padded_alike(stage: Stage, expression: cst.BaseExpression, loop: cst.CST
     ):
         return False
     return any(
-        element.value.deep_equals(expression) and not _holds_none(part)
+        alike(element.value, expression) and not _holds_none(part)
         for element, part in zip(targets.elements, shape.items)
     )
 
@@ -560,15 +560,13 @@ def _sets_back(branch: Scope, loop: Scope) -> bool:
         return False
     tree = branch.module.tree
     counted = any(
-        isinstance(node, cst.AugAssign)
-        and isinstance(node.operator, cst.AddAssign)
-        and node.target.deep_equals(test.left)
+        isinstance(node, cst.AugAssign) and isinstance(node.operator, cst.AddAssign) and alike(node.target, test.left)
         for node in tree.descendants(loop.node)
     )
     body = branch.node.body if isinstance(branch.node, cst.If) else None
     return counted and any(
         isinstance(node, cst.Assign)
-        and node.targets[0].target.deep_equals(test.left)
+        and alike(node.targets[0].target, test.left)
         and isinstance(node.value, cst.Integer)
         for node in (tree.descendants(body) if body is not None else ())
     )

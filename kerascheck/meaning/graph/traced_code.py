@@ -54,7 +54,7 @@ from kerascheck.meaning.program.loops import arguments_for, bound_in, local_name
 from kerascheck.meaning.program.program import Program
 from kerascheck.meaning.program.tapes import tapes_of
 from kerascheck.syntax.conditions import written_conditions
-from kerascheck.syntax.tree import Tree
+from kerascheck.syntax.tree import Tree, alike
 from kerascheck.syntax.written import is_beside_training
 
 COMPILERS = frozenset({"call", "train_step", "test_step", "predict_step", "loss", "metric", "Lambda", "tf.function"})
@@ -600,7 +600,7 @@ def keeps_in_trace(module: Module, call: Call) -> bool:
         node
         for node in tree.descendants(around)
         if isinstance(node, cst.Attribute)
-        and node.deep_equals(target)
+        and alike(node, target)
         and not isinstance(tree.parents[node], cst.AssignTarget)
     )
     readers = {
@@ -628,9 +628,7 @@ def _starts_over(call: Call) -> bool:
             around = {node, *tree.ancestors(node)}
             for statement in takewhile(lambda statement: statement not in around, frame.function.node.body.body):
                 small = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else None
-                if isinstance(small, cst.Assign) and any(
-                    target.target.deep_equals(call.node) for target in small.targets
-                ):
+                if isinstance(small, cst.Assign) and any(alike(target.target, call.node) for target in small.targets):
                     return True
         if frame.traced:
             break

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from kerascheck.interpreter.values import Scope
-from kerascheck.syntax.tree import Tree
+from kerascheck.syntax.tree import Tree, alike
 
 
 def is_slice_by_iteration(data: cst.BaseExpression, loop: Scope) -> bool:
@@ -15,14 +15,14 @@ def is_slice_by_iteration(data: cst.BaseExpression, loop: Scope) -> bool:
     if not isinstance(loop.node, cst.For):
         return False
     if isinstance(data, cst.Name):
-        values = [value for target, value in _assigned(loop) if target.deep_equals(data)]
+        values = [value for target, value in _assigned(loop) if alike(target, data)]
         data = values[0] if len(values) == 1 else data
     cut = data.slice[0].slice if isinstance(data, cst.Subscript) else None
     return (
         isinstance(cut, cst.Slice)
         and cut.lower is not None
         and cut.upper is not None
-        and cut.lower.deep_equals(loop.node.target)
+        and alike(cut.lower, loop.node.target)
     )
 
 
@@ -32,9 +32,7 @@ def is_one_item(tree: Tree, node: cst.BaseExpression, loop: Scope | None = None)
     Or is a name that a loop last gives such a one.
     """
     if isinstance(node, cst.Name) and loop is not None:
-        values = [
-            value for target, value in _assigned(loop) if target.deep_equals(node) and not value.deep_equals(node)
-        ]
+        values = [value for target, value in _assigned(loop) if alike(target, node) and not alike(value, node)]
         return bool(values) and is_one_item(tree, values[-1], None if isinstance(values[-1], cst.Name) else loop)
     if isinstance(node, cst.Subscript):
         return any(

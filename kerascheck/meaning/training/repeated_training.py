@@ -18,6 +18,7 @@ from kerascheck.knowledge.python import GRIDS
 from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.program.loops import loop_that_changes
 from kerascheck.meaning.program.program import Program
+from kerascheck.syntax.tree import alike
 
 _CLEARS = frozenset({CLEAR_SESSION, "gc.collect"})
 
@@ -92,7 +93,7 @@ class RebuiltModel:
             isinstance(node, cst.Assign)
             and isinstance(node.targets[0].target, cst.Subscript)
             and isinstance(function, cst.Attribute)
-            and node.value.deep_equals(function.value)
+            and alike(node.value, function.value)
             for node in self.loop.module.tree.descendants(self.loop.node)
         )
 
@@ -193,6 +194,6 @@ def _is_same(module: Module, call: Call, loop: Scope) -> bool:
     if not isinstance(receiver, (cst.Name, cst.Attribute)) or loop_that_changes(receiver, call.scope) is loop:
         return False
     return not any(
-        isinstance(node, cst.AssignTarget) and node.target.deep_equals(receiver)
+        isinstance(node, cst.AssignTarget) and alike(node.target, receiver)
         for node in loop.module.tree.descendants(loop.node)
     )

@@ -41,6 +41,7 @@ from kerascheck.meaning.graph.traced_code import asks_for_mode, is_captured
 from kerascheck.meaning.program.loops import A_FEW_STEPS, SHORT_LOOP, most_iterations
 from kerascheck.meaning.program.program import Program
 from kerascheck.meaning.program.tapes import Tape, seen_from, tape_of
+from kerascheck.syntax.from_ast import NEWLINE
 from kerascheck.syntax.tree import Tree
 
 _ENVIRONMENT = re.compile(r"(?:^|_)env(?:s|ironment|ironments)?\d*$", re.I)
@@ -238,7 +239,7 @@ def _eager_step(
         or any(steps_environment(other) and frame in other.scope.frames() for other in module.run.calls),
         is_compiled_in_part=_calls_compiled(module, tape, call),
         takes_optimizers=is_function and _optimizers(_updates(module), call) > 1,
-        may_be_meant=_is_meant(module, call, tape, loop) or _was_compiled(node),
+        may_be_meant=_is_meant(module, call, tape, loop) or _was_compiled(written.tree, node),
         makes=_makes_state(module, inner if inner is not None else frame),
         computes_outside=_computed_outside(module, tape, call, reads),
         reads=reads[0][0] if reads else None,
@@ -320,10 +321,17 @@ def _is_named_eager(frame: Scope) -> bool:
     return frame.function is not None and _NAMED_EAGER.search(frame.function.name) is not None
 
 
-def _was_compiled(step: cst.CSTNode) -> bool:
+def _was_compiled(tree: Tree, step: cst.CSTNode) -> bool:
     """Whether the decorator of a step is there as a comment: somebody tried it."""
-    lines = [*step.leading_lines, *step.lines_after_decorators] if isinstance(step, cst.FunctionDef) else []
-    return any(line.comment is not None and _DECORATOR.search(line.comment.value) for line in lines)
+    if not isinstance(step, cst.FunctionDef):
+        return False
+    # The last line is what stands before the def itself.
+    for line in reversed(NEWLINE.split(tree.text[: tree.range_of(step)[0]])[:-1]):
+        if line.strip() and not line.lstrip().startswith(("#", "@")):
+            return False
+        if _DECORATOR.search(line):
+            return True
+    return False
 
 
 def _sets_hyper(module: Module, loop: Scope) -> bool:

@@ -23,7 +23,7 @@ from kerascheck.syntax.edits.lines import (
     starts_line,
     tail_at,
 )
-from kerascheck.syntax.edits.ranges import Line, outer
+from kerascheck.syntax.edits.ranges import Line, dot_of, outer
 from kerascheck.syntax.edits.statements import (
     assigned,
     block_of,
@@ -62,7 +62,7 @@ def swap_calls(tree: Tree, inner: cst.Call, outer: cst.Call) -> Edits:
     ends = [tree.range_of(inner)[1], tree.range_of(outer)[1]]
     headings: Edits = ()
     if any(link is inner for link in list(_links(outer))[1:]):
-        dots = [tree.range_of(one.dot)[0], tree.range_of(two.dot)[0]]
+        dots = [dot_of(tree, one), dot_of(tree, two)]
         if all(starts_line(text, dot) for dot in dots):
             lines = [comments_above(text, start_of_line(text, dot)) for dot in dots]
             starts = [line + len(indent_at(text, line)) for line in lines]
@@ -109,7 +109,7 @@ class _Cut:
 
 def _cut_link(tree: Tree, call: cst.Call, keep_comments: bool) -> _Cut:
     text, attribute = tree.text, callee_of(call)
-    dot, end = tree.range_of(attribute.dot)[0], tree.range_of(call)[1]
+    dot, end = dot_of(tree, attribute), tree.range_of(call)[1]
     receiver_end = outer(tree, attribute.value)[1]
     link = text[dot:end]
     line = start_of_line(text, dot)
@@ -185,7 +185,7 @@ def move_call(tree: Tree, call: cst.Call, after: cst.BaseExpression) -> Edits:
     other_name, other_value = assigned(target)
     if other_name == name and other_value is after and is_alone(tree, source) and is_alone(tree, target):
         return _move_line(tree, line_of(tree, source), line_of(tree, target))
-    suffix = tree.text[tree.range_of(link.dot)[0] : tree.range_of(call)[1]]
+    suffix = tree.text[dot_of(tree, link) : tree.range_of(call)[1]]
     return tuple(sorted((*append_method(tree, after, suffix), *delete_statement(tree, source))))
 
 
@@ -231,7 +231,7 @@ def arrange_links(tree: Tree, links: Sequence[cst.Call], slots: Sequence[Slot]) 
     _check_links(tree, links, [slot for link, slot in zip(links, slots) if slot.link is not link])
     text, pieces = tree.text, {link: link_range(tree, link) for link in links}
     own_lines = (
-        all(starts_line(text, tree.range_of(callee_of(link).dot)[0]) for link in links)
+        all(starts_line(text, dot_of(tree, callee_of(link))) for link in links)
         and len({id(small_statement(tree, link)) for link in links}) == 1
     )
     with_comments = all(tail_at(text, tree.range_of(link)[1]) for link in links)
@@ -240,7 +240,7 @@ def arrange_links(tree: Tree, links: Sequence[cst.Call], slots: Sequence[Slot]) 
         (start, end), (new_start, new_end) = pieces[link], pieces[slot.link]
         above = beside = ""
         if own_lines:
-            lines = [start_of_line(text, tree.range_of(callee_of(each).dot)[0]) for each in (link, slot.link)]
+            lines = [start_of_line(text, dot_of(tree, callee_of(each))) for each in (link, slot.link)]
             heads = [comments_above(text, line) + len(indent_at(text, comments_above(text, line))) for line in lines]
             above, start = text[heads[1] : new_start], heads[0]
         if with_comments:
@@ -249,7 +249,7 @@ def arrange_links(tree: Tree, links: Sequence[cst.Call], slots: Sequence[Slot]) 
         if own_lines and slot.added:
             if continues(text, lines[0]):
                 raise CannotEdit("lines that end in a backslash")
-            indent = newline_of(tree) + indent_at(text, tree.range_of(callee_of(link).dot)[0])
+            indent = newline_of(tree) + indent_at(text, dot_of(tree, callee_of(link)))
             content = above + own + beside + "".join(indent + more for more in slot.added)
         else:
             content = above + own + "".join(slot.added) + beside

@@ -19,7 +19,7 @@ from kerascheck.syntax.edits.lines import (
     starts_line,
     tail_at,
 )
-from kerascheck.syntax.edits.ranges import is_bare_generator, outer
+from kerascheck.syntax.edits.ranges import dot_of, is_bare_generator, outer
 from kerascheck.syntax.tree import Tree
 
 _OPERAND_OF = (
@@ -59,7 +59,7 @@ def replace(tree: Tree, node: cst.CSTNode, text: str) -> Edits:
     """Write ``text`` instead of ``node``; parentheses around it stay, and are added where ``text`` needs them."""
     start, end = tree.range_of(node)
     if isinstance(node, cst.BaseExpression):
-        if not node.lpar and _needs_parentheses(tree, node, text):
+        if not tree.written(node).lpar and _needs_parentheses(tree, node, text):
             text = f"({text})"
         # return"a", not(b)if"c"else d: the old text needed no space around it.
         if start and _is_word(tree.text[start - 1]) and (_is_word(text[0]) or text[0] in "'\""):
@@ -80,7 +80,8 @@ def _call_brackets(tree: Tree, call: cst.Call) -> tuple[int, int]:
 
 def _comma(tree: Tree, arg: cst.Arg) -> int | None:
     """The place of the comma after an argument."""
-    return tree.range_of(arg.comma)[0] if isinstance(arg.comma, cst.Comma) else None
+    comma = tree.written(arg).comma
+    return tree.range_of(comma)[0] if isinstance(comma, cst.Comma) else None
 
 
 def add_keyword(tree: Tree, call: cst.Call, name: str, value: str) -> Edits:
@@ -102,7 +103,7 @@ def add_keyword(tree: Tree, call: cst.Call, name: str, value: str) -> Edits:
         return checked(tree, call, insert(start_of_line(text, closing), f"{indent}{keyword},{newline}"))
     last = call.args[-1]
     start, end = tree.range_of(last)[0], outer(tree, last.value)[1]
-    if is_bare_generator(last.value):
+    if is_bare_generator(tree, last.value):
         return checked(tree, call, insert(tree.range_of(last.value)[0], "("), insert(end, f"), {keyword}"))
     if starts_line(text, start):
         line = newline + indent_at(text, start) + keyword
@@ -205,7 +206,7 @@ def append_method(tree: Tree, expression: cst.BaseExpression, suffix: str) -> Ed
     if isinstance(expression, PRIMARIES):
         return checked(tree, expression, _appended(tree, expression, suffix))
     start, end = outer(tree, expression)
-    if expression.lpar or isinstance(expression, _ATOMS):
+    if tree.written(expression).lpar or isinstance(expression, _ATOMS):
         return checked(tree, expression, insert(end, suffix))
     return checked(tree, expression, insert(start, "("), insert(end, ")" + suffix))
 
@@ -213,7 +214,7 @@ def append_method(tree: Tree, expression: cst.BaseExpression, suffix: str) -> Ed
 def own_line_dot(tree: Tree, expression: cst.BaseExpression) -> int | None:
     """The place of the dot of the link that ends ``expression``, if it starts its line."""
     if isinstance(expression, cst.Call) and isinstance(expression.func, cst.Attribute):
-        dot = tree.range_of(expression.func.dot)[0]
+        dot = dot_of(tree, expression.func)
         if starts_line(tree.text, dot):
             return dot
     return None

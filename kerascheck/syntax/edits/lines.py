@@ -71,7 +71,7 @@ def comments_above(text: str, line_start: int) -> int:
 
 
 def newline_of(tree: Tree) -> str:
-    return tree.root.default_newline
+    return tree.newline
 
 
 def in_newlines_of(tree: Tree, text: str) -> str:

@@ -22,13 +22,20 @@ _SEMICOLON = re.compile(r"[ \t\f]*;")
 def outer(tree: Tree, node: cst.BaseExpression) -> tuple[int, int]:
     """The range of ``node`` with its own parentheses."""
     start, end = tree.range_of(node)
-    if node.lpar:
-        start, end = tree.range_of(node.lpar[0])[0], tree.range_of(node.rpar[-1])[1]
+    written = tree.written(node)
+    if written.lpar:
+        start, end = tree.range_of(written.lpar[0])[0], tree.range_of(written.rpar[-1])[1]
     return start, end
 
 
-def is_bare_generator(value: cst.BaseExpression) -> bool:
-    return isinstance(value, cst.GeneratorExp) and not value.lpar
+def is_bare_generator(tree: Tree, value: cst.BaseExpression) -> bool:
+    """Whether a generator is the only argument of a call, whose parentheses are its own."""
+    return isinstance(value, cst.GeneratorExp) and not tree.written(value).lpar
+
+
+def dot_of(tree: Tree, attribute: cst.Attribute) -> int:
+    """The place of the dot of an attribute."""
+    return tree.range_of(tree.written(attribute).dot)[0]
 
 
 def start_of(tree: Tree, statement: cst.CSTNode) -> int:
