@@ -24,6 +24,10 @@ _ONE_STRING = re.compile(
 )
 
 
+Place = tuple[int, int, int, int]
+"""The lines, from 1 on, and the columns, in bytes, of a start and an end."""
+
+
 class NoCounterpart(Exception):
     """A program holds what is not made here: libcst has to parse it."""
 
@@ -144,8 +148,9 @@ class Reader:
     Attributes:
         root: the ``libcst.Module``.
         parents: every node but the root to the node that holds it, in the order of the text.
-        told: nodes to those of Python's parser that stand where they do; a line to its first and its last statement.
-        around: tuples and generators to those of Python's parser, to which their parentheses belong.
+        told: nodes to where Python's parser says that they stand, see :meth:`range_of`.
+        around: the same of tuples and generators, of which Python's parser takes their parentheses for a part.
+        decorated: functions and classes to the lines, from 1 on, of their first decorators.
         functions, classes, imports: nodes of these kinds in source order.
 
     Raises:
@@ -160,6 +165,7 @@ class Reader:
         self.parents: dict[cst.CSTNode, cst.CSTNode] = {}
         self.told: dict[cst.CSTNode, Any] = {}
         self.around: dict[cst.CSTNode, Any] = {}
+        self.decorated: dict[cst.CSTNode, int] = {}
         self.functions: list[cst.FunctionDef] = []
         self.classes: list[cst.ClassDef] = []
         self.imports: list[cst.Import | cst.ImportFrom] = []
@@ -180,14 +186,13 @@ class Reader:
         part = self.text[start:end]
         return start + (column if part.isascii() else len(part.encode()[:column].decode()))
 
-    def range_of(self, node: Any) -> tuple[int, int]:
-        """Where a node of Python's parser stands in the text, or the first and the last of several."""
-        first, last = node if type(node) is tuple else (node, node)
-        return self.offset(first.lineno, first.col_offset), self.offset(last.end_lineno, last.end_col_offset)
+    def range_of(self, place: Place) -> tuple[int, int]:
+        """Start and end in the text of what Python's parser puts at a place."""
+        return self.offset(*place[:2]), self.offset(*place[2:])
 
     def _written(self, node: Any) -> str:
-        start, end = self.range_of(node)
-        return self.text[start:end]
+        start = self.offset(node.lineno, node.col_offset)
+        return self.text[start : self.offset(node.end_lineno, node.end_col_offset)]
 
     # --- expressions ---------------------------------------------------------------------------------
 
@@ -222,13 +227,13 @@ class Reader:
 
     def _name(self, node: ast.Name, parent: cst.CSTNode) -> cst.Name:
         made = self._identifier(node.id, parent)
-        self.told[made] = node
+        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         return made
 
     def _attribute(self, node: ast.Attribute, parent: cst.CSTNode) -> cst.Attribute:
         made = _new(cst.Attribute)
         self.parents[made] = parent
-        self.told[made] = node
+        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         _attribute_value(made, self.expression(node.value, made))
         _attribute_attr(made, self._identifier(node.attr, made))
         return made  # type: ignore[no-any-return]
@@ -236,7 +241,7 @@ class Reader:
     def _call(self, node: ast.Call, parent: cst.CSTNode) -> cst.Call:
         made = _new(cst.Call)
         self.parents[made] = parent
-        self.told[made] = node
+        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         _call_func(made, self.expression(node.func, made))
         _call_args(made, [self._arg(each, made) for each in _arguments(node.args, node.keywords)])
         return made  # type: ignore[no-any-return]
@@ -259,7 +264,7 @@ class Reader:
     def _binary(self, node: ast.BinOp, parent: cst.CSTNode) -> cst.BinaryOperation:
         made = _new(cst.BinaryOperation)
         self.parents[made] = parent
-        self.told[made] = node
+        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         _binary_left(made, self.expression(node.left, made))
         _binary_operator(made, _OPERATORS[type(node.op)])
         _binary_right(made, self.expression(node.right, made))
@@ -268,7 +273,7 @@ class Reader:
     def _boolean(self, node: ast.BoolOp, parent: cst.CSTNode) -> cst.BooleanOperation:
         # Python's parser has one node for several operands, libcst one for two.
         chain = [_new(cst.BooleanOperation) for _ in node.values[1:]]
-        self.told[chain[0]] = node
+        self.told[chain[0]] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         for made in chain:
             self.parents[made] = parent
             _boolean_operator(made, _OPERATORS[type(node.op)])
@@ -283,7 +288,7 @@ class Reader:
     def _unary(self, node: ast.UnaryOp, parent: cst.CSTNode) -> cst.UnaryOperation:
         made = _new(cst.UnaryOperation)
         self.parents[made] = parent
-        self.told[made] = node
+        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         _unary_operator(made, _OPERATORS[type(node.op)])
         _unary_expression(made, self.expression(node.operand, made))
         return made  # type: ignore[no-any-return]
@@ -291,7 +296,7 @@ class Reader:
     def _comparison(self, node: ast.Compare, parent: cst.CSTNode) -> cst.Comparison:
         made = _new(cst.Comparison)
         self.parents[made] = parent
-        self.told[made] = node
+        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         _comparison_left(made, self.expression(node.left, made))
         compared = []
         for operator, comparator in zip(node.ops, node.comparators):
@@ -306,7 +311,7 @@ class Reader:
     def _choice(self, node: ast.IfExp, parent: cst.CSTNode) -> cst.IfExp:
         made = _new(cst.IfExp)
         self.parents[made] = parent
-        self.told[made] = node
+        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         _choice_test(made, self.expression(node.test, made))
         _choice_body(made, self.expression(node.body, made))
         _choice_orelse(made, self.expression(node.orelse, made))
@@ -315,7 +320,7 @@ class Reader:
     def _lambda(self, node: ast.Lambda, parent: cst.CSTNode) -> cst.Lambda:
         made = _new(cst.Lambda)
         self.parents[made] = parent
-        self.told[made] = node
+        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         _lambda_params(made, self._parameters(node.args, made))
         _lambda_body(made, self.expression(node.body, made))
         return made  # type: ignore[no-any-return]
@@ -331,7 +336,7 @@ class Reader:
                 several = inner.elts
         made = _new(cst.Subscript)
         self.parents[made] = parent
-        self.told[made] = node
+        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         _subscript_value(made, self.expression(node.value, made))
         _subscript_slice(made, [self._subscripted(each, made) for each in several])
         return made
@@ -376,7 +381,7 @@ class Reader:
 
     def _tuple(self, node: Any, parent: cst.CSTNode) -> cst.Tuple:
         made = self._tuple_of(node.elts, parent)
-        self.around[made] = node
+        self.around[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         return made
 
     def _tuple_of(self, elements: Sequence[Any], parent: cst.CSTNode) -> cst.Tuple:
@@ -388,21 +393,21 @@ class Reader:
     def _list(self, node: ast.List, parent: cst.CSTNode) -> cst.List:
         made = _new(cst.List)
         self.parents[made] = parent
-        self.told[made] = node
+        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         _list_elements(made, [self._element(each, made) for each in node.elts])
         return made  # type: ignore[no-any-return]
 
     def _set(self, node: ast.Set, parent: cst.CSTNode) -> cst.Set:
         made = _new(cst.Set)
         self.parents[made] = parent
-        self.told[made] = node
+        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         _set_elements(made, [self._element(each, made) for each in node.elts])
         return made  # type: ignore[no-any-return]
 
     def _dict(self, node: ast.Dict, parent: cst.CSTNode) -> cst.Dict:
         made = _new(cst.Dict)
         self.parents[made] = parent
-        self.told[made] = node
+        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         elements = []
         for key, value in zip(node.keys, node.values):
             if key is None:
@@ -421,7 +426,7 @@ class Reader:
     def _list_comp(self, node: ast.ListComp, parent: cst.CSTNode) -> cst.ListComp:
         made = _new(cst.ListComp)
         self.parents[made] = parent
-        self.told[made] = node
+        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         _list_comp_elt(made, self.expression(node.elt, made))
         _list_comp_for_in(made, self._comp_for(node.generators, made))
         return made  # type: ignore[no-any-return]
@@ -429,7 +434,7 @@ class Reader:
     def _set_comp(self, node: ast.SetComp, parent: cst.CSTNode) -> cst.SetComp:
         made = _new(cst.SetComp)
         self.parents[made] = parent
-        self.told[made] = node
+        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         _set_comp_elt(made, self.expression(node.elt, made))
         _set_comp_for_in(made, self._comp_for(node.generators, made))
         return made  # type: ignore[no-any-return]
@@ -437,7 +442,7 @@ class Reader:
     def _generator(self, node: ast.GeneratorExp, parent: cst.CSTNode) -> cst.GeneratorExp:
         made = _new(cst.GeneratorExp)
         self.parents[made] = parent
-        self.around[made] = node
+        self.around[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         _generator_elt(made, self.expression(node.elt, made))
         _generator_for_in(made, self._comp_for(node.generators, made))
         return made  # type: ignore[no-any-return]
@@ -447,7 +452,7 @@ class Reader:
             raise NoCounterpart
         made = _new(cst.DictComp)
         self.parents[made] = parent
-        self.told[made] = node
+        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         _dict_comp_key(made, self.expression(node.key, made))
         _dict_comp_value(made, self.expression(node.value, made))
         _dict_comp_for_in(made, self._comp_for(node.generators, made))
@@ -472,21 +477,21 @@ class Reader:
     def _await(self, node: ast.Await, parent: cst.CSTNode) -> cst.Await:
         made = _new(cst.Await)
         self.parents[made] = parent
-        self.told[made] = node
+        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         _await_expression(made, self.expression(node.value, made))
         return made  # type: ignore[no-any-return]
 
     def _yield(self, node: ast.Yield, parent: cst.CSTNode) -> cst.Yield:
         made = _new(cst.Yield)
         self.parents[made] = parent
-        self.told[made] = node
+        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         _yield_value(made, self._optional(node.value, made))
         return made  # type: ignore[no-any-return]
 
     def _yield_from(self, node: ast.YieldFrom, parent: cst.CSTNode) -> cst.Yield:
         made = _new(cst.Yield)
         self.parents[made] = parent
-        self.told[made] = node
+        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         _yield_value(made, self._from(node.value, made))
         return made  # type: ignore[no-any-return]
 
@@ -499,7 +504,7 @@ class Reader:
     def _walrus(self, node: ast.NamedExpr, parent: cst.CSTNode) -> cst.NamedExpr:
         made = _new(cst.NamedExpr)
         self.parents[made] = parent
-        self.told[made] = node
+        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         _walrus_target(made, self.expression(node.target, made))
         _walrus_value(made, self.expression(node.value, made))
         return made  # type: ignore[no-any-return]
@@ -508,7 +513,7 @@ class Reader:
         value = node.value
         if value is None or value is True or value is False:
             made = self._identifier(str(value), parent)
-            self.told[made] = node
+            self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
             return made
         written = self._written(node)
         if value is ...:
@@ -525,7 +530,7 @@ class Reader:
             made = _new(kind)
             set_value(made, written)
         self.parents[made] = parent
-        self.told[made] = node
+        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         return made
 
     # --- parameters ----------------------------------------------------------------------------------
@@ -589,12 +594,12 @@ class Reader:
             if before is None or not self._is_on_one_line(before, node):
                 holder = _new(cst.SimpleStatementLine)
                 self.parents[holder] = parent
-                self.told[holder] = node
+                self.told[holder] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
                 line = []
                 _line_body(holder, line)
                 made.append(holder)
             else:
-                self.told[holder] = self.told[line[0]], node
+                self.told[holder] = *self.told[holder][:2], node.end_lineno, node.end_col_offset
             line.append(self._simple(node, holder))
             before = node
         return made
@@ -644,7 +649,7 @@ class Reader:
     def _small(self, kind: type[cst.CSTNode], node: Any, parent: cst.CSTNode) -> Any:
         made = _new(kind)
         self.parents[made] = parent
-        self.told[made] = node
+        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         return made
 
     def _expr(self, node: ast.Expr, parent: cst.CSTNode) -> Any:
@@ -692,7 +697,8 @@ class Reader:
     def _del(self, node: ast.Delete, parent: cst.CSTNode) -> Any:
         made = self._small(cst.Del, node, parent)
         last: Any = node.targets[-1]
-        after = self.text[self.offset(last.end_lineno, last.end_col_offset) : self.range_of(node)[1]]
+        end = self.range_of(self.told[made])[1]
+        after = self.text[self.offset(last.end_lineno, last.end_col_offset) : end]
         one = len(node.targets) == 1 and "," not in after
         _del_target(made, self.expression(last, made) if one else self._tuple_of(node.targets, made))
         return made
@@ -881,6 +887,8 @@ class Reader:
         return made  # type: ignore[no-any-return]
 
     def _decorators(self, nodes: Sequence[Any], parent: cst.CSTNode) -> list[cst.Decorator]:
+        if nodes:
+            self.decorated[parent] = nodes[0].lineno
         decorators = []
         for each in nodes:
             made = _new(cst.Decorator)

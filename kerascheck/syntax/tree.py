@@ -386,10 +386,10 @@ class Tree:
     def _lines_of(self, statement: cst.CSTNode) -> tuple[int, int]:
         """Where the lines of a statement of the module start and end, decorators included."""
         assert self._reader is not None
-        told, starts = self._reader.told[statement], self._reader.starts
-        first, last = told if isinstance(told, tuple) else (told, told)
-        line = min(each.lineno for each in (first, *getattr(first, "decorator_list", ())))
-        return starts[line - 1], starts[last.end_lineno] if last.end_lineno < len(starts) else len(self._parsed)
+        starts = self._reader.starts
+        first, _, last, _ = self._reader.told[statement]
+        first = self._reader.decorated.get(statement, first)
+        return starts[first - 1], starts[last] if last < len(starts) else len(self._parsed)
 
     def _note(self, node: cst.CSTNode, written: cst.CSTNode, state: _Offsets, shift: int) -> None:
         """Remember how what is below a node is written, and where."""
@@ -451,9 +451,8 @@ class Tree:
             start, end = self._ranges[node]
             return self._parsed[start:end]
         start, end = self._reader.range_of(told)
-        for decorator in getattr(told, "decorator_list", ())[:1]:
-            # From the @ on.
-            start = self._reader.starts[decorator.lineno - 1]
+        if node in self._reader.decorated:
+            start = self._reader.starts[self._reader.decorated[node] - 1]
         return self._parsed[start:end]
 
     def statement_range(self, node: cst.CSTNode) -> tuple[int, int]:
