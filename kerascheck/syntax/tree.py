@@ -237,12 +237,12 @@ class _Recorded:
         )
 
 
-_KEPT_CHARACTERS = 1_000_000
+_KEPT_CHARACTERS = 3_000_000
 _kept: dict[str, Tree] = {}
 
 
 def tree_of(text: str) -> Tree:
-    """The tree of a text, the same as before where that is among the last that were asked for, up to a million characters: an
+    """The tree of a text, the same as before where that is among the last that were asked for, up to three million characters: an
     editor asks about a file that changes, among many that do not. Raises :class:`SyntaxProblem`."""
     tree = _kept.pop(text, None)
     if tree is None:
