@@ -398,6 +398,7 @@ class Scope(Nested):
     trains: bool = False
     """A loop in which weights are updated."""
     label: str = ""
+    depth: int = field(init=False, repr=False)
     root: Scope = field(init=False, repr=False)
     frame: Scope = field(init=False, repr=False)
     loop: Scope | None = field(init=False, repr=False)
@@ -405,6 +406,7 @@ class Scope(Nested):
 
     def __post_init__(self) -> None:
         parent, kind = self.parent, self.kind
+        self.depth = 0 if parent is None else parent.depth + 1
         self.root = self if parent is None else parent.root
         self.frame = self if parent is None or kind in ("call", "root") else parent.frame
         self.loop = self if kind == "loop" else None if parent is None else parent.loop

@@ -6,7 +6,7 @@ and ``within=loop`` in one iteration of a loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar, Union
 
 import libcst as cst
@@ -47,6 +47,8 @@ class Nested:
     node: cst.CSTNode
     function: object | None
     label: str
+    depth: int
+    """How many scopes are around this one."""
     root: Self
     """The outermost scope: which run this is."""
     frame: Self
@@ -69,13 +71,24 @@ class Nested:
         Where that is another place, those that are around this place only, and not around the other.
         """
         if isinstance(within, str):
-            around: Collection[Nested] = (self.root if within == "program" else self.frame,)
+            end: Nested | None = self.root if within == "program" else self.frame
         else:
-            around = set(within.chain())
+            end = self._shared(within)
         scope: Self | None = self
-        while scope is not None and scope not in around:
+        while scope is not None and scope is not end:
             yield scope
             scope = scope.parent
+
+    def _shared(self, other: Nested) -> Nested | None:
+        """The innermost scope that is around, or is, this place and another."""
+        one: Nested | None = self
+        two: Nested | None = other
+        while one is not two and one is not None and two is not None:
+            if one.depth >= two.depth:
+                one = one.parent
+            else:
+                two = two.parent
+        return one if one is two else None
 
     def frames(self) -> Iterator[Self]:
         """The functions around this place, innermost first, and the root."""
@@ -87,7 +100,10 @@ class Nested:
 
     def is_in(self, outer: Nested) -> bool:
         """Whether this place is in another, or in a function that is called there."""
-        return any(scope is outer for scope in self.chain())
+        scope: Nested | None = self
+        while scope is not None and scope.depth > outer.depth:
+            scope = scope.parent
+        return scope is outer
 
     def conditions(self, *, within: Reach) -> Iterator[Self]:
         """The branches and handlers that decide whether this place runs when ``within`` does, innermost first."""
@@ -104,11 +120,11 @@ class Nested:
 
     def _linked(self, first: Self, following: Callable[[Self], Self | None], within: Reach) -> Iterator[Self]:
         """Scopes of one kind around this place in ``within``, each of which knows the next: those between are not looked at."""
-        # Who asks for these words asks often.
-        around = set(within.chain()) if not isinstance(within, str) else ()
+        shared = None if isinstance(within, str) else self._shared(within)
+        depth = -1 if shared is None else shared.depth
         frame = self.frame if within == "function" else None
         scope: Self | None = first
-        while scope is not None and scope not in around and (frame is None or scope.frame is frame):
+        while scope is not None and scope.depth > depth and (frame is None or scope.frame is frame):
             yield scope
             scope = following(scope)
 
