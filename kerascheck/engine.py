@@ -91,6 +91,16 @@ def _triggers() -> tuple[bytes, ...]:
     return tuple(sorted(trigger.encode() for trigger in registry.triggers()))
 
 
+@registry.remembered
+def _methods_called() -> tuple[bytes, ...]:
+    """Triggers that are held by a file in whose code they stand: calls of methods, which no rule needs more for."""
+    return tuple(
+        trigger.encode()
+        for trigger in sorted(registry.triggers())
+        if re.fullmatch(r"\.\w+\(", trigger) and not registry.needed(trigger)
+    )
+
+
 def _holds_trigger(code: bytes) -> bool:
     # A search for each is faster than one regular expression of all.
     return any(trigger in code for trigger in _triggers())
@@ -207,6 +217,8 @@ def _may_trigger(code: bytes) -> _Kind:
     """What the triggers in the code say of a file."""
     if not _only_names() or speaks_to_us(code):
         return _Kind.PARSE
+    if any(trigger in _without_comments(code) for trigger in _methods_called()):
+        return _Kind.PARSE
     try:
         held = _triggers_in_code(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -234,11 +246,12 @@ def _candidate(data: bytes, calls: bool = False) -> bool:
 
     The words are looked for in all of it first, since most files lack them even there.
     """
-    return (
-        _has_words(data, calls)
-        and _has_words(without_comments(data.decode("latin-1")).encode("latin-1"), calls)
-        or speaks_to_us(data)
-    )
+    return _has_words(data, calls) and _has_words(_without_comments(data), calls) or speaks_to_us(data)
+
+
+@functools.lru_cache(maxsize=1)
+def _without_comments(code: bytes) -> bytes:
+    return without_comments(code.decode("latin-1")).encode("latin-1")
 
 
 def _has_words(code: bytes, calls: bool) -> bool:
