@@ -20,7 +20,7 @@ from libcst._nodes.internal import CodegenState
 
 from kerascheck.source.code import without_comments
 from kerascheck.source.python import Deep, parsed
-from kerascheck.syntax.from_ast import NEWLINE, NoCounterpart, Reader
+from kerascheck.syntax.from_ast import NEWLINE, NoCounterpart, Place, Reader
 
 _INSIGNIFICANT = frozenset(
     "lpar rpar comma semicolon equal colon operator ops dot lbracket rbracket lbrace rbrace header footer "
@@ -345,7 +345,7 @@ class Tree:
 
     def range_of(self, node: cst.CSTNode) -> tuple[int, int]:
         """Start and end (exclusive) of ``node`` in characters of the text, parentheses and white space around it excluded."""
-        told = None if self._reader is None else self._reader.told.get(node)
+        told = None if self._reader is None else self._reader.told.get(node) or self._told_of_name(node)
         if told is not None:
             assert self._reader is not None
             start, end = self._reader.range_of(told)
@@ -358,6 +358,14 @@ class Tree:
             end += bisect_right(self._form_feeds, end)
         # The last statement may end on a line that the text does not have.
         return min(start, len(self.text)), min(end, len(self.text))
+
+    def _told_of_name(self, node: cst.CSTNode) -> Place | None:
+        """Where the name of an attribute stands: at its end."""
+        if type(node) is not cst.Name or self._reader is None:
+            return None
+        parent = self.parents.get(node)
+        told = self._reader.told.get(parent) if isinstance(parent, cst.Attribute) and parent.attr is node else None
+        return None if told is None else (told[2], told[3] - len(node.value), told[2], told[3])
 
     def written(self, node: _Node) -> _Node:
         """``node`` as it is written: with its white space, comments, commas and parentheses, which :meth:`range_of` takes, too."""

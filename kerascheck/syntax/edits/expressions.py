@@ -19,7 +19,7 @@ from kerascheck.syntax.edits.lines import (
     starts_line,
     tail_at,
 )
-from kerascheck.syntax.edits.ranges import dot_of, is_bare_generator, outer
+from kerascheck.syntax.edits.ranges import comma_of, dot_of, is_bare_generator, is_parenthesised, outer
 from kerascheck.syntax.tree import Tree
 
 _OPERAND_OF = (
@@ -59,7 +59,7 @@ def replace(tree: Tree, node: cst.CSTNode, text: str) -> Edits:
     """Write ``text`` instead of ``node``; parentheses around it stay, and are added where ``text`` needs them."""
     start, end = tree.range_of(node)
     if isinstance(node, cst.BaseExpression):
-        if not tree.written(node).lpar and _needs_parentheses(tree, node, text):
+        if not is_parenthesised(tree, node) and _needs_parentheses(tree, node, text):
             text = f"({text})"
         # return"a", not(b)if"c"else d: the old text needed no space around it.
         if start and _is_word(tree.text[start - 1]) and (_is_word(text[0]) or text[0] in "'\""):
@@ -76,12 +76,6 @@ def _is_word(character: str) -> bool:
 def _call_brackets(tree: Tree, call: cst.Call) -> tuple[int, int]:
     """The places of the opening and the closing parenthesis of the arguments."""
     return skip(tree.text, outer(tree, call.func)[1]), tree.range_of(call)[1] - 1
-
-
-def _comma(tree: Tree, arg: cst.Arg) -> int | None:
-    """The place of the comma after an argument."""
-    comma = tree.written(arg).comma
-    return tree.range_of(comma)[0] if isinstance(comma, cst.Comma) else None
 
 
 def add_keyword(tree: Tree, call: cst.Call, name: str, value: str) -> Edits:
@@ -108,7 +102,7 @@ def add_keyword(tree: Tree, call: cst.Call, name: str, value: str) -> Edits:
     if starts_line(text, start):
         line = newline + indent_at(text, start) + keyword
         if starts_line(text, closing):
-            comma = _comma(tree, last)
+            comma = comma_of(tree, last)
             if comma is not None:
                 return checked(tree, call, insert(past_comment(text, comma + 1), line + ","))
             place = past_comment(text, end)
@@ -138,7 +132,7 @@ def remove_argument(tree: Tree, call: cst.Call, arg: cst.Arg) -> Edits:
     is_last = index == len(call.args) - 1
     opening, closing = _call_brackets(tree, call)
     start, end = tree.range_of(arg)[0], outer(tree, arg.value)[1]
-    comma = _comma(tree, arg)
+    comma = comma_of(tree, arg)
     after = end if comma is None else comma + 1
     if len(call.args) == 1 and "#" not in text[opening:start] + text[after:closing]:
         return (Edit(opening + 1, closing, ""),)
@@ -146,7 +140,7 @@ def remove_argument(tree: Tree, call: cst.Call, arg: cst.Arg) -> Edits:
     comma_before: Edits = ()
     if index:
         previous = call.args[index - 1]
-        previous_end, place = outer(tree, previous.value)[1], _comma(tree, previous)
+        previous_end, place = outer(tree, previous.value)[1], comma_of(tree, previous)
         if is_last and comma is None and place is not None:
             comma_before = (Edit(place, place + 1, ""),)
     if starts_line(text, start) and tail_at(text, after):
@@ -206,7 +200,7 @@ def append_method(tree: Tree, expression: cst.BaseExpression, suffix: str) -> Ed
     if isinstance(expression, PRIMARIES):
         return checked(tree, expression, _appended(tree, expression, suffix))
     start, end = outer(tree, expression)
-    if tree.written(expression).lpar or isinstance(expression, _ATOMS):
+    if is_parenthesised(tree, expression) or isinstance(expression, _ATOMS):
         return checked(tree, expression, insert(end, suffix))
     return checked(tree, expression, insert(start, "("), insert(end, ")" + suffix))
 

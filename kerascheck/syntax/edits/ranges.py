@@ -6,6 +6,7 @@ import re
 
 import libcst as cst
 
+from kerascheck.syntax.edits.lines import skip
 from kerascheck.syntax.tree import Tree
 
 Line = cst.SimpleStatementLine | cst.SimpleStatementSuite
@@ -19,13 +20,19 @@ Block = cst.Module | cst.IndentedBlock
 _SEMICOLON = re.compile(r"[ \t\f]*;")
 
 
+def is_parenthesised(tree: Tree, node: cst.BaseExpression) -> bool:
+    """Whether ``node`` stands in parentheses of its own."""
+    end = tree.range_of(node)[1]
+    # Nothing else need be asked where none closes behind it: libcst parses the whole statement for the answer.
+    return tree.text.startswith(")", skip(tree.text, end)) and bool(tree.written(node).lpar)
+
+
 def outer(tree: Tree, node: cst.BaseExpression) -> tuple[int, int]:
     """The range of ``node`` with its own parentheses."""
-    start, end = tree.range_of(node)
+    if not is_parenthesised(tree, node):
+        return tree.range_of(node)
     written = tree.written(node)
-    if written.lpar:
-        start, end = tree.range_of(written.lpar[0])[0], tree.range_of(written.rpar[-1])[1]
-    return start, end
+    return tree.range_of(written.lpar[0])[0], tree.range_of(written.rpar[-1])[1]
 
 
 def is_bare_generator(tree: Tree, value: cst.BaseExpression) -> bool:
@@ -35,7 +42,20 @@ def is_bare_generator(tree: Tree, value: cst.BaseExpression) -> bool:
 
 def dot_of(tree: Tree, attribute: cst.Attribute) -> int:
     """The place of the dot of an attribute."""
-    return tree.range_of(tree.written(attribute).dot)[0]
+    end = tree.range_of(attribute.value)[1]
+    between = tree.text[end : tree.range_of(attribute.attr)[0]]
+    if "#" in between:
+        return tree.range_of(tree.written(attribute).dot)[0]
+    return end + between.index(".")
+
+
+def comma_of(tree: Tree, arg: cst.Arg) -> int | None:
+    """The place of the comma after an argument."""
+    after = skip(tree.text, tree.range_of(arg.value)[1])
+    if tree.text.startswith(",", after):
+        return after
+    comma = tree.written(arg).comma
+    return tree.range_of(comma)[0] if isinstance(comma, cst.Comma) else None
 
 
 def start_of(tree: Tree, statement: cst.CSTNode) -> int:
