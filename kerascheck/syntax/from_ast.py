@@ -16,6 +16,8 @@ from typing import Any
 import libcst as cst
 
 NEWLINE = re.compile(r"\r\n?|\n")
+TRIVIA = re.compile(r"(?:[ \t\f\r\n]|\\\r?\n|#[^\r\n]*)*")
+"""What may stand between two tokens in brackets."""
 _CONTINUED = re.compile(r"\\\r?\n|\\\r")
 _ONE_STRING = re.compile(
     r"""[rRbBuU]{0,2}(?:"{3}[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"{3}|'{3}[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*'{3}"""
@@ -252,8 +254,10 @@ class Reader:
         keyword, star = None, ""
         kind = type(node)
         if kind is ast.Starred:
+            self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
             star, node = "*", node.value
         elif kind is ast.keyword:
+            self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
             keyword, node = node.arg, node.value
             star = "**" if keyword is None else ""
         _arg_value(made, self.expression(node, made))

@@ -20,7 +20,7 @@ from libcst._nodes.internal import CodegenState
 
 from kerascheck.source.code import without_comments
 from kerascheck.source.python import Deep, parsed
-from kerascheck.syntax.from_ast import NEWLINE, NoCounterpart, Place, Reader
+from kerascheck.syntax.from_ast import NEWLINE, TRIVIA, NoCounterpart, Place, Reader
 
 _INSIGNIFICANT = frozenset(
     "lpar rpar comma semicolon equal colon operator ops dot lbracket rbracket lbrace rbrace header footer "
@@ -30,6 +30,16 @@ _INSIGNIFICANT = frozenset(
 _STATEMENTS = (cst.Module, cst.BaseSuite, cst.SimpleStatementLine, cst.BaseSmallStatement, cst.BaseCompoundStatement)
 # libcst forgets form feeds before code, which would shift every position behind them on the line.
 _FORM_FEED = re.compile(r"(?m)^\f+")
+
+
+_NEAR = 100
+"""Characters before an argument that are looked at."""
+
+
+def _past_trivia(text: str, position: int) -> int:
+    """Where the next token is."""
+    found = TRIVIA.match(text, position)
+    return position if found is None else found.end()
 
 
 _Node = TypeVar("_Node", bound=cst.CSTNode)
@@ -345,7 +355,7 @@ class Tree:
 
     def range_of(self, node: cst.CSTNode) -> tuple[int, int]:
         """Start and end (exclusive) of ``node`` in characters of the text, parentheses and white space around it excluded."""
-        told = None if self._reader is None else self._reader.told.get(node) or self._told_of_name(node)
+        told = None if self._reader is None else self._reader.told.get(node) or self._derived(node)
         if told is not None:
             assert self._reader is not None
             start, end = self._reader.range_of(told)
@@ -359,13 +369,41 @@ class Tree:
         # The last statement may end on a line that the text does not have.
         return min(start, len(self.text)), min(end, len(self.text))
 
-    def _told_of_name(self, node: cst.CSTNode) -> Place | None:
-        """Where the name of an attribute stands: at its end."""
-        if type(node) is not cst.Name or self._reader is None:
+    def _derived(self, node: cst.CSTNode) -> Place | None:
+        """Where a node stands that Python's parser has none for, as far as others tell."""
+        reader, parent = self._reader, self.parents.get(node)
+        if reader is None or parent is None:
             return None
-        parent = self.parents.get(node)
-        told = self._reader.told.get(parent) if isinstance(parent, cst.Attribute) and parent.attr is node else None
-        return None if told is None else (told[2], told[3] - len(node.value), told[2], told[3])
+        if isinstance(node, cst.Name) and isinstance(parent, cst.Attribute) and parent.attr is node:
+            told = reader.told.get(parent)
+            # A dotted name of an import is told as a whole.
+            return None if told is None else (told[2], told[3] - len(node.value), told[2], told[3])
+        if isinstance(node, cst.Arg):
+            told = reader.told.get(node.value)
+            return told if told is not None and not self._may_be_in_parentheses(node.value, told) else None
+        return None
+
+    def _may_be_in_parentheses(self, node: cst.CSTNode, told: Place) -> bool:
+        """Whether an expression may stand in parentheses of its own; those of a call are none of its argument's."""
+        reader, arg = self._reader, self.parents[node]
+        assert reader is not None
+        start, end = reader.range_of(told)
+        if not self._parsed.startswith(")", _past_trivia(self._parsed, end)):
+            return False
+        first = max(0, start - _NEAR)
+        before = first + len(self._parsed[first:start].rstrip(" \t")) - 1
+        call = self.parents.get(arg)
+        if not isinstance(arg, cst.Arg) or not isinstance(call, cst.Call):
+            return True
+        func = reader.told.get(call.func)
+        opens = func is not None and _past_trivia(self._parsed, reader.range_of(func)[1]) == before
+        return not opens and self._parsed[before] not in ",="
+
+    def is_parenthesised(self, node: cst.BaseExpression) -> bool:
+        """Whether ``node`` stands in parentheses of its own."""
+        told = None if self._reader is None else self._reader.told.get(node)
+        # libcst parses the whole statement for the answer.
+        return (told is None or self._may_be_in_parentheses(node, told)) and bool(self.written(node).lpar)
 
     def written(self, node: _Node) -> _Node:
         """``node`` as it is written: with its white space, comments, commas and parentheses, which :meth:`range_of` takes, too."""

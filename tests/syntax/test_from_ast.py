@@ -117,3 +117,13 @@ def test_what_is_written_is_asked_for():
 def test_newline_and_indent_are_those_that_the_text_begins_with(text, newline, indent):
     tree = Tree(text)
     assert (tree.newline, tree.indent) == (newline, indent)
+
+
+def test_own_parentheses_are_told_from_those_of_a_call():
+    text = "f(a)\nf((b))\nf(c, d=e)\nf(c, (g))\nf(d=(h))\n(i)\n(j)(k)\nf(  # (\n    l\n)\n(m).n(o)\nf((p), (q)\n)\nr, (s)\n"
+    tree = Tree(text)
+    names = [node for node in tree.descendants(tree.root) if isinstance(node, cst.Name)]
+    assert {node.value for node in names if tree.is_parenthesised(node)} == set("bghijmpqs")
+    for arg in (node for node in tree.descendants(tree.root) if isinstance(node, cst.Arg)):
+        written = tree.written(arg)
+        assert tree.range_of(arg) == tree.range_of(written)

@@ -19,7 +19,7 @@ from kerascheck.syntax.edits.lines import (
     starts_line,
     tail_at,
 )
-from kerascheck.syntax.edits.ranges import comma_of, dot_of, is_bare_generator, is_parenthesised, outer
+from kerascheck.syntax.edits.ranges import comma_of, dot_of, is_bare_generator, outer
 from kerascheck.syntax.tree import Tree
 
 _OPERAND_OF = (
@@ -59,7 +59,7 @@ def replace(tree: Tree, node: cst.CSTNode, text: str) -> Edits:
     """Write ``text`` instead of ``node``; parentheses around it stay, and are added where ``text`` needs them."""
     start, end = tree.range_of(node)
     if isinstance(node, cst.BaseExpression):
-        if not is_parenthesised(tree, node) and _needs_parentheses(tree, node, text):
+        if not tree.is_parenthesised(node) and _needs_parentheses(tree, node, text):
             text = f"({text})"
         # return"a", not(b)if"c"else d: the old text needed no space around it.
         if start and _is_word(tree.text[start - 1]) and (_is_word(text[0]) or text[0] in "'\""):
@@ -200,7 +200,7 @@ def append_method(tree: Tree, expression: cst.BaseExpression, suffix: str) -> Ed
     if isinstance(expression, PRIMARIES):
         return checked(tree, expression, _appended(tree, expression, suffix))
     start, end = outer(tree, expression)
-    if is_parenthesised(tree, expression) or isinstance(expression, _ATOMS):
+    if tree.is_parenthesised(expression) or isinstance(expression, _ATOMS):
         return checked(tree, expression, insert(end, suffix))
     return checked(tree, expression, insert(start, "("), insert(end, ")" + suffix))
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from kerascheck.syntax.from_ast import TRIVIA
 from kerascheck.syntax.tree import Tree
 
-_TRIVIA = re.compile(r"(?:[ \t\f\r\n]|\\\r?\n|#[^\r\n]*)*")
 TAIL = re.compile(r"[ \t\f]*(#[^\r\n]*)?(?=[\r\n]|\Z)")
 NEWLINE = re.compile(r"\r\n?|\n")
 BLANK_LINE = re.compile(r"[ \t\f]*(?:[\r\n]|\Z)")
@@ -22,7 +22,7 @@ def past(pattern: re.Pattern[str], text: str, position: int) -> int:
 
 
 def skip(text: str, position: int) -> int:
-    return past(_TRIVIA, text, position)
+    return past(TRIVIA, text, position)
 
 
 def start_of_line(text: str, position: int) -> int:

@@ -20,16 +20,9 @@ Block = cst.Module | cst.IndentedBlock
 _SEMICOLON = re.compile(r"[ \t\f]*;")
 
 
-def is_parenthesised(tree: Tree, node: cst.BaseExpression) -> bool:
-    """Whether ``node`` stands in parentheses of its own."""
-    end = tree.range_of(node)[1]
-    # Nothing else need be asked where none closes behind it: libcst parses the whole statement for the answer.
-    return tree.text.startswith(")", skip(tree.text, end)) and bool(tree.written(node).lpar)
-
-
 def outer(tree: Tree, node: cst.BaseExpression) -> tuple[int, int]:
     """The range of ``node`` with its own parentheses."""
-    if not is_parenthesised(tree, node):
+    if not tree.is_parenthesised(node):
         return tree.range_of(node)
     written = tree.written(node)
     return tree.range_of(written.lpar[0])[0], tree.range_of(written.rpar[-1])[1]
