@@ -205,6 +205,13 @@ class Reader:
             return make(self, node, parent)
         return self._parsed(node, parent)
 
+    def _begin(self, kind: type[cst.CSTNode], node: Any, parent: cst.CSTNode) -> Any:
+        """A node without its fields, which stands where Python's parser has ``node``."""
+        made = _new(kind)
+        self.parents[made] = parent
+        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        return made
+
     def _optional(self, node: Any, parent: cst.CSTNode) -> Any:
         return None if node is None else self.expression(node, parent)
 
@@ -233,17 +240,13 @@ class Reader:
         return made
 
     def _attribute(self, node: ast.Attribute, parent: cst.CSTNode) -> cst.Attribute:
-        made = _new(cst.Attribute)
-        self.parents[made] = parent
-        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        made = self._begin(cst.Attribute, node, parent)
         _attribute_value(made, self.expression(node.value, made))
         _attribute_attr(made, self._identifier(node.attr, made))
         return made  # type: ignore[no-any-return]
 
     def _call(self, node: ast.Call, parent: cst.CSTNode) -> cst.Call:
-        made = _new(cst.Call)
-        self.parents[made] = parent
-        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        made = self._begin(cst.Call, node, parent)
         _call_func(made, self.expression(node.func, made))
         _call_args(made, [self._arg(each, made) for each in _arguments(node.args, node.keywords)])
         return made  # type: ignore[no-any-return]
@@ -266,9 +269,7 @@ class Reader:
         return made  # type: ignore[no-any-return]
 
     def _binary(self, node: ast.BinOp, parent: cst.CSTNode) -> cst.BinaryOperation:
-        made = _new(cst.BinaryOperation)
-        self.parents[made] = parent
-        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        made = self._begin(cst.BinaryOperation, node, parent)
         _binary_left(made, self.expression(node.left, made))
         _binary_operator(made, _OPERATORS[type(node.op)])
         _binary_right(made, self.expression(node.right, made))
@@ -290,17 +291,13 @@ class Reader:
         return chain[0]  # type: ignore[no-any-return]
 
     def _unary(self, node: ast.UnaryOp, parent: cst.CSTNode) -> cst.UnaryOperation:
-        made = _new(cst.UnaryOperation)
-        self.parents[made] = parent
-        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        made = self._begin(cst.UnaryOperation, node, parent)
         _unary_operator(made, _OPERATORS[type(node.op)])
         _unary_expression(made, self.expression(node.operand, made))
         return made  # type: ignore[no-any-return]
 
     def _comparison(self, node: ast.Compare, parent: cst.CSTNode) -> cst.Comparison:
-        made = _new(cst.Comparison)
-        self.parents[made] = parent
-        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        made = self._begin(cst.Comparison, node, parent)
         _comparison_left(made, self.expression(node.left, made))
         compared = []
         for operator, comparator in zip(node.ops, node.comparators):
@@ -313,18 +310,14 @@ class Reader:
         return made  # type: ignore[no-any-return]
 
     def _choice(self, node: ast.IfExp, parent: cst.CSTNode) -> cst.IfExp:
-        made = _new(cst.IfExp)
-        self.parents[made] = parent
-        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        made = self._begin(cst.IfExp, node, parent)
         _choice_test(made, self.expression(node.test, made))
         _choice_body(made, self.expression(node.body, made))
         _choice_orelse(made, self.expression(node.orelse, made))
         return made  # type: ignore[no-any-return]
 
     def _lambda(self, node: ast.Lambda, parent: cst.CSTNode) -> cst.Lambda:
-        made = _new(cst.Lambda)
-        self.parents[made] = parent
-        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        made = self._begin(cst.Lambda, node, parent)
         _lambda_params(made, self._parameters(node.args, made))
         _lambda_body(made, self.expression(node.body, made))
         return made  # type: ignore[no-any-return]
@@ -338,9 +331,7 @@ class Reader:
                 several = [inner]
             else:
                 several = inner.elts
-        made = _new(cst.Subscript)
-        self.parents[made] = parent
-        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        made = self._begin(cst.Subscript, node, parent)
         _subscript_value(made, self.expression(node.value, made))
         _subscript_slice(made, [self._subscripted(each, made) for each in several])
         return made
@@ -395,23 +386,17 @@ class Reader:
         return made  # type: ignore[no-any-return]
 
     def _list(self, node: ast.List, parent: cst.CSTNode) -> cst.List:
-        made = _new(cst.List)
-        self.parents[made] = parent
-        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        made = self._begin(cst.List, node, parent)
         _list_elements(made, [self._element(each, made) for each in node.elts])
         return made  # type: ignore[no-any-return]
 
     def _set(self, node: ast.Set, parent: cst.CSTNode) -> cst.Set:
-        made = _new(cst.Set)
-        self.parents[made] = parent
-        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        made = self._begin(cst.Set, node, parent)
         _set_elements(made, [self._element(each, made) for each in node.elts])
         return made  # type: ignore[no-any-return]
 
     def _dict(self, node: ast.Dict, parent: cst.CSTNode) -> cst.Dict:
-        made = _new(cst.Dict)
-        self.parents[made] = parent
-        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        made = self._begin(cst.Dict, node, parent)
         elements = []
         for key, value in zip(node.keys, node.values):
             if key is None:
@@ -428,17 +413,13 @@ class Reader:
         return made  # type: ignore[no-any-return]
 
     def _list_comp(self, node: ast.ListComp, parent: cst.CSTNode) -> cst.ListComp:
-        made = _new(cst.ListComp)
-        self.parents[made] = parent
-        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        made = self._begin(cst.ListComp, node, parent)
         _list_comp_elt(made, self.expression(node.elt, made))
         _list_comp_for_in(made, self._comp_for(node.generators, made))
         return made  # type: ignore[no-any-return]
 
     def _set_comp(self, node: ast.SetComp, parent: cst.CSTNode) -> cst.SetComp:
-        made = _new(cst.SetComp)
-        self.parents[made] = parent
-        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        made = self._begin(cst.SetComp, node, parent)
         _set_comp_elt(made, self.expression(node.elt, made))
         _set_comp_for_in(made, self._comp_for(node.generators, made))
         return made  # type: ignore[no-any-return]
@@ -454,9 +435,7 @@ class Reader:
     def _dict_comp(self, node: ast.DictComp, parent: cst.CSTNode) -> cst.DictComp:
         if getattr(node, "value", None) is None:
             raise NoCounterpart
-        made = _new(cst.DictComp)
-        self.parents[made] = parent
-        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        made = self._begin(cst.DictComp, node, parent)
         _dict_comp_key(made, self.expression(node.key, made))
         _dict_comp_value(made, self.expression(node.value, made))
         _dict_comp_for_in(made, self._comp_for(node.generators, made))
@@ -479,23 +458,17 @@ class Reader:
         return made  # type: ignore[no-any-return]
 
     def _await(self, node: ast.Await, parent: cst.CSTNode) -> cst.Await:
-        made = _new(cst.Await)
-        self.parents[made] = parent
-        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        made = self._begin(cst.Await, node, parent)
         _await_expression(made, self.expression(node.value, made))
         return made  # type: ignore[no-any-return]
 
     def _yield(self, node: ast.Yield, parent: cst.CSTNode) -> cst.Yield:
-        made = _new(cst.Yield)
-        self.parents[made] = parent
-        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        made = self._begin(cst.Yield, node, parent)
         _yield_value(made, self._optional(node.value, made))
         return made  # type: ignore[no-any-return]
 
     def _yield_from(self, node: ast.YieldFrom, parent: cst.CSTNode) -> cst.Yield:
-        made = _new(cst.Yield)
-        self.parents[made] = parent
-        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        made = self._begin(cst.Yield, node, parent)
         _yield_value(made, self._from(node.value, made))
         return made  # type: ignore[no-any-return]
 
@@ -506,9 +479,7 @@ class Reader:
         return made  # type: ignore[no-any-return]
 
     def _walrus(self, node: ast.NamedExpr, parent: cst.CSTNode) -> cst.NamedExpr:
-        made = _new(cst.NamedExpr)
-        self.parents[made] = parent
-        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        made = self._begin(cst.NamedExpr, node, parent)
         _walrus_target(made, self.expression(node.target, made))
         _walrus_value(made, self.expression(node.value, made))
         return made  # type: ignore[no-any-return]
@@ -650,19 +621,13 @@ class Reader:
             raise NoCounterpart
         return False
 
-    def _small(self, kind: type[cst.CSTNode], node: Any, parent: cst.CSTNode) -> Any:
-        made = _new(kind)
-        self.parents[made] = parent
-        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
-        return made
-
     def _expr(self, node: ast.Expr, parent: cst.CSTNode) -> Any:
-        made = self._small(cst.Expr, node, parent)
+        made = self._begin(cst.Expr, node, parent)
         _expr_value(made, self.expression(node.value, made))
         return made
 
     def _assign(self, node: ast.Assign, parent: cst.CSTNode) -> Any:
-        made = self._small(cst.Assign, node, parent)
+        made = self._begin(cst.Assign, node, parent)
         targets = []
         for each in node.targets:
             target = _new(cst.AssignTarget)
@@ -674,32 +639,32 @@ class Reader:
         return made
 
     def _annotated(self, node: ast.AnnAssign, parent: cst.CSTNode) -> Any:
-        made = self._small(cst.AnnAssign, node, parent)
+        made = self._begin(cst.AnnAssign, node, parent)
         _annotated_target(made, self.expression(node.target, made))
         _annotated_annotation(made, self._annotation(node.annotation, made))
         _annotated_value(made, self._optional(node.value, made))
         return made
 
     def _augmented(self, node: ast.AugAssign, parent: cst.CSTNode) -> Any:
-        made = self._small(cst.AugAssign, node, parent)
+        made = self._begin(cst.AugAssign, node, parent)
         _augmented_target(made, self.expression(node.target, made))
         _augmented_operator(made, _ASSIGNING[type(node.op)])
         _augmented_value(made, self.expression(node.value, made))
         return made
 
     def _return(self, node: ast.Return, parent: cst.CSTNode) -> Any:
-        made = self._small(cst.Return, node, parent)
+        made = self._begin(cst.Return, node, parent)
         _return_value(made, self._optional(node.value, made))
         return made
 
     def _raise(self, node: ast.Raise, parent: cst.CSTNode) -> Any:
-        made = self._small(cst.Raise, node, parent)
+        made = self._begin(cst.Raise, node, parent)
         _raise_exc(made, self._optional(node.exc, made))
         _raise_cause(made, None if node.cause is None else self._from(node.cause, made))
         return made
 
     def _del(self, node: ast.Delete, parent: cst.CSTNode) -> Any:
-        made = self._small(cst.Del, node, parent)
+        made = self._begin(cst.Del, node, parent)
         last: Any = node.targets[-1]
         end = self.range_of(self.told[made])[1]
         after = self.text[self.offset(last.end_lineno, last.end_col_offset) : end]
@@ -708,21 +673,21 @@ class Reader:
         return made
 
     def _pass(self, node: ast.Pass, parent: cst.CSTNode) -> Any:
-        return self._small(cst.Pass, node, parent)
+        return self._begin(cst.Pass, node, parent)
 
     def _break(self, node: ast.Break, parent: cst.CSTNode) -> Any:
-        return self._small(cst.Break, node, parent)
+        return self._begin(cst.Break, node, parent)
 
     def _continue(self, node: ast.Continue, parent: cst.CSTNode) -> Any:
-        return self._small(cst.Continue, node, parent)
+        return self._begin(cst.Continue, node, parent)
 
     def _global(self, node: ast.Global, parent: cst.CSTNode) -> Any:
-        made = self._small(cst.Global, node, parent)
+        made = self._begin(cst.Global, node, parent)
         _global_names(made, [self._name_item(each, made) for each in node.names])
         return made
 
     def _nonlocal(self, node: ast.Nonlocal, parent: cst.CSTNode) -> Any:
-        made = self._small(cst.Nonlocal, node, parent)
+        made = self._begin(cst.Nonlocal, node, parent)
         _nonlocal_names(made, [self._name_item(each, made) for each in node.names])
         return made
 
@@ -733,19 +698,19 @@ class Reader:
         return made  # type: ignore[no-any-return]
 
     def _assert(self, node: ast.Assert, parent: cst.CSTNode) -> Any:
-        made = self._small(cst.Assert, node, parent)
+        made = self._begin(cst.Assert, node, parent)
         _assert_test(made, self.expression(node.test, made))
         _assert_msg(made, self._optional(node.msg, made))
         return made
 
     def _import(self, node: ast.Import, parent: cst.CSTNode) -> Any:
-        made = self._small(cst.Import, node, parent)
+        made = self._begin(cst.Import, node, parent)
         self.imports.append(made)
         _import_names(made, [self._alias(each, made) for each in node.names])
         return made
 
     def _import_from(self, node: ast.ImportFrom, parent: cst.CSTNode) -> Any:
-        made = self._small(cst.ImportFrom, node, parent)
+        made = self._begin(cst.ImportFrom, node, parent)
         self.imports.append(made)
         _import_from_module(made, None if node.module is None else self._dotted(node.module, made))
         names: Any
@@ -784,7 +749,7 @@ class Reader:
         return made
 
     def _if(self, node: ast.If, parent: cst.CSTNode) -> cst.If:
-        made = self._small(cst.If, node, parent)
+        made = self._begin(cst.If, node, parent)
         _if_test(made, self.expression(node.test, made))
         _if_body(made, self._suite(node.body, made))
         orelse: Any = None
@@ -806,7 +771,7 @@ class Reader:
         return made  # type: ignore[no-any-return]
 
     def _for(self, node: Any, parent: cst.CSTNode) -> cst.For:
-        made = self._small(cst.For, node, parent)
+        made = self._begin(cst.For, node, parent)
         _for_target(made, self.expression(node.target, made))
         _for_iter(made, self.expression(node.iter, made))
         _for_body(made, self._suite(node.body, made))
@@ -815,14 +780,14 @@ class Reader:
         return made  # type: ignore[no-any-return]
 
     def _while(self, node: ast.While, parent: cst.CSTNode) -> cst.While:
-        made = self._small(cst.While, node, parent)
+        made = self._begin(cst.While, node, parent)
         _while_test(made, self.expression(node.test, made))
         _while_body(made, self._suite(node.body, made))
         _while_orelse(made, self._else(node.orelse, made))
         return made  # type: ignore[no-any-return]
 
     def _with(self, node: Any, parent: cst.CSTNode) -> cst.With:
-        made = self._small(cst.With, node, parent)
+        made = self._begin(cst.With, node, parent)
         items = []
         for each in node.items:
             item = _new(cst.WithItem)
@@ -841,7 +806,7 @@ class Reader:
         return made  # type: ignore[no-any-return]
 
     def _try(self, node: ast.Try, parent: cst.CSTNode) -> cst.Try:
-        made = self._small(cst.Try, node, parent)
+        made = self._begin(cst.Try, node, parent)
         _try_body(made, self._suite(node.body, made))
         _try_handlers(made, [self._handler(each, made) for each in node.handlers])
         _try_orelse(made, self._else(node.orelse, made))
@@ -864,7 +829,7 @@ class Reader:
     def _def(self, node: Any, parent: cst.CSTNode) -> cst.FunctionDef:
         if getattr(node, "type_params", None):
             raise NoCounterpart
-        made = self._small(cst.FunctionDef, node, parent)
+        made = self._begin(cst.FunctionDef, node, parent)
         self.functions.append(made)
         _def_name(made, self._identifier(node.name, made))
         _def_params(made, self._parameters(node.args, made))
@@ -878,7 +843,7 @@ class Reader:
     def _class(self, node: ast.ClassDef, parent: cst.CSTNode) -> cst.ClassDef:
         if getattr(node, "type_params", None):
             raise NoCounterpart
-        made = self._small(cst.ClassDef, node, parent)
+        made = self._begin(cst.ClassDef, node, parent)
         self.classes.append(made)
         _class_name(made, self._identifier(node.name, made))
         _class_body(made, self._suite(node.body, made))

@@ -294,8 +294,8 @@ class Tree:
             self._read(parsed(self._parsed))
         except Deep:
             raise TooDeep from None
-        except (NoCounterpart, SyntaxError, ValueError):
-            # What a newer Python reads, libcst may read too.
+        except (NoCounterpart, SyntaxError, ValueError, RecursionError):
+            # What a newer Python reads, libcst may read too; and its parser needs none of Python's stack.
             self._parse()
 
     def _read(self, tree: ast.Module) -> None:

@@ -127,3 +127,8 @@ def test_own_parentheses_are_told_from_those_of_a_call():
     for arg in (node for node in tree.descendants(tree.root) if isinstance(node, cst.Arg)):
         written = tree.written(arg)
         assert tree.range_of(arg) == tree.range_of(written)
+
+
+def test_libcst_reads_what_is_too_deep_for_the_stack():
+    tree = Tree("a" + ".b()" * 300)
+    assert tree.written(tree.root) is tree.root
