@@ -186,7 +186,8 @@ def _signature(function: FunctionType, name: str) -> str:
 
 def _shown(node: ast.FunctionDef, name: str, skip: int = 0) -> str:
     parameters = ast.unparse(node.args)
-    if skip:
+    is_static = any(ast.unparse(decorator) == "staticmethod" for decorator in node.decorator_list)
+    if skip and not is_static:
         parameters = parameters.partition(", ")[2]
     return f"{name}({parameters})" + (f" -> {ast.unparse(node.returns)}" if node.returns else "")
 

@@ -40,7 +40,7 @@ TOO_DEEP = "could not be analysed: it is nested too deeply"
 TOO_LARGE = f"could not be analysed: it takes more than {MEGABYTES} MB of memory; leave it out with 'exclude'"
 TOO_SLOW = f"could not be analysed: it takes more than {SECONDS:.0f} s and {1000 * SECONDS_PER_LINE:.0f} s per 1,000 lines; leave it out with 'exclude'"
 _KEPT_CHARACTERS = 4_000_000
-"""Text whose trees a process keeps for files that import it; they take several hundred times as much."""
+"""Text whose trees a process keeps for files that import it; they take some thirty times as much."""
 _STACK_SIZES = (512 << 20, 256 << 20, 64 << 20)
 _LONGEST_CAUSE = 200
 """Characters of an exception's text that a message about it quotes."""

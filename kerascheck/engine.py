@@ -217,7 +217,8 @@ def _may_trigger(code: bytes) -> _Kind:
     """What the triggers in the code say of a file."""
     if not _only_names() or speaks_to_us(code):
         return _Kind.PARSE
-    if any(trigger in _without_comments(code) for trigger in _methods_called()):
+    written = _without_comments(code)
+    if any(trigger in written for trigger in _methods_called()):
         return _Kind.PARSE
     try:
         held = _triggers_in_code(code)

@@ -61,7 +61,7 @@ from kerascheck.knowledge.classes import GRADIENT_TAPE, KERAS_TENSOR
 from kerascheck.knowledge.datasets import OPTIONS
 from kerascheck.knowledge.python import ENDS_THE_PROGRAM, METHOD_KINDS, item_of
 from kerascheck.syntax.names import canonical
-from kerascheck.syntax.tree import alike, children
+from kerascheck.syntax.tree import Tree, alike
 from kerascheck.syntax.written import written_trips
 
 _DEBUGGING = re.compile(r"debug", re.I)
@@ -961,7 +961,7 @@ def _is_set_anew(counted: cst.BaseExpression, body: cst.CSTNode) -> bool:
         held = counted.args[0].value if isinstance(counted, cst.Call) else counted
         return isinstance(held, cst.Name) and held.value in names
     return not isinstance(body, (cst.BaseExpression, cst.FunctionDef, cst.ClassDef)) and any(
-        _is_set_anew(counted, child) for child in children(body)
+        _is_set_anew(counted, child) for child in Tree.children(body)
     )
 
 
@@ -986,7 +986,7 @@ def _may_continue(node: cst.CSTNode) -> bool:
         # Its own body goes on with its own turns.
         return node.orelse is not None and _may_continue(node.orelse)
     return not isinstance(node, (cst.FunctionDef, cst.ClassDef, cst.BaseExpression)) and any(
-        map(_may_continue, children(node))
+        map(_may_continue, Tree.children(node))
     )
 
 

@@ -17,8 +17,7 @@ from typing import Any
 import libcst as cst
 
 NEWLINE = re.compile(r"\r\n?|\n")
-TRIVIA = re.compile(r"(?:[ \t\f\r\n]|\\\r?\n|#[^\r\n]*)*")
-"""What may stand between two tokens in brackets."""
+_TRIVIA = re.compile(r"(?:[ \t\f\r\n]|\\\r?\n|#[^\r\n]*)*")
 _CONTINUED = re.compile(r"\\\r?\n|\\\r")
 _ONE_STRING = re.compile(
     r"""[rRbBuU]{0,2}(?:"{3}[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"{3}|'{3}[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*'{3}"""
@@ -29,6 +28,12 @@ _ONE_STRING = re.compile(
 
 Place = tuple[int, int, int, int]
 """The lines, from 1 on, and the columns, in bytes, of a start and an end."""
+
+
+def skip(text: str, position: int) -> int:
+    """Where the next token in brackets is: past white space, newlines and comments."""
+    found = _TRIVIA.match(text, position)
+    return position if found is None else found.end()
 
 
 class NoCounterpart(Exception):
@@ -208,9 +213,14 @@ class Reader:
 
     def _begin(self, kind: type[cst.CSTNode], node: Any, parent: cst.CSTNode) -> Any:
         """A node without its fields, which stands where Python's parser has ``node``."""
+        made = self._child(kind, parent)
+        self.told[made] = _place(node)
+        return made
+
+    def _child(self, kind: type[cst.CSTNode], parent: cst.CSTNode) -> Any:
+        """A node without its fields."""
         made = _new(kind)
         self.parents[made] = parent
-        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         return made
 
     def _optional(self, node: Any, parent: cst.CSTNode) -> Any:
@@ -230,14 +240,13 @@ class Reader:
         if not name.isascii():
             # Python's parser has normalised it.
             raise NoCounterpart
-        made = _new(cst.Name)
-        self.parents[made] = parent
+        made = self._child(cst.Name, parent)
         _name_value(made, name)
         return made  # type: ignore[no-any-return]
 
     def _name(self, node: ast.Name, parent: cst.CSTNode) -> cst.Name:
         made = self._identifier(node.id, parent)
-        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        self.told[made] = _place(node)
         return made
 
     def _attribute(self, node: ast.Attribute, parent: cst.CSTNode) -> cst.Attribute:
@@ -253,15 +262,14 @@ class Reader:
         return made  # type: ignore[no-any-return]
 
     def _arg(self, node: Any, parent: cst.CSTNode) -> cst.Arg:
-        made = _new(cst.Arg)
-        self.parents[made] = parent
+        made = self._child(cst.Arg, parent)
         keyword, star = None, ""
         kind = type(node)
         if kind is ast.Starred:
-            self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+            self.told[made] = _place(node)
             star, node = "*", node.value
         elif kind is ast.keyword:
-            self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+            self.told[made] = _place(node)
             keyword, node = node.arg, node.value
             star = "**" if keyword is None else ""
         _arg_value(made, self.expression(node, made))
@@ -279,7 +287,7 @@ class Reader:
     def _boolean(self, node: ast.BoolOp, parent: cst.CSTNode) -> cst.BooleanOperation:
         # Python's parser has one node for several operands, libcst one for two.
         chain = [_new(cst.BooleanOperation) for _ in node.values[1:]]
-        self.told[chain[0]] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        self.told[chain[0]] = _place(node)
         for made in chain:
             self.parents[made] = parent
             _boolean_operator(made, _OPERATORS[type(node.op)])
@@ -302,8 +310,7 @@ class Reader:
         _comparison_left(made, self.expression(node.left, made))
         compared = []
         for operator, comparator in zip(node.ops, node.comparators):
-            target = _new(cst.ComparisonTarget)
-            self.parents[target] = made
+            target = self._child(cst.ComparisonTarget, made)
             _compared_operator(target, _OPERATORS[type(operator)])
             _compared_comparator(target, self.expression(comparator, target))
             compared.append(target)
@@ -345,17 +352,14 @@ class Reader:
             raise NoCounterpart from None
 
     def _subscripted(self, node: Any, parent: cst.CSTNode) -> cst.SubscriptElement:
-        made = _new(cst.SubscriptElement)
-        self.parents[made] = parent
+        made = self._child(cst.SubscriptElement, parent)
         if type(node) is ast.Slice:
-            part = _new(cst.Slice)
-            self.parents[part] = made
+            part = self._child(cst.Slice, made)
             _slice_lower(part, self._optional(node.lower, part))
             _slice_upper(part, self._optional(node.upper, part))
             _slice_step(part, self._optional(node.step, part))
         else:
-            part = _new(cst.Index)
-            self.parents[part] = made
+            part = self._child(cst.Index, made)
             star = None
             if type(node) is ast.Starred:
                 star, node = "*", node.value
@@ -366,23 +370,20 @@ class Reader:
 
     def _element(self, node: Any, parent: cst.CSTNode) -> Any:
         if type(node) is ast.Starred:
-            made = _new(cst.StarredElement)
-            self.parents[made] = parent
+            made = self._child(cst.StarredElement, parent)
             _starred_value(made, self.expression(node.value, made))
             return made
-        made = _new(cst.Element)
-        self.parents[made] = parent
+        made = self._child(cst.Element, parent)
         _element_value(made, self.expression(node, made))
         return made
 
     def _tuple(self, node: Any, parent: cst.CSTNode) -> cst.Tuple:
         made = self._tuple_of(node.elts, parent)
-        self.around[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        self.around[made] = _place(node)
         return made
 
     def _tuple_of(self, elements: Sequence[Any], parent: cst.CSTNode) -> cst.Tuple:
-        made = _new(cst.Tuple)
-        self.parents[made] = parent
+        made = self._child(cst.Tuple, parent)
         _tuple_elements(made, [self._element(each, made) for each in elements])
         return made  # type: ignore[no-any-return]
 
@@ -401,12 +402,10 @@ class Reader:
         elements = []
         for key, value in zip(node.keys, node.values):
             if key is None:
-                pair = _new(cst.StarredDictElement)
-                self.parents[pair] = made
+                pair = self._child(cst.StarredDictElement, made)
                 _unpacked_value(pair, self.expression(value, pair))
             else:
-                pair = _new(cst.DictElement)
-                self.parents[pair] = made
+                pair = self._child(cst.DictElement, made)
                 _pair_key(pair, self.expression(key, pair))
                 _pair_value(pair, self.expression(value, pair))
             elements.append(pair)
@@ -426,9 +425,8 @@ class Reader:
         return made  # type: ignore[no-any-return]
 
     def _generator(self, node: ast.GeneratorExp, parent: cst.CSTNode) -> cst.GeneratorExp:
-        made = _new(cst.GeneratorExp)
-        self.parents[made] = parent
-        self.around[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        made = self._child(cst.GeneratorExp, parent)
+        self.around[made] = _place(node)
         _generator_elt(made, self.expression(node.elt, made))
         _generator_for_in(made, self._comp_for(node.generators, made))
         return made  # type: ignore[no-any-return]
@@ -449,8 +447,7 @@ class Reader:
         _comp_iter(made, self.expression(node.iter, made))
         ifs = []
         for test in node.ifs:
-            condition = _new(cst.CompIf)
-            self.parents[condition] = made
+            condition = self._child(cst.CompIf, made)
             _comp_if_test(condition, self.expression(test, condition))
             ifs.append(condition)
         _comp_ifs(made, ifs)
@@ -474,8 +471,7 @@ class Reader:
         return made  # type: ignore[no-any-return]
 
     def _from(self, node: Any, parent: cst.CSTNode) -> cst.From:
-        made = _new(cst.From)
-        self.parents[made] = parent
+        made = self._child(cst.From, parent)
         _from_item(made, self.expression(node, made))
         return made  # type: ignore[no-any-return]
 
@@ -489,7 +485,7 @@ class Reader:
         value = node.value
         if value is None or value is True or value is False:
             made = self._identifier(str(value), parent)
-            self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+            self.told[made] = _place(node)
             return made
         written = self._written(node)
         if value is ...:
@@ -506,14 +502,13 @@ class Reader:
             made = _new(kind)
             set_value(made, written)
         self.parents[made] = parent
-        self.told[made] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        self.told[made] = _place(node)
         return made
 
     # --- parameters ----------------------------------------------------------------------------------
 
     def _parameters(self, node: ast.arguments, parent: cst.CSTNode) -> cst.Parameters:
-        made = _new(cst.Parameters)
-        self.parents[made] = parent
+        made = self._child(cst.Parameters, parent)
         named = [*node.posonlyargs, *node.args]
         without = len(named) - len(node.defaults)
         defaults: list[Any] = [*[None] * without, *node.defaults]
@@ -528,8 +523,7 @@ class Reader:
         if node.vararg is not None:
             star = self._param(node.vararg, made, "*", None)
         elif node.kwonlyargs:
-            star = _new(cst.ParamStar)
-            self.parents[star] = made
+            star = self._child(cst.ParamStar, made)
         _parameters_star_arg(made, star)
         _parameters_kwonly(
             made, [self._param(each, made, "", default) for each, default in zip(node.kwonlyargs, node.kw_defaults)]
@@ -538,8 +532,7 @@ class Reader:
         return made  # type: ignore[no-any-return]
 
     def _param(self, node: ast.arg, parent: cst.CSTNode, star: str, default: Any) -> cst.Param:
-        made = _new(cst.Param)
-        self.parents[made] = parent
+        made = self._child(cst.Param, parent)
         _param_name(made, self._identifier(node.arg, made))
         _param_annotation(made, None if node.annotation is None else self._annotation(node.annotation, made))
         _param_default(made, self._optional(default, made))
@@ -547,8 +540,7 @@ class Reader:
         return made  # type: ignore[no-any-return]
 
     def _annotation(self, node: Any, parent: cst.CSTNode) -> cst.Annotation:
-        made = _new(cst.Annotation)
-        self.parents[made] = parent
+        made = self._child(cst.Annotation, parent)
         if type(node) is ast.Starred:
             raise NoCounterpart
         _annotation_annotation(made, self.expression(node, made))
@@ -568,9 +560,8 @@ class Reader:
                 before = None
                 continue
             if before is None or not self._is_on_one_line(before, node):
-                holder = _new(cst.SimpleStatementLine)
-                self.parents[holder] = parent
-                self.told[holder] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+                holder = self._child(cst.SimpleStatementLine, parent)
+                self.told[holder] = _place(node)
                 line = []
                 _line_body(holder, line)
                 made.append(holder)
@@ -597,12 +588,10 @@ class Reader:
     def _suite(self, nodes: Sequence[Any], parent: cst.CSTNode) -> Any:
         first = nodes[0]
         if type(first) in _COMPOUND or self._begins_line(first):
-            made = _new(cst.IndentedBlock)
-            self.parents[made] = parent
+            made = self._child(cst.IndentedBlock, parent)
             _block_body(made, self._statements(nodes, made))
             return made
-        made = _new(cst.SimpleStatementSuite)
-        self.parents[made] = parent
+        made = self._child(cst.SimpleStatementSuite, parent)
         _suite_body(made, [self._simple(each, made) for each in nodes])
         return made
 
@@ -631,8 +620,7 @@ class Reader:
         made = self._begin(cst.Assign, node, parent)
         targets = []
         for each in node.targets:
-            target = _new(cst.AssignTarget)
-            self.parents[target] = made
+            target = self._child(cst.AssignTarget, made)
             _target_target(target, self.expression(each, target))
             targets.append(target)
         _assign_targets(made, targets)
@@ -673,14 +661,8 @@ class Reader:
         _del_target(made, self.expression(last, made) if one else self._tuple_of(node.targets, made))
         return made
 
-    def _pass(self, node: ast.Pass, parent: cst.CSTNode) -> Any:
-        return self._begin(cst.Pass, node, parent)
-
-    def _break(self, node: ast.Break, parent: cst.CSTNode) -> Any:
-        return self._begin(cst.Break, node, parent)
-
-    def _continue(self, node: ast.Continue, parent: cst.CSTNode) -> Any:
-        return self._begin(cst.Continue, node, parent)
+    def _word(self, node: ast.stmt, parent: cst.CSTNode) -> Any:
+        return self._begin(_WORDS[type(node)], node, parent)
 
     def _global(self, node: ast.Global, parent: cst.CSTNode) -> Any:
         made = self._begin(cst.Global, node, parent)
@@ -693,8 +675,7 @@ class Reader:
         return made
 
     def _name_item(self, name: str, parent: cst.CSTNode) -> cst.NameItem:
-        made = _new(cst.NameItem)
-        self.parents[made] = parent
+        made = self._child(cst.NameItem, parent)
         _item_name(made, self._identifier(name, made))
         return made  # type: ignore[no-any-return]
 
@@ -716,8 +697,7 @@ class Reader:
         _import_from_module(made, None if node.module is None else self._dotted(node.module, made))
         names: Any
         if node.names[0].name == "*":
-            names = _new(cst.ImportStar)
-            self.parents[names] = made
+            names = self._child(cst.ImportStar, made)
         else:
             names = [self._alias(each, made) for each in node.names]
         _import_from_names(made, names)
@@ -727,15 +707,13 @@ class Reader:
         return made
 
     def _alias(self, node: ast.alias, parent: cst.CSTNode) -> cst.ImportAlias:
-        made = _new(cst.ImportAlias)
-        self.parents[made] = parent
+        made = self._child(cst.ImportAlias, parent)
         _alias_name(made, self._dotted(node.name, made))
         _alias_asname(made, None if node.asname is None else self._named(node.asname, made))
         return made  # type: ignore[no-any-return]
 
     def _named(self, name: str, parent: cst.CSTNode) -> cst.AsName:
-        made = _new(cst.AsName)
-        self.parents[made] = parent
+        made = self._child(cst.AsName, parent)
         _as_name(made, self._identifier(name, made))
         return made  # type: ignore[no-any-return]
 
@@ -743,8 +721,7 @@ class Reader:
         before, _, last = name.rpartition(".")
         if not before:
             return self._identifier(last, parent)
-        made = _new(cst.Attribute)
-        self.parents[made] = parent
+        made = self._child(cst.Attribute, parent)
         _attribute_value(made, self._dotted(before, made))
         _attribute_attr(made, self._identifier(last, made))
         return made
@@ -766,8 +743,7 @@ class Reader:
     def _else(self, nodes: Sequence[Any], parent: cst.CSTNode) -> cst.Else | None:
         if not nodes:
             return None
-        made = _new(cst.Else)
-        self.parents[made] = parent
+        made = self._child(cst.Else, parent)
         _else_body(made, self._suite(nodes, made))
         return made  # type: ignore[no-any-return]
 
@@ -791,13 +767,11 @@ class Reader:
         made = self._begin(cst.With, node, parent)
         items = []
         for each in node.items:
-            item = _new(cst.WithItem)
-            self.parents[item] = made
+            item = self._child(cst.WithItem, made)
             _with_item_item(item, self.expression(each.context_expr, item))
             named: Any = None
             if each.optional_vars is not None:
-                named = _new(cst.AsName)
-                self.parents[named] = item
+                named = self._child(cst.AsName, item)
                 _as_name(named, self.expression(each.optional_vars, named))
             _with_item_asname(item, named)
             items.append(item)
@@ -813,15 +787,13 @@ class Reader:
         _try_orelse(made, self._else(node.orelse, made))
         last: Any = None
         if node.finalbody:
-            last = _new(cst.Finally)
-            self.parents[last] = made
+            last = self._child(cst.Finally, made)
             _finally_body(last, self._suite(node.finalbody, last))
         _try_finalbody(made, last)
         return made  # type: ignore[no-any-return]
 
     def _handler(self, node: ast.ExceptHandler, parent: cst.CSTNode) -> cst.ExceptHandler:
-        made = _new(cst.ExceptHandler)
-        self.parents[made] = parent
+        made = self._child(cst.ExceptHandler, parent)
         _handler_body(made, self._suite(node.body, made))
         _handler_type(made, self._optional(node.type, made))
         _handler_name(made, None if node.name is None else self._named(node.name, made))
@@ -861,8 +833,7 @@ class Reader:
             self.decorated[parent] = nodes[0].lineno
         decorators = []
         for each in nodes:
-            made = _new(cst.Decorator)
-            self.parents[made] = parent
+            made = self._child(cst.Decorator, parent)
             _decorator_decorator(made, self.expression(each, made))
             decorators.append(made)
         return decorators
@@ -878,8 +849,8 @@ def _arguments(positional: Sequence[Any], keywords: Sequence[Any]) -> list[Any]:
     return given
 
 
-def _place(node: Any) -> tuple[int, int]:
-    return node.lineno, node.col_offset
+def _place(node: Any) -> Place:
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
 
 
 def _may_be_another_name(character: str) -> bool:
@@ -896,6 +867,7 @@ _NUMBERS: dict[type, tuple[type[cst.CSTNode], Callable[[Any, Any], None]]] = {
     float: (cst.Float, _float_value),
     complex: (cst.Imaginary, _imaginary_value),
 }
+_WORDS: dict[type, type[cst.CSTNode]] = {ast.Pass: cst.Pass, ast.Break: cst.Break, ast.Continue: cst.Continue}
 _EXPRESSIONS: dict[type, Callable[[Any, Any, cst.CSTNode], Any]] = {
     ast.Name: Reader._name, ast.Attribute: Reader._attribute, ast.Call: Reader._call, ast.Constant: Reader._constant,
     ast.BinOp: Reader._binary, ast.BoolOp: Reader._boolean, ast.UnaryOp: Reader._unary, ast.Compare: Reader._comparison,
@@ -906,8 +878,8 @@ _EXPRESSIONS: dict[type, Callable[[Any, Any, cst.CSTNode], Any]] = {
 }  # fmt: skip
 _SIMPLE: dict[type, Callable[[Any, Any, cst.CSTNode], Any]] = {
     ast.Expr: Reader._expr, ast.Assign: Reader._assign, ast.AnnAssign: Reader._annotated, ast.AugAssign: Reader._augmented,
-    ast.Return: Reader._return, ast.Raise: Reader._raise, ast.Delete: Reader._del, ast.Pass: Reader._pass,
-    ast.Break: Reader._break, ast.Continue: Reader._continue, ast.Global: Reader._global, ast.Nonlocal: Reader._nonlocal,
+    ast.Return: Reader._return, ast.Raise: Reader._raise, ast.Delete: Reader._del, ast.Pass: Reader._word,
+    ast.Break: Reader._word, ast.Continue: Reader._word, ast.Global: Reader._global, ast.Nonlocal: Reader._nonlocal,
     ast.Assert: Reader._assert, ast.Import: Reader._import, ast.ImportFrom: Reader._import_from,
 }  # fmt: skip
 _COMPOUND: dict[type, Callable[[Any, Any, cst.CSTNode], Any]] = {

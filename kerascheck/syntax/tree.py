@@ -20,7 +20,7 @@ from libcst._nodes.internal import CodegenState
 
 from kerascheck.source.code import without_comments
 from kerascheck.source.python import Deep, parsed
-from kerascheck.syntax.from_ast import NEWLINE, TRIVIA, NoCounterpart, Place, Reader
+from kerascheck.syntax.from_ast import NEWLINE, NoCounterpart, Place, Reader, skip
 
 _INSIGNIFICANT = frozenset(
     "lpar rpar comma semicolon equal colon operator ops dot lbracket rbracket lbrace rbrace header footer "
@@ -34,12 +34,6 @@ _FORM_FEED = re.compile(r"(?m)^\f+")
 
 _NEAR = 100
 """Characters before an argument that are looked at."""
-
-
-def _past_trivia(text: str, position: int) -> int:
-    """Where the next token is."""
-    found = TRIVIA.match(text, position)
-    return position if found is None else found.end()
 
 
 _Node = TypeVar("_Node", bound=cst.CSTNode)
@@ -136,15 +130,6 @@ def alike(one: object, other: object) -> bool:
         elif one != other:
             return False
     return True
-
-
-def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """The significant nodes directly below ``node``, in source order."""
-    for value in _FIELDS[type(node)](node):
-        if isinstance(value, (tuple, list)):
-            yield from (item for item in value if _IS_NODE[type(item)])
-        elif _IS_NODE[type(value)]:
-            yield value  # type: ignore[misc]
 
 
 _VALIDATE = cst.CSTNode.__post_init__
@@ -318,9 +303,14 @@ class Tree:
             elif isinstance(node, (cst.Import, cst.ImportFrom)):
                 self.imports.append(node)
 
-    def children(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    @staticmethod
+    def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """The significant nodes directly below ``node``, in source order."""
-        return children(node)
+        for value in _FIELDS[type(node)](node):
+            if isinstance(value, (tuple, list)):
+                yield from (item for item in value if _IS_NODE[type(item)])
+            elif _IS_NODE[type(value)]:
+                yield value  # type: ignore[misc]
 
     def descendants(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """``node`` and everything significant below it, in source order, without recursion."""
@@ -388,7 +378,7 @@ class Tree:
         reader, arg = self._reader, self.parents[node]
         assert reader is not None
         start, end = reader.range_of(told)
-        if not self._parsed.startswith(")", _past_trivia(self._parsed, end)):
+        if not self._parsed.startswith(")", skip(self._parsed, end)):
             return False
         first = max(0, start - _NEAR)
         before = first + len(self._parsed[first:start].rstrip(" \t")) - 1
@@ -396,7 +386,7 @@ class Tree:
         if not isinstance(arg, cst.Arg) or not isinstance(call, cst.Call):
             return True
         func = reader.told.get(call.func)
-        opens = func is not None and _past_trivia(self._parsed, reader.range_of(func)[1]) == before
+        opens = func is not None and skip(self._parsed, reader.range_of(func)[1]) == before
         return not opens and self._parsed[before] not in ",="
 
     def is_parenthesised(self, node: cst.BaseExpression) -> bool:

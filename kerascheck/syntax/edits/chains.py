@@ -11,14 +11,12 @@ from kerascheck.finding import Edit
 from kerascheck.syntax.edits.contract import CannotEdit, Edits, checked, insert
 from kerascheck.syntax.edits.expressions import PRIMARIES, append_method, callee_of, own_line_dot
 from kerascheck.syntax.edits.lines import (
-    NEWLINE,
     comments_above,
     continues,
     indent_at,
     newline_of,
     next_line,
     past_comment,
-    skip,
     start_of_line,
     starts_line,
     tail_at,
@@ -35,6 +33,7 @@ from kerascheck.syntax.edits.statements import (
     position_in_block,
     small_statement,
 )
+from kerascheck.syntax.from_ast import NEWLINE, skip
 from kerascheck.syntax.tree import Tree
 
 

@@ -14,12 +14,12 @@ from kerascheck.syntax.edits.lines import (
     newline_of,
     next_line,
     past_comment,
-    skip,
     start_of_line,
     starts_line,
     tail_at,
 )
 from kerascheck.syntax.edits.ranges import comma_of, dot_of, is_bare_generator, outer
+from kerascheck.syntax.from_ast import skip
 from kerascheck.syntax.tree import Tree
 
 _OPERAND_OF = (

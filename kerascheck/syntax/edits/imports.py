@@ -16,12 +16,12 @@ from kerascheck.syntax.edits.lines import (
     BLANK_LINE,
     COMMENT_LINE,
     FIRST_LINES,
-    NEWLINE,
     in_newlines_of,
     newline_of,
     next_line,
 )
 from kerascheck.syntax.edits.ranges import end_of_code
+from kerascheck.syntax.from_ast import NEWLINE
 from kerascheck.syntax.names import canonical
 from kerascheck.syntax.tree import Tree
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-from kerascheck.syntax.from_ast import TRIVIA
+from kerascheck.syntax.from_ast import NEWLINE
 from kerascheck.syntax.tree import Tree
 
 TAIL = re.compile(r"[ \t\f]*(#[^\r\n]*)?(?=[\r\n]|\Z)")
-NEWLINE = re.compile(r"\r\n?|\n")
 BLANK_LINE = re.compile(r"[ \t\f]*(?:[\r\n]|\Z)")
 _INDENT = re.compile(r"[ \t\f]*")
 COMMENT_LINE = re.compile(r"[ \t\f]*#")
@@ -19,10 +18,6 @@ def past(pattern: re.Pattern[str], text: str, position: int) -> int:
     """The end of what matches at ``position``, which itself where nothing does."""
     found = pattern.match(text, position)
     return position if found is None else found.end()
-
-
-def skip(text: str, position: int) -> int:
-    return past(TRIVIA, text, position)
 
 
 def start_of_line(text: str, position: int) -> int:

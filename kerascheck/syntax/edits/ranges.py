@@ -6,7 +6,7 @@ import re
 
 import libcst as cst
 
-from kerascheck.syntax.edits.lines import skip
+from kerascheck.syntax.from_ast import skip
 from kerascheck.syntax.tree import Tree
 
 Line = cst.SimpleStatementLine | cst.SimpleStatementSuite
