@@ -9,9 +9,16 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from abc import ABCMeta
 from typing import Any
 
 import libcst as cst
+
+
+class _Plain(ABCMeta):
+    """Whose instances are asked for in C: that a class may be registered as a subclass is nothing that libcst makes use of."""
+
+    __instancecheck__ = type.__instancecheck__  # type: ignore[assignment]
 
 
 def quicken() -> None:
@@ -28,6 +35,9 @@ def quicken() -> None:
                 delattr(cls, name)
     # Identity decides for both, but that of object is no function in Python, and nodes are looked up hundreds of thousands of times.
     cst.CSTNode.__hash__ = object.__hash__  # type: ignore[method-assign]
+    for cls in classes:
+        if type(cls) is ABCMeta:
+            cls.__class__ = _Plain  # type: ignore[assignment]
     classes = [cls for cls in classes if not inspect.isabstract(cls)]
     known: dict[str, Any] = {}
     exec("\n".join(_constructor(number, cls, known) for number, cls in enumerate(classes)), known)
