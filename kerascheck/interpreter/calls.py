@@ -90,6 +90,7 @@ class Calls(Machine):
             if any(datasets_in(made)):
                 return made
         instance = Instance(cls, {})
+        self.begin(instance.attributes)
         # Methods that nobody calls still see the object that the program really makes.
         self._instances.setdefault(cls, instance)
         bases = cls.external_bases()

@@ -12,6 +12,8 @@ class _Missing(Value):
 
 
 MISSING = _Missing()
+NEW = object()
+"""Stands for the key of a write that is the making of what is written to."""
 
 
 class Imported(Value):

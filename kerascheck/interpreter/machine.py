@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import libcst as cst
 
 from kerascheck.interpreter.bounds import MAX_ALIKE
-from kerascheck.interpreter.inner_values import MISSING
+from kerascheck.interpreter.inner_values import MISSING, NEW
 from kerascheck.interpreter.joining import join
 from kerascheck.interpreter.place import Place
 from kerascheck.interpreter.values import (
@@ -211,15 +211,22 @@ class Machine(ABC):
         self._trail.append((target, key, target.get(key, MISSING)))
         target[key] = value
 
+    def begin(self, target: dict[Any, Value]) -> None:
+        """Note that what is written to is new: no other way of the program has it, so that nothing is to be taken back there."""
+        self._trail.append((target, NEW, MISSING))
+
     def _taken_back(self, mark: int) -> Written:
         """Undo the writes since ``mark``; returns what they had left."""
         trail = self._trail
         if len(trail) == mark:
             return {}
+        new = {id(target) for target, key, _ in trail[mark:] if key is NEW}
         left: Written = {}
         # From the last write to the first: of several to one place the last is what was left, the first is what there was before.
         while len(trail) > mark:
             target, key, old = trail.pop()
+            if id(target) in new:
+                continue
             place = id(target), key
             if place not in left:
                 left[place] = target, key, target.get(key, MISSING)

@@ -18,7 +18,7 @@ import libcst as cst
 class _Plain(ABCMeta):
     """Whose instances are asked for in C: that a class may be registered as a subclass is nothing that libcst makes use of."""
 
-    __instancecheck__ = type.__instancecheck__  # type: ignore[assignment]
+    __instancecheck__ = type.__instancecheck__
 
 
 def quicken() -> None:
