@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 _POOL_FROM = 10
 """Files to parse from which starting processes pays."""
-_SPREAD_FROM = 200
+_SPREAD_FROM = 20
 """Files to look at from which starting processes pays."""
 _LIGHT_BYTES = 50_000
 """Largest file that is checked without bounds, where processes are dear."""
@@ -559,7 +559,13 @@ def _choose(files: Sequence[File], jobs: int = 1, memo: Memo | None = None) -> l
     if jobs > 1 and len(paths) > _SPREAD_FROM:
         from kerascheck import pool
 
-        for path, (kind, facts) in zip(paths, pool.spread(_classify_recorded, paths, jobs)):
+        loads = pool.can_fork()
+        settings = {file.path: file.settings for file in files}
+        for path, (kind, facts) in zip(paths, pool.spread(_classify_recorded, paths, min(jobs, 1 + len(paths) // 150))):
+            if loads and kind[0] is _Kind.PARSE:
+                # The others are looked at meanwhile.
+                _load([settings[path]])
+                loads = False
             kinds[path] = kind
             if memo is not None:
                 numbers = [memo.record.add(fact) for fact in facts if fact is not None]

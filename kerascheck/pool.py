@@ -33,6 +33,9 @@ from kerascheck.source.discovery import File
 _SAFE_PATH = "PYTHONSAFEPATH"
 """The environment variable of Python's -P."""
 
+_PARTS_EACH = 8
+"""Parts of what is spread for each process."""
+
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
@@ -66,16 +69,15 @@ def _beside_the_working_folder() -> Iterator[None]:
             os.environ[_SAFE_PATH] = given
 
 
-def spread(function: Callable[[_Item], _Result], items: Sequence[_Item], jobs: int) -> list[_Result]:
-    """``[function(item) for item in items]`` in ``jobs`` processes; ``function`` stands at the top of a module."""
+def spread(function: Callable[[_Item], _Result], items: Sequence[_Item], jobs: int) -> Iterator[_Result]:
+    """``map(function, items)`` in ``jobs`` processes, which go on meanwhile; ``function`` stands at the top of a module."""
     with _beside_the_working_folder():
         pool = _context().Pool(jobs, _begin, (registry.used_folders(),))
     with pool as processes:
-        results = processes.map(function, items)
+        yield from processes.imap(function, items, 1 + len(items) // (jobs * _PARTS_EACH))
         processes.close()
         # Its threads end too: later processes can be forked.
         processes.join()
-    return results
 
 
 def _begin(folders: Sequence[str]) -> None:

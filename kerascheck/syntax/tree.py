@@ -20,6 +20,7 @@ from libcst._nodes.internal import CodegenState
 
 from kerascheck.source.code import without_comments
 from kerascheck.source.python import Deep, parsed
+from kerascheck.syntax import nodes
 from kerascheck.syntax.from_ast import NEWLINE, NoCounterpart, Place, Reader, skip
 
 _INSIGNIFICANT = frozenset(
@@ -140,6 +141,7 @@ def _parse(text: str) -> cst.Module:
     take a fifth of its time (libcst 1.8)."""
     try:
         cst.CSTNode.__post_init__ = staticmethod(bool)  # type: ignore[assignment, method-assign]  # a call that does nothing
+        nodes.expect(len(text))
         return cst.parse_module(text)
     finally:
         cst.CSTNode.__post_init__ = _VALIDATE  # type: ignore[method-assign]
