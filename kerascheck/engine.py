@@ -60,7 +60,7 @@ _LARGE_BYTES = 300_000
 """Largest text that is looked into before it is checked."""
 _CHUNK_BYTES = 400_000
 """Largest chunk that one process takes at once; bounds the memory of the trees that it keeps."""
-_CHUNKS_EACH = 4
+_CHUNKS_EACH = 16
 """Chunks for each process at least, so that none waits long for the last."""
 _KEPT_FILES = 200
 """Files whose trees a session keeps, so that its memory is bounded."""

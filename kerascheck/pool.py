@@ -99,10 +99,11 @@ def _serve(pipe: Connection, folders: Sequence[str], is_recorded: bool, inherite
     for other in inherited:
         # A copy that stayed open here would hide the end of the parent from everyone.
         other.close()
-    from kerascheck.syntax import nodes
+    from kerascheck.syntax import nodes, tree
 
     _begin(folders)
     nodes.quicken()
+    tree.forget()
     # What libcst says before it gives up its process is no line for users.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     limits = Limits()

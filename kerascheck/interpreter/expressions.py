@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import libcst as cst
@@ -40,6 +41,7 @@ from kerascheck.interpreter.values import (
     Value,
     constant,
     datasets_in,
+    external,
     holds_tensor,
     options_of,
 )
@@ -48,9 +50,11 @@ from kerascheck.knowledge.classes import KERAS_TENSOR, METRIC_RESULT, star_expor
 from kerascheck.knowledge.datasets import OPTIONS
 from kerascheck.knowledge.devices import LIST_PHYSICAL_DEVICES, PHYSICAL_DEVICE
 from kerascheck.knowledge.python import BUILTINS, item_of
-from kerascheck.syntax.names import canonical
 
 _UNITS_OF_TIME = (60, 3600, 1000, 1_000_000, 1_000_000_000)
+_OF_TIMES = frozenset({cst.Add, cst.Subtract, cst.Multiply, cst.Divide})
+_MAY_BE_TIMES = (Made, Group, Union)
+_SINGLETONS = {"True": Const(True), "False": Const(False), "None": Const(None)}
 _GROUPS: dict[type[cst.CSTNode], str] = {cst.Tuple: "tuple", cst.List: "list", cst.Set: "set"}
 _UFUNCS: dict[type[cst.CSTNode], str] = {
     cst.Add: "numpy.add",
@@ -87,12 +91,12 @@ class Expressions(Machine):
         if isinstance(value, (Imported, Union)):
             value = self._resolved(env, name, value)
         if value is None:
-            if node.value in ("True", "False", "None"):
-                return Const({"True": True, "False": False, "None": None}[node.value])
+            if name in _SINGLETONS:
+                return _SINGLETONS[name]
             for base in self._stars.get(self.module, ()):
-                if star_exports(base, node.value):
-                    return External(canonical(f"{base}.{node.value}"))
-            return External(f"builtins.{node.value}") if node.value in BUILTINS else UNKNOWN
+                if star_exports(base, name):
+                    return external(f"{base}.{name}")
+            return external(f"builtins.{name}") if name in BUILTINS else UNKNOWN
         if isinstance(value, Made) and value.name == VARIABLE and self.scope.traced_by():
             self.record(node, VARIABLE_GET, "__get__", value, Arguments())
         return value
@@ -107,7 +111,7 @@ class Expressions(Machine):
 
     def _of_external(self, value: External, name: str, node: cst.CSTNode) -> Value:
         dotted = f"{value.name}.{name}"
-        return self.set_outside[dotted] if dotted in self.set_outside else External(canonical(dotted))
+        return self.set_outside[dotted] if dotted in self.set_outside else external(dotted)
 
     def _of_instance(self, value: Instance, name: str, node: cst.CSTNode) -> Value:
         found = value.attributes.get(name)
@@ -241,12 +245,14 @@ class Expressions(Machine):
 
     def _timed(self, node: cst.CSTNode, operator: type[cst.CSTNode] | None, left: Value, right: Value) -> Value | None:
         """A difference of two readings of a clock, in whatever unit, a sum of such differences, and one by something else; None for all other values."""
+        if operator not in _OF_TIMES or not (isinstance(left, _MAY_BE_TIMES) or isinstance(right, _MAY_BE_TIMES)):
+            return None
         start, end = reading_of(left), reading_of(right)
         if start is not None and end is not None and operator is cst.Subtract:
             return self.elapsed(node, start, end, each=[start, end] != [left, right])
         times = [next(filter(_is_elapsed, options_of(side)), None) for side in (left, right)]
         elapsed = times[0] or times[1]
-        if elapsed is None or operator not in (cst.Add, cst.Divide, cst.Multiply):
+        if elapsed is None or operator is cst.Subtract:
             return None
         other = right if times[0] else left
         if operator is cst.Add:
@@ -459,7 +465,7 @@ class Expressions(Machine):
     def _number(self, node: cst.Integer | cst.Float) -> Value:
         # int() and float() read all but a few literals, and much faster than literal_eval.
         try:
-            return Const(int(node.value) if isinstance(node, cst.Integer) else float(node.value))
+            return (_integer if type(node) is cst.Integer else _float)(node.value)
         except (ValueError, OverflowError):
             pass
         try:
@@ -488,6 +494,16 @@ class Expressions(Machine):
             self.use("format", node)
         self.record(node, "builtins.format", None, UNKNOWN, Arguments(values))
         return computed("builtins.str", *values)
+
+
+@lru_cache
+def _integer(text: str) -> Const:
+    return Const(int(text))
+
+
+@lru_cache
+def _float(text: str) -> Const:
+    return Const(float(text))
 
 
 def _of_python(operator: cst.BaseBinaryOp, left: Value, right: Value) -> Value:

@@ -13,6 +13,7 @@ from kerascheck.interpreter.inner_values import MISSING, NEW
 from kerascheck.interpreter.joining import join
 from kerascheck.interpreter.place import Place
 from kerascheck.interpreter.values import (
+    MAY_HOLD_DATASETS,
     UNKNOWN,
     Arguments,
     Call,
@@ -47,6 +48,10 @@ Write = tuple[dict[Any, Value], Any, Value]
 """What was written to, the key, and a value."""
 Written = dict[tuple[int, object], Write]
 """What a way through the program left, by place: the identity of what was written to, and the key."""
+
+
+# Of most values the type says that whoever gets them can change nothing.
+_MAY_CHANGE = MAY_HOLD_DATASETS | {Instance}
 
 
 class Start(NamedTuple):
@@ -145,6 +150,8 @@ class Machine(ABC):
     def escape(self, arguments: Arguments, node: cst.CSTNode) -> None:
         """Give values to what is not known: it may read the datasets among them, and change the settings."""
         for value in arguments.values():
+            if type(value) not in _MAY_CHANGE:
+                continue
             if isinstance(value, (Instance, Mapping)):
                 # Settings may come back changed.
                 self.forget(value, Const)

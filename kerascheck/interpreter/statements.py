@@ -43,6 +43,7 @@ from kerascheck.interpreter.values import (
     Union,
     Value,
     constant,
+    external,
     holds_tensor,
     largest,
     options_of,
@@ -333,12 +334,12 @@ class Statements(Machine):
             local = self.module.project.find(self.module, dotted, 0)
             bound = alias.evaluated_alias
             if bound is not None:
-                value: Value = self._module_value(local) if local else External(canonical(dotted))
+                value: Value = self._module_value(local) if local else external(dotted)
                 self._bind_name(bound, value)
             else:
                 first = dotted.partition(".")[0]
                 if local is None:
-                    self._bind_name(first, External(canonical(first)))
+                    self._bind_name(first, external(first))
                 else:
                     self._bind_name(first, self._package(dotted, local))
             self.record(node, "builtins.import", dotted, UNKNOWN, Arguments([Const(dotted)]))
@@ -390,7 +391,7 @@ class Statements(Machine):
                 self._bind_name(bound, self._module_value(inner) if inner else UNKNOWN)
             elif local is None:
                 inner = self.module.project.find(self.module, f"{base}.{name}", 0)
-                self._bind_name(bound, self._module_value(inner) if inner else External(canonical(f"{base}.{name}")))
+                self._bind_name(bound, self._module_value(inner) if inner else external(f"{base}.{name}"))
             else:
                 if local.acts_on_import:
                     self._run_module(local)

@@ -6,6 +6,7 @@ import re
 from collections import Counter as CountOf
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Protocol, TypeVar
 
 import libcst as cst
@@ -15,6 +16,7 @@ from kerascheck.knowledge.runtime import Runtime
 from kerascheck.knowledge.signatures import Signature
 from kerascheck.source import Source
 from kerascheck.syntax.conditions import CONDITIONS, Nested
+from kerascheck.syntax.names import canonical
 from kerascheck.syntax.tree import Tree
 
 Found = TypeVar("Found")
@@ -124,6 +126,12 @@ class External(Value):
     """
 
     name: str
+
+
+@cache
+def external(dotted: str) -> External:
+    """The symbol of a library that a fully qualified name means, canonical or not."""
+    return External(canonical(dotted))
 
 
 @dataclass(eq=False, slots=True)
@@ -683,7 +691,7 @@ def datasets_in(value: Value | None, depth: int = 3) -> Iterator[Dataset]:
         >>> [each.stage.name for each in datasets_in(given)]
         ['tensorflow.data.Dataset.range']
     """
-    return _datasets_in(value, depth) if type(value) in _MAY_HOLD_DATASETS else _NONE
+    return _datasets_in(value, depth) if type(value) in MAY_HOLD_DATASETS else _NONE
 
 
 def _datasets_in(value: Value | None, depth: int) -> Iterator[Dataset]:
@@ -700,7 +708,7 @@ def _datasets_in(value: Value | None, depth: int) -> Iterator[Dataset]:
 
 # Most values are asked, and of most the type answers.
 _NONE: Iterator[Dataset] = iter(())
-_MAY_HOLD_DATASETS = frozenset({Dataset, Union, Group, Mapping, Iteration})
+MAY_HOLD_DATASETS = frozenset({Dataset, Union, Group, Mapping, Iteration})
 _MAY_HOLD_TENSORS = frozenset({Union, Group, Mapping})
 
 

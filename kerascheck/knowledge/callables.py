@@ -325,6 +325,7 @@ GLOBAL_GENERATOR = "tensorflow.random.get_global_generator"
 _RANDOM_STATE = (GENERATOR, GLOBAL_GENERATOR, "tensorflow.random.set_", "keras.random.SeedGenerator")
 
 
+@cache
 def calls_functions(name: str) -> bool:
     """Whether a function may call the functions that it is given, as far as nothing more is known of it."""
     return name in TRACING_WRAPPERS or not name.startswith((KERAS, OF_DATA))

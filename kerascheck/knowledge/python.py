@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import re
+from functools import cache
 
 from kerascheck.knowledge.callables import GFILE_LISTS, LOAD_IMG, TENSOR_LIBRARIES, having
 from kerascheck.knowledge.namespaces import KERAS, TENSORFLOW, TENSORFLOW_DATASETS
@@ -29,6 +30,7 @@ MUTATING_METHODS = frozenset(
 )
 
 
+@cache
 def changes_elsewhere(name: str) -> bool:
     """Whether a function is named like a method that changes what it belongs to, as ``wandb.config.update``."""
     changes = name.count(".") > 1 and name.rpartition(".")[2] in MUTATING_METHODS

@@ -30,19 +30,18 @@ _left: int | None = None
 def quicken() -> None:
     """Make all classes of nodes cheaper to ask about, and have :func:`expect` give them constructors that assign fields and do nothing else.
 
-    Nodes are neither validated nor protected against assignment any more: not for a process that others share. What the parser
-    makes is well formed, and what fixes make is parsed again.
+    Nodes are neither validated nor protected against assignment any more, and those there are have another hash: not for a process
+    that others share. What the parser makes is well formed, and what fixes make is parsed again.
     """
     global _left
-    # Base classes too: an inherited method that is written in Python would make each assignment a call.
+    # From base classes too: an inherited method that is written in Python would make each assignment a call. That identity decides
+    # about equality is what object's own methods say as well.
     for cls in _classes():
-        for name in ("__setattr__", "__delattr__"):
+        for name in ("__setattr__", "__delattr__", "__eq__", "__hash__"):
             if name in cls.__dict__:
                 delattr(cls, name)
         if type(cls) is ABCMeta:
             cls.__class__ = _Plain  # type: ignore[assignment]
-    # Identity decides for both, but that of object is no function in Python, and nodes are looked up hundreds of thousands of times.
-    cst.CSTNode.__hash__ = object.__hash__  # type: ignore[method-assign]
     _left = _PAYS_FROM
 
 

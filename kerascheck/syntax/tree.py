@@ -252,6 +252,11 @@ def tree_of(text: str) -> Tree:
     return tree
 
 
+def forget() -> None:
+    """Keep no tree any more: what one made before :func:`~kerascheck.syntax.nodes.quicken` knows of its nodes is not found again."""
+    _kept.clear()
+
+
 class Tree:
     """A parsed text with parents and positions.
 
@@ -373,6 +378,9 @@ class Tree:
         if isinstance(node, cst.Arg):
             told = reader.told.get(node.value)
             return told if told is not None and not self._may_be_in_parentheses(node.value, told) else None
+        if isinstance(node, (cst.IndentedBlock, cst.SimpleStatementSuite)) and node.body:
+            first, last = reader.told.get(node.body[0]), reader.told.get(node.body[-1])
+            return None if first is None or last is None else (*first[:2], *last[2:])
         return None
 
     def _may_be_in_parentheses(self, node: cst.CSTNode, told: Place) -> bool:
@@ -427,6 +435,9 @@ class Tree:
         starts = self._reader.starts
         first, _, last, _ = self._reader.told[statement]
         first = self._reader.decorated.get(statement, first)
+        # A line may go on with nothing.
+        while last < len(starts) and self._parsed[starts[last - 1] : starts[last]].rstrip("\r\n").endswith("\\"):
+            last += 1
         return starts[first - 1], starts[last] if last < len(starts) else len(self._parsed)
 
     def _note(self, node: cst.CSTNode, written: cst.CSTNode, state: _Offsets, shift: int) -> None:

@@ -93,6 +93,11 @@ def test_statement_ranges(text, statement):
     assert text[start:end] == statement
 
 
+def test_a_statement_whose_last_line_goes_on_with_nothing_is_read_as_written():
+    tree = Tree("f( 1 ) \\\n\ng(2)\n")
+    assert tree.written(first(tree, cst.Call)).whitespace_before_args.value == " "
+
+
 @pytest.mark.parametrize(
     ("text", "line", "column"),
     [
