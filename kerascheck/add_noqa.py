@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from kerascheck import registry
 from kerascheck.finding import Finding
 from kerascheck.rule import CommentsRule
+from kerascheck.source.python import without_warnings
 from kerascheck.source.requirements import kind_of
 from kerascheck.source.suppress import suppression
 from kerascheck.source.suppression import suppressions
@@ -94,6 +94,4 @@ def _means_the_same(source: Source, text: str) -> bool:
 
 
 def _dump(text: str) -> str:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ast.dump(ast.parse(text))
+    return ast.dump(without_warnings(text))

@@ -13,7 +13,6 @@ import functools
 import os
 import re
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -40,7 +39,7 @@ from kerascheck.source.code import without_comments
 from kerascheck.source.discovery import File
 from kerascheck.source.importers import ImportGraph, project_root
 from kerascheck.source.notebook import header_for
-from kerascheck.source.python import Verdict, verdict
+from kerascheck.source.python import Verdict, verdict, without_warnings
 from kerascheck.source.reading import read_bytes
 from kerascheck.source.requirements import is_about_tensorflow, kind_of
 from kerascheck.source.rewriting import edited, programs
@@ -111,9 +110,7 @@ def _triggers_in_code(code: str | bytes) -> frozenset[str]:
 
     ast gives the answer in a third of the time that libcst takes to parse. What it raises for code that it refuses is raised.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tree = ast.parse(code)
+    tree = without_warnings(code)
     words = set()
     layers: list[ast.ClassDef] = []
     for node in _nodes(tree):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
@@ -38,7 +39,10 @@ def literal_of(node: cst.BaseExpression) -> Const | None:
 def text_of(node: cst.SimpleString | cst.ConcatenatedString) -> str | bytes | None:
     """The value of a literal; None where an expression stands in it, or where Python refuses what libcst reads, such as ``"\\U"``."""
     try:
-        return node.evaluated_value
+        with warnings.catch_warnings():
+            # From Python 3.12 on it warns of escapes that it does not know.
+            warnings.simplefilter("ignore")
+            return node.evaluated_value
     except SyntaxError:
         return None
 

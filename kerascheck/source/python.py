@@ -50,6 +50,13 @@ class Deep(Exception):
     """A text is nested deeper than Python compiles: see :attr:`Verdict.DEEP`."""
 
 
+def without_warnings(code: str | bytes) -> ast.Module:
+    """``ast.parse`` that keeps to itself what it thinks of unknown escapes, which Python 3.12 writes on standard error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(code)
+
+
 def parsed(code: str) -> ast.Module:
     """What Python's parser makes of ``code``, whatever the recursion limit is at the moment.
 
@@ -59,9 +66,8 @@ def parsed(code: str) -> ast.Module:
         MemoryError: there is not enough.
     """
     try:
-        with usual_recursion_limit(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(code)
+        with usual_recursion_limit():
+            return without_warnings(code)
     except RecursionError:
         raise Deep from None
     except MemoryError:

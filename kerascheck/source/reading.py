@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import io
 import os
 import re
 import tokenize
-import warnings
 from dataclasses import replace
 from typing import BinaryIO
 
 from kerascheck.source import disk, notebook
+from kerascheck.source.python import without_warnings
 from kerascheck.source.text import BYTE_ORDER_MARK, NEWLINE, Source, Unreadable
 
 _COMMAND = re.compile(r"^[ \t]*[!%]{1,2}[ \t]*[A-Za-z]", re.M)
@@ -96,10 +95,8 @@ def _without_commands(source: Source) -> Source:
 
 
 def _parses(text: str) -> bool:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return False
+    try:
+        without_warnings(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
     return True

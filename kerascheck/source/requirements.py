@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kerascheck.source import disk
+from kerascheck.source.python import without_warnings
 from kerascheck.source.reading import read, read_bytes
 from kerascheck.source.text import Source, Unreadable
 
@@ -505,7 +506,7 @@ def _from_setup_py(text: str) -> Iterator[tuple[str, str]]:
     if not any(word in text for word in ("keras", "tensorflow", "python_requires")):
         return
     try:
-        nodes = list(ast.walk(ast.parse(text)))
+        nodes = list(ast.walk(without_warnings(text)))
         held: dict[str, list[ast.expr]] = {}
         for node in nodes:
             if isinstance(node, (ast.Assign, ast.AugAssign)):

@@ -1,6 +1,7 @@
 """What values become on their way through a program: known where they are known, unknown where they may be another."""
 
 import json
+import warnings
 
 import pytest
 from snippets import MODEL, load, shown, sinks
@@ -81,6 +82,21 @@ def constants(module):
 )
 def test_constants_reach_their_uses(tmp_path, text, expected):
     assert constants(load(tmp_path, text)) == expected
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"train.py": 'import keras\nshow("a\\d" "b")\n'},
+        {"train.py": "import keras\nshow(1)\n", "setup.py": 'setup(install_requires=["keras"], url="a\\d")\n'},
+    ],
+)
+def test_nothing_is_said_of_unknown_escapes_while_a_file_is_read(tmp_path, files):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        module = load(tmp_path, files)
+        assert module.run.calls and module.target
+    assert not said
 
 
 @pytest.mark.parametrize(
