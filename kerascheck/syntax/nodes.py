@@ -57,7 +57,9 @@ def expect(characters: int) -> None:
 
 
 def _classes() -> list[type[cst.CSTNode]]:
-    return [each for each in vars(cst).values() if isinstance(each, type) and cst.CSTNode in each.__mro__]
+    """All classes of nodes, those that libcst keeps to itself among them."""
+    nodes = [each for each in vars(cst).values() if isinstance(each, type) and cst.CSTNode in each.__mro__]
+    return list(dict.fromkeys(base for each in nodes for base in each.__mro__ if cst.CSTNode in base.__mro__))
 
 
 def _give_constructors() -> None:
