@@ -286,7 +286,7 @@ def lint(
     """
     for settings in {file.settings for file in files}:
         registry.validate(settings)
-    jobs = jobs or _processors()
+    jobs = jobs or processors()
     chosen = [each for each in _choose(files, jobs, memo) if each[1] is not _Kind.NOTHING]
     graphs = _graphs((file for file, *_ in chosen if _is_in_graph(file)), configuration, memo)
     # A few are parsed in any case: what they find may be in what they import, of which this run need not know.
@@ -395,10 +395,11 @@ class Session:
         configuration: finds the settings of files.
         noqa: whether ``noqa`` comments silence findings.
         keep: whether files stay as they are meanwhile, so that what was found in one is remembered.
+        jobs: processes to use at most, where they can be had for next to nothing.
     """
 
-    def __init__(self, configuration: Configuration, *, noqa: bool = True, keep: bool = True):
-        self._configuration, self._noqa, self._keep = configuration, noqa, keep
+    def __init__(self, configuration: Configuration, *, noqa: bool = True, keep: bool = True, jobs: int = 1):
+        self._configuration, self._noqa, self._keep, self._jobs = configuration, noqa, keep, jobs
         self._graphs: dict[str, ImportGraph] = {}
         self._analysis = Analysis(noqa=noqa)
         self._pool: pool.Pool | None = None
@@ -445,9 +446,11 @@ class Session:
             return with_large_stack(lambda: [analysis.check(file) for file in files])
         if self._pool is None:
             _load({file.settings for file in files})
-            self._pool = pool.Pool(1)
+            self._pool = pool.Pool(self._jobs)
         found: list[Checked] = []
-        self._pool.check([(list(files), self._noqa, tuple(sources))], found.append)
+        # One after the other: most scripts that import a file take far longer than it does, and none knows how long.
+        parts = [list(files)] if self._jobs == 1 else [[file] for file in files]
+        self._pool.check([(part, self._noqa, tuple(sources)) for part in parts], found.append)
         return found
 
 
@@ -696,7 +699,8 @@ def _chunks(candidates: Sequence[tuple[File, int]], jobs: int = 1) -> list[list[
     return [chunk for _, chunk in chunks]
 
 
-def _processors() -> int:
+def processors() -> int:
+    """How many processors this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on every system

@@ -110,6 +110,7 @@ def _serve(pipe: Connection, folders: Sequence[str], is_recorded: bool, inherite
 
     def work() -> None:
         analysis: Analysis | None = None
+        other: tuple[tuple[Source, ...], Analysis] | None = None
         record = disk.recorded()
         facts, sent = [] if record is None else record.facts, 0
         while True:
@@ -117,11 +118,13 @@ def _serve(pipe: Connection, folders: Sequence[str], is_recorded: bool, inherite
                 files, noqa, sources = pipe.recv()
             except EOFError:
                 return
-            if sources:
-                own = Analysis(sources, noqa=noqa, limits=limits)
-            else:
-                # All chunks of a process agree on noqa.
+            # All chunks of a process agree on noqa.
+            if not sources:
                 own = analysis = analysis or Analysis(noqa=noqa, limits=limits)
+            else:
+                if other is None or other[0] != sources:
+                    other = sources, Analysis(sources, noqa=noqa, limits=limits)
+                own = other[1]
             for file in files:
                 checked = own.check(file)
                 pipe.send((checked, facts[sent:], own.is_full))

@@ -173,10 +173,11 @@ def test_files_that_import_the_one_asked_for_are_looked_at(lint, tmp_path):
     assert (finding.location.path, finding.severity) == ("pkg/b.py", Severity.ERROR)
     (finding,) = lint(files, "other/b.py").findings
     assert finding.severity is Severity.WARNING
-    session = engine.Session(Configuration())
-    for text in (files["pkg/b.py"], KERAS + "\n\nz_mark\n"):
-        (finding,) = session.lint(Source("pkg/b.py", text)).findings
-        assert finding.severity is Severity.ERROR
+    for jobs in (1, 2):
+        session = engine.Session(Configuration(), jobs=jobs)
+        for text, line in ((files["pkg/b.py"], 2), (KERAS + "\n\nz_mark\n", 4), (KERAS + "\nz_mark\n", 3)):
+            (finding,) = session.lint(Source("pkg/b.py", text)).findings
+            assert (finding.severity, finding.location.line) == (Severity.ERROR, line)
 
 
 @pytest.mark.parametrize(
@@ -461,9 +462,10 @@ def test_a_file_that_costs_too_much_is_given_up_and_the_others_go_on(lint, monke
 
 
 @bounded
-def test_a_text_that_costs_too_much_is_given_up_and_the_next_is_linted(lint, monkeypatch):
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_text_that_costs_too_much_is_given_up_and_the_next_is_linted(lint, monkeypatch, jobs):
     monkeypatch.setattr(limits, "SECONDS", 0.2)
-    session = engine.Session(Configuration())
+    session = engine.Session(Configuration(), jobs=jobs)
     for _ in range(2):
         assert "it takes more than 2 s" in errors(session.lint(Source("a.py", KERAS + "spin_here\n")))[0][3]
         assert places(session.lint(Source("a.py", KERAS + "x_mark\n"))) == [("a.py", 2, 1, "KC101")]
@@ -542,7 +544,7 @@ def test_spawned_processes_import_nothing_of_the_working_folder(tmp_path):
         from kerascheck.cli import main
         if __name__ == "__main__":
             sys.platform = "elsewhere"
-            engine._SPREAD_FROM, engine._LIGHT_BYTES, engine._processors = 2, 0, lambda: 2
+            engine._SPREAD_FROM, engine._LIGHT_BYTES, engine.processors = 2, 0, lambda: 2
             main(["--isolated", "--output-format", "concise", "."])
     """
     script = tmp_path / "run_it.py"
