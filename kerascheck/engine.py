@@ -49,8 +49,10 @@ if TYPE_CHECKING:
     from kerascheck import pool
     from kerascheck.fix import Fixed
 
-_POOL_FROM = 10
-"""Files to parse from which starting processes pays."""
+_FEW = 10
+"""Files so few that all are parsed which may have to be."""
+_FORK_FROM, _START_FROM = 3, 10
+"""Files to parse from which another process pays: one that can be forked, and one that has to import everything."""
 _SPREAD_FROM = 20
 """Files to look at from which starting processes pays."""
 _LIGHT_BYTES = 50_000
@@ -290,7 +292,7 @@ def lint(
     chosen = [each for each in _choose(files, jobs, memo) if each[1] is not _Kind.NOTHING]
     graphs = _graphs((file for file, *_ in chosen if _is_in_graph(file)), configuration, memo)
     # A few are parsed in any case: what they find may be in what they import, of which this run need not know.
-    few = len(chosen) <= _POOL_FROM
+    few = len(chosen) <= _FEW
     candidates = [
         (file, size)
         for file, kind, size in chosen
@@ -314,7 +316,7 @@ def lint(
     if candidates:
         from kerascheck import pool
 
-        jobs = min(jobs, 1 + len(candidates) // 10) if len(candidates) > _POOL_FROM else 1
+        jobs = min(jobs, 1 + len(candidates) // (_FORK_FROM if pool.can_fork() else _START_FROM))
         chunks = _chunks(candidates, jobs)
         if pool.can_fork():
             _load({file.settings for file, _ in candidates} if jobs > 1 else ())

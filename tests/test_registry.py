@@ -238,7 +238,7 @@ LAYER = "import keras\nfrom {module} import total\n\nclass Net(keras.layers.Laye
 
 
 def test_a_file_that_lacks_what_its_rules_need_is_parsed_where_it_is_used(tmp_path, monkeypatch):
-    monkeypatch.setattr(engine, "_POOL_FROM", 0)
+    monkeypatch.setattr(engine, "_FEW", 0)
     (tmp_path / "helper.py").write_text(HELPER)
     (tmp_path / "between.py").write_text("from helper import total\n")
     assert engine._kind_of_code(HELPER.encode()) is engine._Kind.IF_USED
