@@ -32,7 +32,7 @@ _IMPORT = re.compile(
 Remember = Callable[[str, Callable[[], list[str]]], list[str]]
 _LINE_END = re.compile(r"(?:\\n)?\",?$", re.M)
 _AS = re.compile(r"\bas\s+\w+")
-_ADDED_PATH = re.compile(r"\bsys\.path\.(?:append|insert)\(([^#\n]*)")
+_ADDED_PATH = re.compile(r"sys\.path\.(?:append|insert)\(([^#\n]*)")
 _ALONE = re.compile(r"\s*(?:\d+\s*,\s*)?[rRuU]*(['\"]).*\1\s*\)?\s*")
 _STRINGS = re.compile(r"\"([^\"\n]*)\"|'([^'\n]*)'")
 
@@ -41,7 +41,9 @@ def added_folders(text: str, folder: str) -> list[str]:
     """The folders that a script in ``folder`` adds to ``sys.path``, as far as the strings tell: those of ``sys.path.append("lib")`` and ``sys.path.insert(0, HERE + "/lib")``."""
     found = []
     for match in _ADDED_PATH.finditer(text):
-        if "#" in text[text.rfind("\n", 0, match.start()) + 1 : match.start()]:
+        before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+        # A word boundary in the pattern would keep re from searching for its first letters.
+        if "#" in before or re.search(r"\w$", before):
             continue
         added = "/".join(first or second for first, second in _STRINGS.findall(match[1]))
         # Behind a name or a call, a path that begins with a slash goes on from there.
@@ -96,6 +98,8 @@ class ImportGraph:
         for path in self._files:
             stem = path.rpartition(".")[0]
             self._modules[os.path.dirname(stem) if os.path.basename(stem) == "__init__" else stem] = path
+        # Most imports are of what has no file here.
+        self._words = {word for module in self._modules for word in module.split(os.sep)}
         self._importers: dict[str, set[str]] = {}
         among = disk.digest_of(self._files)
         for path in self._files:
@@ -127,11 +131,14 @@ class ImportGraph:
                     yield target
 
     def _resolve(self, importer: str, name: str, level: int) -> str | None:
+        inner = name.split(".")
+        if inner[0] not in self._words:
+            return None
         folder = os.path.dirname(importer)
         for _ in range(level - 1):
             folder = os.path.dirname(folder)
         for _ in range(1 if level else _SEARCHED_FOLDERS):
-            found = self._modules.get(os.path.join(folder, *name.split(".")))
+            found = self._modules.get(os.path.join(folder, *inner))
             if found is not None and found != importer:
                 return found
             if folder == self._root:
