@@ -6,7 +6,6 @@ can: rules are executed, and a linter that runs what a configuration file or the
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import re
 import sys
@@ -14,8 +13,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kerascheck.config import ConfigError
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
 
 GROUP = "kerascheck.rules"
 
@@ -46,8 +49,12 @@ def packaged() -> Iterator[Shipment]:
     Raises:
         ConfigError: a package names something else than a folder of its own.
     """
-    found: dict[str, importlib.metadata.Distribution] = {}
-    for distribution in importlib.metadata.distributions(path=_path()):
+    if not _may_be_any():
+        return
+    from importlib import metadata
+
+    found: dict[str, Distribution] = {}
+    for distribution in metadata.distributions(path=_path()):
         if GROUP in (distribution.read_text("entry_points.txt") or ""):
             # As for imports, the first of a name hides the others.
             found.setdefault(re.sub(r"[-_.]+", "-", distribution.metadata["Name"]).lower(), distribution)
@@ -55,6 +62,32 @@ def packaged() -> Iterator[Shipment]:
         for entry in distribution.entry_points:
             if entry.group == GROUP:
                 yield Shipment(_folder(entry.value, package), f"the package {package}")
+
+
+def _may_be_any() -> bool:
+    """Whether a package may name a folder: ``importlib.metadata`` takes longer to import than many a file to check, and most
+    machines have none."""
+    if any(finder is not PathFinder and hasattr(finder, "find_distributions") for finder in sys.meta_path):
+        return True
+    for folder in _path():
+        try:
+            names = os.listdir(folder or os.curdir)
+        except NotADirectoryError:
+            # An archive.
+            return True
+        except OSError:
+            continue
+        if any(name.lower().endswith("-info") and _speaks_of_rules(os.path.join(folder, name)) for name in names):
+            return True
+    return False
+
+
+def _speaks_of_rules(folder: str) -> bool:
+    try:
+        with open(os.path.join(folder, "entry_points.txt"), "rb") as file:
+            return GROUP.encode() in file.read()
+    except OSError:
+        return False
 
 
 def _path() -> list[str]:
