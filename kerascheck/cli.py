@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import sys
@@ -64,6 +65,7 @@ class _Commands(click.Group):
         if cmd_name in _RUNNING_COMMANDS:
             from importlib import import_module
 
+            gc.enable()
             command: click.Command = getattr(import_module(_RUNNING_COMMANDS[cmd_name]), cmd_name)
             return command
         return super().get_command(ctx, cmd_name)
@@ -223,6 +225,8 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
 
     paths = paths or (".",)
     _refuse_contradictions(paths, options)
+    if options["watch"] or options["fix"] or options["diff"]:
+        gc.enable()
     if options["unsafe_fixes"] and not (options["fix"] or options["diff"] or options["quiet"]):
         click.echo("warning: --unsafe-fixes applies nothing by itself; add --fix or --diff", err=True)
     try:
@@ -993,7 +997,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run() -> NoReturn:
-    """:func:`main` for a process of its own, which ends at once: to take apart all objects first takes a tenth of a second."""
+    """:func:`main` for a process of its own, which ends at once: to take apart all objects first takes a tenth of a second.
+
+    Nor is garbage looked for, unless what it does goes on for long: a thirtieth of the time goes into that.
+    """
+    gc.disable()
     try:
         main()
     except SystemExit as end:

@@ -275,9 +275,13 @@ class _Worker:
 
     def stop(self) -> None:
         """End the process."""
+        self.kill()
+        self._process.join()
+
+    def kill(self) -> None:
+        """Have the process end, which takes as long as it has memory to give back."""
         self.pipe.close()
         self._process.terminate()
-        self._process.join()
 
 
 class Pool:
@@ -323,5 +327,7 @@ class Pool:
 
 
 def _stop_all(workers: list[_Worker]) -> None:
+    for worker in workers:
+        worker.kill()
     while workers:
         workers.pop().stop()
