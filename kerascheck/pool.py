@@ -33,7 +33,7 @@ from kerascheck.source.discovery import File
 _SAFE_PATH = "PYTHONSAFEPATH"
 """The environment variable of Python's -P."""
 
-_PARTS_EACH = 8
+_PARTS_EACH = 32
 """Parts of what is spread for each process."""
 
 _Item = TypeVar("_Item")
