@@ -523,9 +523,9 @@ def unwrap_layer(call: Call, inner: Made, *, safe: bool) -> Fix | None:
 def compile_step(module: Module, function: cst.CSTNode) -> Fix | None:
     """Decorate a step with @tf.function; unsafe, for Python in it then runs while tracing only. None where it would raise, or freeze a draw."""
     if not isinstance(function, cst.FunctionDef) or any(
-        _ends_in_python(call)
+        any(each.node is function for each in call.scope.functions())
         for call in module.run.calls
-        if any(each.node is function for each in call.scope.functions())
+        if _ends_in_python(call)
     ):
         return None
 

@@ -401,6 +401,9 @@ class Tree:
 
     def is_parenthesised(self, node: cst.BaseExpression) -> bool:
         """Whether ``node`` stands in parentheses of its own."""
+        parent = self.parents.get(node)
+        if isinstance(parent, cst.Attribute) and parent.attr is node:
+            return False
         told = None if self._reader is None else self._reader.told.get(node)
         # libcst parses the whole statement for the answer.
         return (told is None or self._may_be_in_parentheses(node, told)) and bool(self.written(node).lpar)

@@ -161,8 +161,9 @@ def _trained_at(module: Module, place: Place, call: Call) -> tuple[list[Model], 
         return list(found.values()), frozenset(
             receiver_text(call) if option is UNKNOWN else option for option in others
         )
-    inside = (each for each in module.run.calls if any(scope.node is place.node for scope in each.scope.chain()))
-    applied = (option for each in inside if each.attribute == "__call__" for option in options_of(each.receiver))
+    objects = (each for each in module.run.calls if each.attribute == "__call__")
+    inside = (each for each in objects if any(scope.node is place.node for scope in each.scope.chain()))
+    applied = (option for each in inside for option in options_of(each.receiver))
     return list({id(option): known[id(option)] for option in applied if id(option) in known}.values()), frozenset()
 
 

@@ -47,6 +47,9 @@ def comma_of(tree: Tree, arg: cst.Arg) -> int | None:
     after = skip(tree.text, tree.range_of(arg.value)[1])
     if tree.text.startswith(",", after):
         return after
+    if tree.text.startswith(")", after) and not tree.is_parenthesised(arg.value):
+        # Those of the call.
+        return None
     comma = tree.written(arg).comma
     return tree.range_of(comma)[0] if isinstance(comma, cst.Comma) else None
 
