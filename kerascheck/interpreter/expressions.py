@@ -52,6 +52,8 @@ from kerascheck.knowledge.devices import LIST_PHYSICAL_DEVICES, PHYSICAL_DEVICE
 from kerascheck.knowledge.python import BUILTINS, item_of
 
 _UNITS_OF_TIME = (60, 3600, 1000, 1_000_000, 1_000_000_000)
+# No tensor, array or time is among them.
+_PLAIN = frozenset({type(UNKNOWN), Const})
 _OF_TIMES = frozenset({cst.Add, cst.Subtract, cst.Multiply, cst.Divide})
 _MAY_BE_TIMES = (Made, Group, Union)
 _SINGLETONS = {"True": Const(True), "False": Const(False), "None": Const(None)}
@@ -214,6 +216,8 @@ class Expressions(Machine):
     def _combine(self, node: cst.BinaryOperation, left: Value, right: Value) -> Value:
         if isinstance(node.operator, cst.Modulo) and isinstance(constant(left), str):
             return self._text(node, [right])
+        if type(left) in _PLAIN and type(right) in _PLAIN:
+            return _of_python(node.operator, left, right)
         if holds_tensor(left) or holds_tensor(right):
             both = holds_tensor(left) and holds_tensor(right)
             scalar = is_number(right if holds_tensor(left) else left)
@@ -517,6 +521,8 @@ def _of_python(operator: cst.BaseBinaryOp, left: Value, right: Value) -> Value:
                 return Const(operation(left.value, right.value))
             except (ArithmeticError, ValueError):
                 return UNKNOWN
+    if left is UNKNOWN or right is UNKNOWN:
+        return UNKNOWN
     counter = next((side for side in (left, right) if isinstance(side, Counter)), None)
     # What is left of a division are the same few numbers again.
     divides = isinstance(operator, (cst.Modulo, cst.FloorDivide))

@@ -553,7 +553,8 @@ class Statements(Machine):
         merged = dict(second)
         for name, value in first.items():
             other = merged.get(name)
-            merged[name] = value if other is None else (value if other is value else join(value, other))
+            if other is not value:
+                merged[name] = value if other is None else join(value, other)
         return merged
 
     def _try(self, node: cst.Try | cst.TryStar) -> bool:
