@@ -183,6 +183,7 @@ def would_find(path: str, settings: Settings, top: str) -> bool:
 
 def _walk(top: str, configuration: Configuration, result: Discovered) -> Iterator[File]:
     tests_wanted = os.path.basename(top) in _TEST_FOLDERS
+    inside = os.path.join(top, "")
     ignored = _Ignored(top, configuration.for_folder(top).respect_gitignore)
 
     def refuse(problem: OSError) -> None:
@@ -211,7 +212,7 @@ def _walk(top: str, configuration: Configuration, result: Discovered) -> Iterato
             if not disk.is_file(path):
                 result.irregular.append(display_path(path))
                 continue
-            if not (settings.include_tests or tests_wanted) and is_test(os.path.relpath(path, top), top):
+            if not (settings.include_tests or tests_wanted) and is_test(path.removeprefix(inside), top):
                 result.tests_left_out += 1
                 continue
             if kind_of(path) and not _is_about_tensorflow(path):
@@ -327,7 +328,7 @@ class _Ignored:
         while True:
             lines = self._specs.get(folder)
             if lines:
-                relative = os.path.relpath(path, folder).replace(os.sep, "/") + ("/" if is_folder else "")
+                relative = path.removeprefix(os.path.join(folder, "")).replace(os.sep, "/") + ("/" if is_folder else "")
                 verdict = _spec(lines).check_file(relative).include
                 if verdict is not None:
                     return bool(verdict)

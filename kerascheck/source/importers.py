@@ -98,6 +98,7 @@ class ImportGraph:
         for path in self._files:
             stem = path.rpartition(".")[0]
             self._modules[os.path.dirname(stem) if os.path.basename(stem) == "__init__" else stem] = path
+        self._beginnings: dict[str, list[str]] = {}
         # Most imports are of what has no file here.
         self._words = {word for module in self._modules for word in module.split(os.sep)}
         self._importers: dict[str, set[str]] = {}
@@ -131,20 +132,27 @@ class ImportGraph:
                     yield target
 
     def _resolve(self, importer: str, name: str, level: int) -> str | None:
-        inner = name.split(".")
-        if inner[0] not in self._words:
+        if name.partition(".")[0] not in self._words:
             return None
         folder = os.path.dirname(importer)
         for _ in range(level - 1):
             folder = os.path.dirname(folder)
-        for _ in range(1 if level else _SEARCHED_FOLDERS):
-            found = self._modules.get(os.path.join(folder, *inner))
+        inner = name.replace(".", os.sep)
+        for above in self._above(folder)[: 1 if level else None]:
+            found = self._modules.get(above + inner)
             if found is not None and found != importer:
                 return found
-            if folder == self._root:
-                return None
-            folder = os.path.dirname(folder)
         return None
+
+    def _above(self, folder: str) -> list[str]:
+        """What paths begin with that are looked for from a folder, the nearest first."""
+        if folder not in self._beginnings:
+            place, found = folder, [os.path.join(folder, "")]
+            while len(found) < _SEARCHED_FOLDERS and place != self._root:
+                place = os.path.dirname(place)
+                found.append(os.path.join(place, ""))
+            self._beginnings[folder] = found
+        return self._beginnings[folder]
 
     def _resolve_in(self, folders: list[str], importer: str, name: str, level: int) -> str | None:
         found = (self._modules.get(os.path.join(folder, *name.split("."))) for folder in folders if not level)
