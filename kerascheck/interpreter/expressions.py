@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import libcst as cst
@@ -16,7 +15,7 @@ from kerascheck.interpreter.joining import any_of, join
 from kerascheck.interpreter.kinds import is_array, is_number, is_symbolic, is_text, reading_of
 from kerascheck.interpreter.layer_shapes import product
 from kerascheck.interpreter.machine import Machine
-from kerascheck.interpreter.nodes import text_of
+from kerascheck.interpreter.nodes import SINGLETONS, number, text_of
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
@@ -56,7 +55,6 @@ _UNITS_OF_TIME = (60, 3600, 1000, 1_000_000, 1_000_000_000)
 _PLAIN = frozenset({type(UNKNOWN), Const})
 _OF_TIMES = frozenset({cst.Add, cst.Subtract, cst.Multiply, cst.Divide})
 _MAY_BE_TIMES = (Made, Group, Union)
-_SINGLETONS = {"True": Const(True), "False": Const(False), "None": Const(None)}
 _GROUPS: dict[type[cst.CSTNode], str] = {cst.Tuple: "tuple", cst.List: "list", cst.Set: "set"}
 _UFUNCS: dict[type[cst.CSTNode], str] = {
     cst.Add: "numpy.add",
@@ -93,8 +91,8 @@ class Expressions(Machine):
         if isinstance(value, (Imported, Union)):
             value = self._resolved(env, name, value)
         if value is None:
-            if name in _SINGLETONS:
-                return _SINGLETONS[name]
+            if name in SINGLETONS:
+                return SINGLETONS[name]
             for base in self._stars.get(self.module, ()):
                 if star_exports(base, name):
                     return external(f"{base}.{name}")
@@ -467,20 +465,9 @@ class Expressions(Machine):
         return value
 
     def _number(self, node: cst.Integer | cst.Float) -> Value:
-        # int() and float() read all but a few literals, and much faster than literal_eval.
-        try:
-            return (_integer if type(node) is cst.Integer else _float)(node.value)
-        except (ValueError, OverflowError):
-            pass
-        try:
-            return Const(node.evaluated_value)
-        except (ValueError, OverflowError):
-            return UNKNOWN
+        return number(node) or UNKNOWN
 
     def _string(self, node: cst.SimpleString | cst.ConcatenatedString) -> Value:
-        if type(node) is cst.SimpleString and node.value[0] in "\"'" and "\\" not in node.value:
-            width = 3 if node.value[:3] in ('"""', "'''") else 1
-            return Const(node.value[width:-width])
         value = text_of(node)
         return Const(value) if isinstance(value, (str, bytes)) else UNKNOWN
 
@@ -498,16 +485,6 @@ class Expressions(Machine):
             self.use("format", node)
         self.record(node, "builtins.format", None, UNKNOWN, Arguments(values))
         return computed("builtins.str", *values)
-
-
-@lru_cache
-def _integer(text: str) -> Const:
-    return Const(int(text))
-
-
-@lru_cache
-def _float(text: str) -> Const:
-    return Const(float(text))
 
 
 def _of_python(operator: cst.BaseBinaryOp, left: Value, right: Value) -> Value:

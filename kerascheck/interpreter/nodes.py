@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import TypeVar
 
 import libcst as cst
@@ -11,6 +12,7 @@ import libcst as cst
 from kerascheck.interpreter.values import Class, Const, SeenModule
 
 _DERIVATIVES = frozenset({"gradient", "jacobian", "batch_jacobian"})
+SINGLETONS = {"True": Const(True), "False": Const(False), "None": Const(None)}
 Node = TypeVar("Node", bound=cst.CSTNode)
 Found = TypeVar("Found")
 _SCALES = frozenset({"get_scaled_loss", "scale_loss"})
@@ -29,15 +31,32 @@ def dotted_name(node: cst.CSTNode) -> str:
 def literal_of(node: cst.BaseExpression) -> Const | None:
     """The constant that an expression spells out."""
     if isinstance(node, cst.Name):
-        return {"True": Const(True), "False": Const(False), "None": Const(None)}.get(node.value)
+        return SINGLETONS.get(node.value)
     if isinstance(node, cst.Integer):
-        return Const(node.evaluated_value)
+        return number(node)
     value = text_of(node) if isinstance(node, cst.SimpleString) else None
     return None if value is None else Const(value)
 
 
+def number(node: cst.Integer | cst.Float) -> Const | None:
+    """The number that a literal spells out; None where it has more digits than Python reads."""
+    return _number(node.value, isinstance(node, cst.Integer))
+
+
+@lru_cache
+def _number(text: str, is_whole: bool) -> Const | None:
+    try:
+        return Const(int(text, 0) if is_whole else float(text))
+    except ValueError:
+        return None
+
+
 def text_of(node: cst.SimpleString | cst.ConcatenatedString) -> str | bytes | None:
     """The value of a literal; None where an expression stands in it, or where Python refuses what libcst reads, such as ``"\\U"``."""
+    if type(node) is cst.SimpleString and node.value[0] in "\"'" and "\\" not in node.value:
+        # As literal_eval has it, in a tenth of the time.
+        width = 3 if node.value[:3] in ('"""', "'''") else 1
+        return node.value[width:-width]
     try:
         with warnings.catch_warnings():
             # From Python 3.12 on it warns of escapes that it does not know.
