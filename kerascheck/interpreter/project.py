@@ -259,7 +259,7 @@ class Project(Generic[M]):
         bound = {
             package: Pin(bound, Stated(name, ""))
             for name, (package, bound) in _BOUND_BY.items()
-            if re.search(rf"^(?:from|import)[ \t]+{name}\b", module.bare_code, re.M)
+            if name in module.bare_code and re.search(rf"^(?:from|import)[ \t]+{name}\b", module.bare_code, re.M)
         }
         return target_of(self.settings, {**bound, **pins}, SignsOfModule(module))
 
