@@ -53,8 +53,10 @@ _FEW = 10
 """Files so few that all are parsed which may have to be."""
 _FORK_FROM, _START_FROM = 3, 10
 """Files to parse from which another process pays: one that can be forked, and one that has to import everything."""
-_SPREAD_FROM = 20
-"""Files to look at from which starting processes pays."""
+_SPREAD_FROM, _FORK_TO_LOOK_FROM = 200, 20
+"""Files to look at from which starting processes pays, and from which a forked one does, while this one loads the rules."""
+_LOOKED_AT_EACH = 150
+"""Files to look at from which another process pays."""
 _LIGHT_BYTES = 50_000
 """Largest file that is checked without bounds, where processes are dear."""
 _LARGE_BYTES = 300_000
@@ -558,12 +560,13 @@ def _choose(files: Sequence[File], jobs: int = 1, memo: Memo | None = None) -> l
     """What has to be done with each file, and its size."""
     kinds = {file.path: kind for file in files if file.content is None and (kind := _recalled_kind(file.path, memo))}
     paths = [file.path for file in files if file.content is None and file.path not in kinds]
-    if jobs > 1 and len(paths) > _SPREAD_FROM:
+    if jobs > 1 and _pays_to_spread(len(paths)):
         from kerascheck import pool
 
         loads = pool.can_fork()
         settings = {file.path: file.settings for file in files}
-        for path, (kind, facts) in zip(paths, pool.spread(_classify_recorded, paths, min(jobs, 1 + len(paths) // 150))):
+        jobs = min(jobs, 1 + len(paths) // _LOOKED_AT_EACH)
+        for path, (kind, facts) in zip(paths, pool.spread(_classify_recorded, paths, jobs)):
             if loads and kind[0] is _Kind.PARSE:
                 # The others are looked at meanwhile.
                 _load([settings[path]])
@@ -575,6 +578,15 @@ def _choose(files: Sequence[File], jobs: int = 1, memo: Memo | None = None) -> l
     else:
         kinds.update((path, _remembered_kind(path, memo)) for path in paths)
     return [(file, *_kind_of(file, kinds)) for file in files]
+
+
+def _pays_to_spread(files: int) -> bool:
+    """Whether that many files are so many that other processes are to look at them."""
+    if files <= min(_SPREAD_FROM, _FORK_TO_LOOK_FROM):
+        return False
+    from kerascheck import pool
+
+    return files > _SPREAD_FROM or pool.can_fork()
 
 
 def _kind_of(file: File, kinds: Mapping[str, _Sized]) -> _Sized:

@@ -121,7 +121,17 @@ def _defines_tests(path: str) -> bool:
         data = read_bytes(path)
     except OSError:
         return False  # reading it to lint it says why
-    return _DEFINES_TESTS.search(data) is not None and _DEFINES_TESTS.search(_code(path, data)) is not None
+    found = _DEFINES_TESTS.search(data)
+    return found is not None and (
+        _is_code(data[: found.start()]) or _DEFINES_TESTS.search(_code(path, data)) is not None
+    )
+
+
+def _is_code(before: bytes) -> bool:
+    """Whether what stands behind the beginning of a file is certainly neither in a string nor in a comment."""
+    line = before[before.rfind(b"\n") + 1 :]
+    opens = b'"""' in before or b"'''" in before or b"\\" in before
+    return not opens and not any(sign in line for sign in (b"#", b"'", b'"'))
 
 
 def _code(path: str, data: bytes) -> bytes:
