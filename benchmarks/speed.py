@@ -125,10 +125,10 @@ class Tree:
     def session(self) -> list[float]:
         """Milliseconds from each edit of the one file to its findings."""
         from kerascheck.config import Configuration
-        from kerascheck.engine import Session, processors
+        from kerascheck.engine import Session
         from kerascheck.source import read
 
-        session = Session(Configuration(isolated=True), jobs=processors())
+        session = Session(Configuration(isolated=True))
         source = read(str(self.one))
         session.lint(source)
         times = []

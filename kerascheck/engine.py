@@ -65,6 +65,8 @@ _CHUNK_BYTES = 400_000
 """Largest chunk that one process takes at once; bounds the memory of the trees that it keeps."""
 _CHUNKS_EACH = 16
 """Chunks for each process at least, so that none waits long for the last."""
+_PROCESSES = 4
+"""In which a session checks a file and those that import it, at most."""
 _KEPT_FILES = 200
 """Files whose trees a session keeps, so that its memory is bounded."""
 
@@ -399,11 +401,13 @@ class Session:
         configuration: finds the settings of files.
         noqa: whether ``noqa`` comments silence findings.
         keep: whether files stay as they are meanwhile, so that what was found in one is remembered.
-        jobs: processes to use at most, where they can be had for next to nothing.
+        jobs: processes to use at most, where they can be had for next to nothing; the number of usable processors, up to four,
+            where None: each keeps the trees that it needs.
     """
 
-    def __init__(self, configuration: Configuration, *, noqa: bool = True, keep: bool = True, jobs: int = 1):
-        self._configuration, self._noqa, self._keep, self._jobs = configuration, noqa, keep, jobs
+    def __init__(self, configuration: Configuration, *, noqa: bool = True, keep: bool = True, jobs: int | None = None):
+        self._configuration, self._noqa, self._keep = configuration, noqa, keep
+        self._jobs = jobs or min(_PROCESSES, processors())
         self._graphs: dict[str, ImportGraph] = {}
         self._analysis = Analysis(noqa=noqa)
         self._pool: pool.Pool | None = None

@@ -73,6 +73,8 @@ class Plugin:
     def _prepare(cls) -> Any:
         # Made when the first file needs it: most projects that use flake8 have no Keras.
         if cls._configuration is None:
+            import multiprocessing
+
             from kerascheck import engine, registry
             from kerascheck.config import Configuration, Settings, overrides_from
             from kerascheck.finding import Severity
@@ -85,7 +87,10 @@ class Plugin:
             cls._configuration = Configuration(
                 overrides, isolated=options.kerascheck_isolated, file=options.kerascheck_config, default=default
             )
-            cls._session = engine.Session(cls._configuration, noqa=not cls._options.disable_noqa)
+            # Several files flake8 shares among processes itself.
+            alone = multiprocessing.parent_process() is None and options.jobs.n_jobs != 1
+            jobs = None if alone else 1
+            cls._session = engine.Session(cls._configuration, noqa=not options.disable_noqa, jobs=jobs)
         return cls._configuration
 
     def run(self) -> Iterator[tuple[int, int, str, type]]:

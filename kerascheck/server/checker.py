@@ -37,8 +37,6 @@ _OPTIONS = (
     "docs-url",
 )
 """What the editor may state instead of a configuration file: the options of the command line by the same names."""
-_PROCESSES = 4
-"""In which a file and those that import it are checked, at most: each keeps the trees that it needs."""
 _LISTS = frozenset(("select", "ignore", "extend-select", "extend-ignore", "exclude", "extend-exclude"))
 
 
@@ -235,7 +233,7 @@ class _Desk:
     def _outcome(self, question: Lint) -> tuple[Source, File, Outcome]:
         """The source, its file and what linting it gave; raises ConfigError and Unreadable."""
         from kerascheck.config import Configuration
-        from kerascheck.engine import Session, processors
+        from kerascheck.engine import Session
         from kerascheck.outcome import Outcome
         from kerascheck.source.discovery import File, wanted
         from kerascheck.source.requirements import forget
@@ -244,8 +242,7 @@ class _Desk:
         if self._session is None or question.epoch != self._epoch:
             forget()
             self._configuration = Configuration(_overrides(question.options))
-            jobs = min(_PROCESSES, processors())
-            self._session, self._epoch = Session(self._configuration, keep=False, jobs=jobs), question.epoch
+            self._session, self._epoch = Session(self._configuration, keep=False), question.epoch
         settings = self._configuration.for_file(buffer.path)
         if buffer.is_file and not wanted(buffer.path, settings, buffer.top):
             return Source(buffer.path, ""), File(buffer.path, settings), Outcome()
