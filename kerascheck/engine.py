@@ -567,18 +567,20 @@ def _choose(files: Sequence[File], jobs: int = 1, memo: Memo | None = None) -> l
     if jobs > 1 and _pays_to_spread(len(paths)):
         from kerascheck import pool
 
-        loads = pool.can_fork()
         settings = {file.path: file.settings for file in files}
-        jobs = min(jobs, 1 + len(paths) // _LOOKED_AT_EACH)
-        for path, (kind, facts) in zip(paths, pool.spread(_classify_recorded, paths, jobs)):
-            if loads and kind[0] is _Kind.PARSE:
-                # The others are looked at meanwhile.
-                _load([settings[path]])
-                loads = False
-            kinds[path] = kind
-            if memo is not None:
+        found = pool.spread(
+            _classify_recorded,
+            paths,
+            min(jobs, 1 + len(paths) // _LOOKED_AT_EACH),
+            tells=lambda result: result[0][0] is _Kind.PARSE,
+            meanwhile=lambda path: _load([settings[path]]),
+        )
+        for path, result in zip(paths, found):
+            # What ends a process is checked where that costs no other file.
+            kinds[path], facts = result or ((_Kind.PARSE, 0), [])
+            if memo is not None and result is not None:
                 numbers = [memo.record.add(fact) for fact in facts if fact is not None]
-                memo.keep(f"kind {path}", write(kind), numbers)
+                memo.keep(f"kind {path}", write(kinds[path]), numbers)
     else:
         kinds.update((path, _remembered_kind(path, memo)) for path in paths)
     return [(file, *_kind_of(file, kinds)) for file in files]

@@ -10,10 +10,10 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from kerascheck import registry
 from kerascheck.check import (
@@ -33,9 +33,6 @@ from kerascheck.source.discovery import File
 _SAFE_PATH = "PYTHONSAFEPATH"
 """The environment variable of Python's -P."""
 
-_PARTS_EACH = 32
-"""Parts of what is spread for each process."""
-
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
@@ -47,10 +44,6 @@ def can_fork() -> bool:
     """Whether a process can be had for next to nothing: it shares the modules that are loaded already."""
     # Threads do not survive a fork, but what they hold locked does.
     return sys.platform == "linux" and threading.active_count() == 1
-
-
-def _context() -> BaseContext:
-    return multiprocessing.get_context("fork" if can_fork() else "spawn")
 
 
 @contextlib.contextmanager
@@ -69,15 +62,68 @@ def _beside_the_working_folder() -> Iterator[None]:
             os.environ[_SAFE_PATH] = given
 
 
-def spread(function: Callable[[_Item], _Result], items: Sequence[_Item], jobs: int) -> Iterator[_Result]:
-    """``map(function, items)`` in ``jobs`` processes, which go on meanwhile; ``function`` stands at the top of a module."""
-    with _beside_the_working_folder():
-        pool = _context().Pool(jobs, _begin, (registry.used_folders(),))
-    with pool as processes:
-        yield from processes.imap(function, items, 1 + len(items) // (jobs * _PARTS_EACH))
-        processes.close()
-        # Its threads end too: later processes can be forked.
-        processes.join()
+def spread(
+    function: Callable[[_Item], _Result],
+    items: Sequence[_Item],
+    jobs: int,
+    tells: Callable[[_Result], bool],
+    meanwhile: Callable[[_Item], None],
+) -> list[_Result | None]:
+    """``[function(item) for item in items]`` in ``jobs`` processes; None for what one was given that has died.
+
+    Args:
+        function: it stands at the top of a module.
+        meanwhile: called with the first item whose result ``tells``, while the processes go on, where they can be forked.
+    """
+    if not can_fork():
+        with _beside_the_working_folder():
+            pool = multiprocessing.get_context("spawn").Pool(jobs, _begin, (registry.used_folders(),))
+        with pool as processes:
+            return list(processes.map(function, items))
+    found: list[_Result | None] = [None] * len(items)
+    running: dict[Connection, tuple[int, _Forked]] = {}
+    is_told = False
+    try:
+        for first in range(jobs):
+            ours, theirs = multiprocessing.Pipe(duplex=False)
+            running[ours] = first, _Forked(partial(_go_through, function, items[first::jobs], tells, theirs))
+            theirs.close()
+        while running:
+            for pipe in cast(list[Connection], wait(list(running))):
+                first, process = running[pipe]
+                try:
+                    told = pipe.recv()
+                except EOFError:
+                    told = None
+                if isinstance(told, int):
+                    if not is_told:
+                        is_told = True
+                        meanwhile(items[first + told * jobs])
+                    continue
+                if told is not None:
+                    found[first::jobs] = told
+                process.join()
+                del running[pipe]
+    finally:
+        for _, process in running.values():
+            process.terminate()
+            process.join()
+    return found
+
+
+def _go_through(
+    function: Callable[[_Item], _Result], items: Sequence[_Item], tells: Callable[[_Result], bool], pipe: Connection
+) -> None:
+    """Send the number of the first item whose result ``tells``, if any, and in the end all results."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    results: list[_Result] = []
+    is_told = False
+    for number, item in enumerate(items):
+        results.append(function(item))
+        if not is_told and tells(results[-1]):
+            pipe.send(number)
+            is_told = True
+    pipe.send(results)
 
 
 def _begin(folders: Sequence[str]) -> None:

@@ -499,6 +499,19 @@ def test_processes_give_what_one_process_gives(lint, monkeypatch):
         assert (other.findings, other.errors, other.sources) == (alone.findings, alone.errors, alone.sources)
 
 
+@bounded
+def test_a_file_that_kills_the_process_that_looks_at_it_is_checked_for_all_that(lint, monkeypatch):
+    files, parent, classify = many(30), os.getpid(), engine._classify
+    alone = lint(files, jobs=1)
+    monkeypatch.setattr(
+        engine,
+        "_classify",
+        lambda path: os._exit(3) if os.getpid() != parent and "m07" in path else classify(path),
+    )
+    together = lint(files, jobs=3)
+    assert together.findings == alone.findings and len(alone.findings) == sum(range(1, 31))
+
+
 def test_a_file_that_kills_its_process_costs_only_itself(lint):
     files = many(30, **{"d1/m50.py": KERAS + "die_here\n", "d1/m51.py": KERAS + "x_mark\ndie_here\n"})
     seen = []
