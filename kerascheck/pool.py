@@ -103,6 +103,7 @@ def spread(
                 if told is not None:
                     found[first::jobs] = told
                 process.join()
+                pipe.close()
                 del running[pipe]
     finally:
         for _, process in running.values():
