@@ -206,14 +206,17 @@ _IN_CLASS = re.compile(r"^    \w[\w, ]*(?:=|:)", re.M)
 
 
 def _parsed(path: Path) -> ast.Module:
-    """The file of a rule up to the first method of its last class, where nothing but methods follows: to parse all of them
-    would take as long as to lint a short script."""
+    """The file of a rule up to the first method of its last class, where nothing but methods follows, and from its only class on: to parse
+    all of them would take as long as to lint a short script."""
     text = path.read_text(encoding="utf-8")
-    end = text.find("\n    def ", text.rfind("\nclass "))
+    start = text.rfind("\nclass ") + 1
+    end = text.find("\n    def ", start)
     if end >= 0 and not _IN_CLASS.search(text, end):
+        if "class " in text[:start]:
+            start = 0
         # The word may stand in a docstring, or below a decorator.
         with contextlib.suppress(SyntaxError):
-            return ast.parse(text[: end + 1], str(path))
+            return ast.parse(text[start : end + 1], str(path))
     return ast.parse(text, str(path))
 
 
