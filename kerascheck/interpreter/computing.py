@@ -19,11 +19,9 @@ def computed(name: str, *values: Value) -> Made:
         if isinstance(option, Counter) and option.loop is not None
     ]
     operands: dict[str, Value] = {"operands": Group("tuple", list(values))}
-    return Counter(name, None, operands, max(loops, key=_depth)) if loops else Made(name, None, operands)
-
-
-def _depth(scope: Scope) -> int:
-    return sum(1 for _ in scope.chain())
+    return (
+        Counter(name, None, operands, max(loops, key=lambda loop: loop.depth)) if loops else Made(name, None, operands)
+    )
 
 
 def item_of_turn(items: list[Value], loop: Scope) -> Value:

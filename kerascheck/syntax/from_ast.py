@@ -333,11 +333,9 @@ class Reader:
     def _subscript(self, node: ast.Subscript, parent: cst.CSTNode) -> Any:
         inner = node.slice
         several = [inner]
-        if type(inner) is ast.Tuple:
+        if type(inner) is ast.Tuple and inner.elts:
             written = self._written(inner)
-            if not inner.elts or written[0] == "(" and written[-1] == ")" and self._is_in_parentheses(written):
-                several = [inner]
-            else:
+            if not (written[0] == "(" and written[-1] == ")" and self._is_in_parentheses(written)):
                 several = inner.elts
         made = self._begin(cst.Subscript, node, parent)
         _subscript_value(made, self.expression(node.value, made))

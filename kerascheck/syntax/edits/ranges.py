@@ -30,7 +30,7 @@ def outer(tree: Tree, node: cst.BaseExpression) -> tuple[int, int]:
 
 def is_bare_generator(tree: Tree, value: cst.BaseExpression) -> bool:
     """Whether a generator is the only argument of a call, whose parentheses are its own."""
-    return isinstance(value, cst.GeneratorExp) and not tree.written(value).lpar
+    return isinstance(value, cst.GeneratorExp) and not tree.is_parenthesised(value)
 
 
 def dot_of(tree: Tree, attribute: cst.Attribute) -> int:
