@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 import libcst as cst
 
 from kerascheck.interpreter.bounds import MAX_CALLS, MAX_DEPTH, MAX_VISITS
+from kerascheck.interpreter.habits import Habit, kind_of_call, made_anew, only_computes
+from kerascheck.interpreter.inner_values import LATER
 from kerascheck.interpreter.joining import join
 from kerascheck.interpreter.keras_data import is_py_dataset
 from kerascheck.interpreter.machine import Machine, Start
@@ -27,6 +31,7 @@ from kerascheck.interpreter.values import (
     Stage,
     Tensor,
     Value,
+    now,
 )
 from kerascheck.knowledge.callables import TENSOR, TENSOR_ATTRIBUTES, names_tensor, takes_tensor
 from kerascheck.knowledge.classes import KERAS_TENSOR, MODEL, OPTIMIZER, class_of, traced_hook
@@ -56,24 +61,48 @@ class Inlining(Machine):
             stage: the dataset operation that runs it.
         """
         body = function.node
+        how = traced or function.traced
+        kind = kind_of_call(function, arguments, self.scope, how) if stage is None else None
+        habit = self._habits.get(kind)
+        if habit is not None:
+            self.record(node, None, None, function, arguments)
+            self.uses += habit.uses
+            return made_anew(habit.result)
         self._visits[body] = self._visits.get(body, 0) + 1
         too_often = self._visits[body] > MAX_VISITS or self._inlined > MAX_CALLS
         if body in self._active or len(self._active) >= MAX_DEPTH or too_often:
             self.reached.add(body)
+            self._touched = 0
             self.truncated = self.truncated or self._inlined > MAX_CALLS
             self.escape(arguments, node)
             self.use("unknown-call", node)
             return UNKNOWN
         saved = self.module, self.env, self.scope
         self._inlined += 1
-        how = traced or function.traced
         scope = Scope("call", self.scope, self.module, node, function=function, traced=how, stage=stage)
         self.module = function.module
         self.scope = scope
         try:
-            return self._enter(function, function.receiver, arguments)
+            if kind is None or kind in self._habits:
+                return self._enter(function, function.receiver, arguments)
+            return self._learned(kind, function, arguments)
         finally:
             self.module, self.env, self.scope = saved
+
+    def _learned(self, kind: Hashable, function: Function, arguments: Arguments) -> Value:
+        """The result of a function, by running its body; what calls of its kind come to is learned."""
+        kept, calls, uses = self._number_of_records(), len(self.calls), len(self.uses)
+        touched, self._touched, start = self._touched, LATER, now()
+        result = self._enter(function, function.receiver, arguments)
+        left_all = self._touched > start and kept == self._number_of_records()
+        is_habit = left_all and only_computes(result, self.calls[calls:])
+        self._habits[kind] = Habit(result, self.uses[uses:]) if is_habit else None
+        self._touched = min(touched, self._touched)
+        return result
+
+    def _number_of_records(self) -> int:
+        """How much was seen that no call alike can stand for."""
+        return len(self.stages) + len(self.sinks) + len(self.compilations) + len(self.entries)
 
     def _enter(
         self, function: Function, receiver: Value | None, arguments: Arguments | None, tensors: bool = False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from kerascheck.interpreter.values import Class, SeenModule, Value
 
 
@@ -12,6 +14,8 @@ class _Missing(Value):
 
 
 MISSING = _Missing()
+LATER = sys.maxsize
+"""A moment that never comes, as :data:`now` counts them."""
 NEW = object()
 """Stands for the key of a write that is the making of what is written to."""
 

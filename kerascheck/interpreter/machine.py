@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
 import libcst as cst
 
 from kerascheck.interpreter.bounds import MAX_ALIKE
-from kerascheck.interpreter.inner_values import MISSING, NEW
+from kerascheck.interpreter.habits import Habit
+from kerascheck.interpreter.inner_values import LATER, MISSING, NEW
 from kerascheck.interpreter.joining import join
 from kerascheck.interpreter.place import Place
 from kerascheck.interpreter.values import (
@@ -35,6 +36,7 @@ from kerascheck.interpreter.values import (
     Tensor,
     Value,
     datasets_in,
+    now,
     options_of,
 )
 from kerascheck.knowledge.callables import TENSOR
@@ -109,6 +111,10 @@ class Machine(ABC):
         self.mapped: Start | None = None
         # The names that the star imports of a module bring.
         self._stars: dict[SeenModule, list[str]] = {}
+        # Since when the oldest of what was written to is there.
+        self._touched = LATER
+        # What kinds of calls come to; None for one that does more than compute.
+        self._habits: dict[Hashable, Habit | None] = {}
         # Writes to what outlives a function (attributes, items, globals), to take back where ways part.
         self._trail: list[Write] = []
         self.module = module
@@ -125,7 +131,7 @@ class Machine(ABC):
         result: Value = UNKNOWN,
     ) -> Call:
         """Note a call, or what counts as one; see :class:`Call` for the arguments."""
-        self.order += 1
+        self.order = now()
         call = Call(self.module, node, name, attribute, receiver, arguments, self.scope, self.order, result)
         self.calls.append(call)
         updates = name in TRAINING_CALLS or name is None and attribute in TRAINING_METHODS
@@ -213,10 +219,16 @@ class Machine(ABC):
                 for inner in option.over:
                     yield from self.iterated(inner)
 
-    def store(self, target: dict[Key, Value], key: Key, value: Value) -> None:
-        """Write to something that outlives the function at hand."""
+    def store(self, target: dict[Key, Value], key: Key, value: Value, born: int = 0) -> None:
+        """Write to something that outlives the function at hand, and that is there since ``born``: a moment, or 0 for always."""
+        if born < self._touched:
+            self._touched = born
         self._trail.append((target, key, target.get(key, MISSING)))
         target[key] = value
+
+    def touch(self, value: Group | Mapping) -> None:
+        """Note that something is changed."""
+        self._touched = min(self._touched, value.born)
 
     def begin(self, target: dict[Any, Value]) -> None:
         """Note that what is written to is new: no other way of the program has it, so that nothing is to be taken back there."""
@@ -256,7 +268,7 @@ class Machine(ABC):
                 if value is not MISSING and value is not merged:
                     merged = value if merged is MISSING else join(merged, value)
             if merged is not before:
-                self.store(target, key, merged)
+                self.store(target, key, merged, LATER)
 
     def forget(self, value: Value, only: type[Value] = Value) -> None:
         """Every attribute or item of an object that is of this kind may have been replaced."""
@@ -268,15 +280,17 @@ class Machine(ABC):
                 for base in option.cls.ancestry():
                     for name, member in base.members.items() if isinstance(base, Class) else ():
                         if isinstance(member, Const) and name not in held:
-                            self.store(held, name, member)
+                            self.store(held, name, member, option.born)
             for name, item in list(held.items()):
                 if isinstance(item, only):
-                    self.store(held, name, join(item, UNKNOWN))
+                    self.store(held, name, join(item, UNKNOWN), option.born)
             if isinstance(option, Mapping) and only is Value:
+                self.touch(option)
                 option.open, option.most = True, None
 
     def extend(self, group: Group, items: list[Value], *, certain: bool = True) -> None:
         """Add items to a list or set; under a condition, or where they are not ``certain``, it may be without them."""
+        self.touch(group)
         added: int | None = len(items) if certain else None
         for scope in self.scope.way(within="function"):
             certain = certain and scope.kind in ("with", "try")
@@ -291,7 +305,7 @@ class Machine(ABC):
         """Put the items of another dictionary into one."""
         if isinstance(other, Mapping) and not other.open:
             for key, value in other.items.items():
-                self.store(mapping.items, key, value)
+                self.store(mapping.items, key, value, mapping.born)
         else:
             self.forget(mapping)
 

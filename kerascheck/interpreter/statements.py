@@ -197,21 +197,22 @@ class Statements(Machine):
         if not isinstance(constant(key), str):
             self.collect(target, [value])
         if isinstance(base, Mapping) and isinstance(key, Const):
-            self.store(base.items, key.value, value)
+            self.store(base.items, key.value, value, base.born)
         elif base == External("os.environ"):
             self.record(target, "os.environ.__setitem__", "__setitem__", base, Arguments([key, value]))
         elif isinstance(base, Mapping):
+            self.touch(base)
             base.open, base.most = True, None
             for known in list(base.items):
-                self.store(base.items, known, join(base.items[known], value))
-            self.store(base.items, target, value)
+                self.store(base.items, known, join(base.items[known], value), base.born)
+            self.store(base.items, target, value, base.born)
         elif isinstance(base, Group):
             self.extend(base, [value], certain=False)
         elif isinstance(base, Made) and is_array(base):
             # After a condition there may be one group of items for each way.
             groups = [option for option in options_of(base.attributes.get("stored")) if isinstance(option, Group)]
             stored = [item for group in groups for item in group.items]
-            self.store(base.attributes, "stored", Group("list", [*stored, value], open=True))
+            self.store(base.attributes, "stored", Group("list", [*stored, value], open=True), base.born)
 
     def _bind_name(self, name: str, value: Value) -> None:
         if all(map(_may_be_tensor, options_of(value))) and self._is_differentiated(name):
@@ -240,7 +241,7 @@ class Statements(Machine):
                 if isinstance(option, Made) and option.name.startswith(OPTIONS):
                     # Where it is not set, the default holds.
                     option.attributes.setdefault(name, UNKNOWN)
-                self.store(option.attributes, name, value)
+                self.store(option.attributes, name, value, option.born)
             owner = self.class_name(option)
             if owner is not None:
                 self.record(node, f"{owner}.__setattr__", name, option, Arguments([Const(name), value]))
@@ -608,7 +609,9 @@ class Statements(Machine):
         """Do what shows an error on purpose: nobody else is seen to call what only that calls, and it does not count as run."""
         records: tuple[list[Any], ...] = (self.calls, self.sinks, self.stages, self.loops, self.entries, self.uses)
         lengths = [len(record) for record in records]
+        habits, self._habits = self._habits, {}
         action(argument)
+        self._habits = habits
         for record, length in zip(records, lengths):
             del record[length:]
 

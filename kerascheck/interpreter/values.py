@@ -7,6 +7,7 @@ from collections import Counter as CountOf
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import count
 from typing import Any, Protocol, TypeVar
 
 import libcst as cst
@@ -20,6 +21,9 @@ from kerascheck.syntax.names import canonical
 from kerascheck.syntax.tree import Tree
 
 Found = TypeVar("Found")
+
+now = count(1).__next__
+"""A moment: later ones are higher. What can be written to has that of its making, so that old can be told from new."""
 
 
 class Finder(Protocol):
@@ -147,6 +151,11 @@ class Made(Value):
     call: Call | None = None
     attributes: dict[str, Value] = field(default_factory=dict)
 
+    @property
+    def born(self) -> int:
+        """When it was made, as :data:`now` counts; 0 where that is not known."""
+        return 0 if self.call is None else self.call.order
+
 
 @dataclass(eq=False, slots=True)
 class Counter(Made):
@@ -188,6 +197,7 @@ class Group(Value):
     items: list[Value]
     open: bool = False
     most: int | None = None
+    born: int = field(default_factory=now, repr=False, kw_only=True)
 
 
 @dataclass(eq=False, slots=True)
@@ -202,6 +212,7 @@ class Mapping(Value):
     items: dict[Any, Value]
     open: bool = False
     most: int | None = None
+    born: int = field(default_factory=now, repr=False, kw_only=True)
 
 
 @dataclass(eq=False, slots=True)
@@ -284,6 +295,7 @@ class Instance(Value):
 
     cls: Class
     attributes: dict[str, Value]
+    born: int = field(default_factory=now, repr=False, kw_only=True)
 
 
 @dataclass(eq=False, slots=True)
@@ -522,6 +534,7 @@ class Call:
     arguments: Arguments
     scope: Scope
     order: int
+    """When it was seen, as :data:`now` counts."""
     result: Value = UNKNOWN
 
     @property

@@ -257,6 +257,7 @@ def _of_group(machine: Machine, call: Invocation, group: Group) -> Value:
         machine.record(call.node, "builtins.list.insert", call.attribute, group, given)
         machine.extend(group, given.positional[1:2], certain=False)
     elif call.attribute in ("pop", "popleft", "remove", "clear", "sort", "reverse"):
+        machine.touch(group)
         group.open = True
     if call.attribute in ("pop", "popleft"):
         return any_of(group.items)
@@ -276,7 +277,7 @@ def _of_mapping(machine: Machine, call: Invocation, mapping: Mapping) -> Value:
             return mapping.items[key.value]
         if call.attribute == "setdefault" and isinstance(key, Const):
             value = given.get(1, "default") or Const(None)
-            machine.store(mapping.items, key.value, value)
+            machine.store(mapping.items, key.value, value, mapping.born)
             return value
     if call.attribute == "update":
         other = given.get(0, None)

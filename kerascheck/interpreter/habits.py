@@ -1,0 +1,174 @@
+"""Which calls of a function are alike, and what those come to that only compute.
+
+A function that is called from forty places would be run forty times, and so would all that it calls. Where one call has shown that it
+only computes, makes nothing that a rule looks at and changes nothing that was there before, another of its kind is taken to do the same,
+and stands for a call of which nothing more is known. What tells kinds apart is all that may lead another way through the function:
+where it runs, on what object, and which switches, functions and tensors it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import NamedTuple
+
+import libcst as cst
+
+from kerascheck.interpreter.inner_values import Imported
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Arguments,
+    Call,
+    Class,
+    Const,
+    Counter,
+    Function,
+    Group,
+    Instance,
+    Made,
+    Mapping,
+    Scope,
+    SeenModule,
+    Tensor,
+    Union,
+    Value,
+)
+from kerascheck.knowledge.namespaces import KERAS
+from kerascheck.knowledge.python import CLOCKS
+
+_MANY = 8
+"""So many items tell what is in a container."""
+_PLAIN = ("builtins.", "numpy.", "cv2.")
+"""What makes numbers, texts and arrays."""
+
+
+class Habit(NamedTuple):
+    """What calls of one kind come to."""
+
+    result: Value
+    uses: list[tuple[str, cst.CSTNode, SeenModule]]
+    """What they do with tensors, as in :attr:`Machine.uses`."""
+
+
+def kind_of_call(function: Function, arguments: Arguments, scope: Scope, how: str | None) -> Hashable | None:
+    """What alike calls have in common; None where every one is to be followed.
+
+    That is so in the function of a dataset, of which all is asked that it does, and where Python calls compiled code, which rules time and
+    count.
+
+    Args:
+        function: its receiver is bound.
+        scope: where the call is.
+        how: what compiles the function itself.
+    """
+    outside = scope.traced_by()
+    if outside is None and how is not None:
+        return None
+    for frame in scope.frames():
+        if frame.stage is not None:
+            return None
+    # Which loop it is matters to Python alone: in compiled code the body is looked at, not how often it runs.
+    loops: Hashable = scope.loop is None
+    if outside is None:
+        loops = tuple([loop.node for loop in scope.loops(within="program")])
+    given = [_sort(value) for value in arguments.positional]
+    named = [(name, _sort(value)) for name, value in arguments.keywords.items()]
+    rest = arguments.unknown_positional, arguments.unknown_keywords
+    place = how or outside, loops, scope.condition is None
+    return function.node, function.env, _sort(function.receiver), place, tuple(given), tuple(named), rest
+
+
+def only_computes(result: Value, calls: Iterable[Call]) -> bool:
+    """Whether that is all that a function does which returns ``result`` and makes these calls."""
+    return _is_computed(result) and not any(map(_is_of_interest, calls))
+
+
+def made_anew(value: Value) -> Value:
+    """What a call returns that does as one before it: the same, but no object that is the same."""
+    if isinstance(value, Tensor):
+        return Tensor(value.origin, value.call)
+    if isinstance(value, Group):
+        return Group(value.kind, [made_anew(item) for item in value.items], value.open, value.most)
+    if isinstance(value, Mapping):
+        return Mapping({key: made_anew(item) for key, item in value.items.items()}, value.open, value.most)
+    if isinstance(value, Union):
+        return Union(tuple(map(made_anew, value.options)))
+    return Made(value.name) if isinstance(value, Made) else value
+
+
+def _is_computed(value: Value) -> bool:
+    """Whether a value is one of those that :func:`made_anew` makes: a tensor, an array, a number, nothing, what is not known, or a structure
+    of these."""
+    if isinstance(value, Tensor):
+        # What an eager one was computed from is another thing each time.
+        return not value.operands
+    if isinstance(value, (Group, Mapping)):
+        return all(map(_is_computed, value.items if isinstance(value, Group) else value.items.values()))
+    if isinstance(value, Union):
+        return all(map(_is_computed, value.options))
+    if isinstance(value, Made):
+        return value.name.startswith(_PLAIN)
+    return value is UNKNOWN or isinstance(value, Const) and value.value is None
+
+
+def _is_of_interest(call: Call) -> bool:
+    """Whether a call makes or trains what belongs to Keras, or reads a clock: each time counts."""
+    name = call.name
+    if name is None or not name.startswith(KERAS):
+        return name in CLOCKS or call.attribute == "apply_gradients"
+    # A function of Keras, as keras.ops.relu, and what a layer does with tensors, are no more than TensorFlow's.
+    return not name.islower() and not name.endswith(".__call__")
+
+
+def _sort(value: Value | None) -> Hashable:
+    """What values have in common between which no code is seen to choose: the switches, functions and classes in them."""
+    find = _SORTS.get(type(value))
+    return value if find is None else find(value)
+
+
+def _sort_within(value: Value) -> Hashable:
+    """The sort of what an object or a container holds; of an object in it only the class counts."""
+    return value.cls.node if isinstance(value, Instance) else _sort(value)
+
+
+def _sort_of_constant(value: Const) -> Hashable:
+    return value.value if value.value is None or isinstance(value.value, (bool, str)) else Const
+
+
+def _sort_of_instance(value: Instance) -> Hashable:
+    return value.cls.node, tuple([(name, _sort_within(held)) for name, held in value.attributes.items()])
+
+
+def _sort_of_function(value: Function) -> Hashable:
+    return value.node, value.env, value.traced, None if value.receiver is None else _sort_within(value.receiver)
+
+
+def _sort_of_made(value: Made) -> Hashable:
+    return value if value.name.startswith(KERAS) else value.name
+
+
+def _sort_of_group(value: Group) -> Hashable:
+    return value.kind, frozenset(map(_sort_within, value.items[:_MANY]))
+
+
+def _sort_of_mapping(value: Mapping) -> Hashable:
+    return Mapping, frozenset(map(_sort_within, list(value.items.values())[:_MANY]))
+
+
+def _sort_of_union(value: Union) -> Hashable:
+    return frozenset(map(_sort_within, value.options))
+
+
+# A function gets values of the type that the table gives it. The sort of any other value is that value alone.
+_SORTS: dict[type, Callable[..., Hashable]] = {
+    Tensor: type,
+    Imported: type,
+    Const: _sort_of_constant,
+    Instance: _sort_of_instance,
+    Class: lambda value: value.node,
+    Function: _sort_of_function,
+    Made: _sort_of_made,
+    Counter: _sort_of_made,
+    Group: _sort_of_group,
+    Mapping: _sort_of_mapping,
+    Union: _sort_of_union,
+}
