@@ -37,6 +37,8 @@ from kerascheck.knowledge.python import CLOCKS
 
 _MANY = 8
 """So many items tell what is in a container."""
+_DEEP = 4
+"""So deep a structure may be: one that holds itself has no end."""
 _PLAIN = ("builtins.", "numpy.", "cv2.")
 """What makes numbers, texts and arrays."""
 
@@ -95,16 +97,17 @@ def made_anew(value: Value) -> Value:
     return Made(value.name) if isinstance(value, Made) else value
 
 
-def _is_computed(value: Value) -> bool:
+def _is_computed(value: Value, depth: int = _DEEP) -> bool:
     """Whether a value is one of those that :func:`made_anew` makes: a tensor, an array, a number, nothing, what is not known, or a structure
-    of these."""
+    of these that is not too deep."""
     if isinstance(value, Tensor):
         # What an eager one was computed from is another thing each time.
         return not value.operands
     if isinstance(value, (Group, Mapping)):
-        return all(map(_is_computed, value.items if isinstance(value, Group) else value.items.values()))
+        items = value.items if isinstance(value, Group) else value.items.values()
+        return depth > 0 and all(_is_computed(item, depth - 1) for item in items)
     if isinstance(value, Union):
-        return all(map(_is_computed, value.options))
+        return all(_is_computed(option, depth) for option in value.options)
     if isinstance(value, Made):
         return value.name.startswith(_PLAIN)
     return value is UNKNOWN or isinstance(value, Const) and value.value is None
@@ -126,7 +129,9 @@ def _sort(value: Value | None) -> Hashable:
 
 
 def _sort_within(value: Value) -> Hashable:
-    """The sort of what an object or a container holds; of an object in it only the class counts."""
+    """The sort of what a container holds; of an object or another container in it only the class counts, since they may hold each other."""
+    if isinstance(value, (Group, Mapping)):
+        return "container"
     return value.cls.node if isinstance(value, Instance) else _sort(value)
 
 
@@ -135,7 +140,10 @@ def _sort_of_constant(value: Const) -> Hashable:
 
 
 def _sort_of_instance(value: Instance) -> Hashable:
-    return value.cls.node, tuple([(name, _sort_within(held)) for name, held in value.attributes.items()])
+    held = [
+        (name, each.cls.node if isinstance(each, Instance) else _sort(each)) for name, each in value.attributes.items()
+    ]
+    return value.cls.node, tuple(held)
 
 
 def _sort_of_function(value: Function) -> Hashable:
