@@ -1001,7 +1001,10 @@ def run() -> NoReturn:
 
     Nor is garbage looked for, unless what it does goes on for long: a thirtieth of the time goes into that.
     """
+    from kerascheck.syntax.plain import plain_nodes
+
     gc.disable()
+    plain_nodes()
     try:
         main()
     except SystemExit as end:
