@@ -30,6 +30,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -85,9 +86,9 @@ class Tree:
         self.lines = sum(file.read_bytes().count(b"\n") for file in self.files)
         self._cache = folder / f"{self.name}.cache"
 
-    @property
+    @cached_property
     def one(self) -> Path:
-        """A typical script that trains, or the file nearest to its length where none does."""
+        """A typical script that trains, or the file nearest to its length where none does, as they are before any is changed."""
         training = [file for file in self.files if _TRAINS.search(file.read_bytes())] or self.files
         return min(training, key=lambda file: abs(file.read_bytes().count(b"\n") - _TYPICAL_LINES))
 
