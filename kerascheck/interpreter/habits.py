@@ -65,17 +65,18 @@ def kind_of_call(function: Function, arguments: Arguments, scope: Scope, how: st
     outside = scope.traced_by()
     if outside is None and how is not None:
         return None
+    compiled = -1
     for frame in scope.frames():
         if frame.stage is not None:
             return None
-    # Which loop it is matters to Python alone: in compiled code the body is looked at, not how often it runs.
-    loops: Hashable = scope.loop is None
-    if outside is None:
-        loops = tuple([loop.node for loop in scope.loops(within="program")])
+        if frame.traced:
+            compiled = frame.depth
+    # To compiled code it does not matter which loop of Python runs it.
+    loops = tuple([loop.node for loop in scope.loops(within="program") if loop.depth > compiled])
     given = [_sort(value) for value in arguments.positional]
     named = [(name, _sort(value)) for name, value in arguments.keywords.items()]
     rest = arguments.unknown_positional, arguments.unknown_keywords
-    place = how or outside, loops, scope.condition is None
+    place = how or outside, loops, scope.loop is None, scope.condition is None
     return function.node, function.env, _sort(function.receiver), place, tuple(given), tuple(named), rest
 
 

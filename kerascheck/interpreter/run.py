@@ -60,6 +60,7 @@ class Interpreter(Statements, Expressions, Calls, Inlining, Writes):
                 and class_of_bases(cls.external_bases()) == MODEL
             ):
                 self._run_root(call)
+        self._habits.clear()
 
     @property
     def modules(self) -> list[SeenModule]:
