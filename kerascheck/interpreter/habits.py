@@ -129,11 +129,14 @@ def _sort(value: Value | None) -> Hashable:
     return value if find is None else find(value)
 
 
-def _sort_within(value: Value) -> Hashable:
-    """The sort of what a container holds; of an object or another container in it only the class counts, since they may hold each other."""
-    if isinstance(value, (Group, Mapping)):
-        return "container"
+def _sort_of_attribute(value: Value) -> Hashable:
+    """The sort of what an object holds; of another object only the class counts, since they may hold each other."""
     return value.cls.node if isinstance(value, Instance) else _sort(value)
+
+
+def _sort_within(value: Value) -> Hashable:
+    """The sort of what a container holds, of which the same is true of another container."""
+    return "container" if isinstance(value, (Group, Mapping)) else _sort_of_attribute(value)
 
 
 def _sort_of_constant(value: Const) -> Hashable:
@@ -141,14 +144,11 @@ def _sort_of_constant(value: Const) -> Hashable:
 
 
 def _sort_of_instance(value: Instance) -> Hashable:
-    held = [
-        (name, each.cls.node if isinstance(each, Instance) else _sort(each)) for name, each in value.attributes.items()
-    ]
-    return value.cls.node, tuple(held)
+    return value.cls.node, tuple([(name, _sort_of_attribute(held)) for name, held in value.attributes.items()])
 
 
 def _sort_of_function(value: Function) -> Hashable:
-    return value.node, value.env, value.traced, None if value.receiver is None else _sort_within(value.receiver)
+    return value.node, value.env, value.traced, None if value.receiver is None else _sort_of_attribute(value.receiver)
 
 
 def _sort_of_made(value: Made) -> Hashable:

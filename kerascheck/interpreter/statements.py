@@ -201,7 +201,6 @@ class Statements(Machine):
         elif base == External("os.environ"):
             self.record(target, "os.environ.__setitem__", "__setitem__", base, Arguments([key, value]))
         elif isinstance(base, Mapping):
-            self.touch(base)
             base.open, base.most = True, None
             for known in list(base.items):
                 self.store(base.items, known, join(base.items[known], value), base.born)
