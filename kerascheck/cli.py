@@ -1001,10 +1001,10 @@ def run() -> NoReturn:
 
     Nor is garbage looked for, unless what it does goes on for long: a thirtieth of the time goes into that.
     """
-    from kerascheck.syntax.plain import plain_nodes
+    from kerascheck.plain import plain_records
 
     gc.disable()
-    plain_nodes()
+    plain_records()
     try:
         main()
     except SystemExit as end:

@@ -10,6 +10,7 @@ import ast
 import contextlib
 import functools
 import importlib.util
+import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -82,7 +83,7 @@ class Room:
     severity: Severity
     triggers: tuple[str, ...]
     on_by_default: bool
-    documentation: str
+    docstring: str
     kind: type[AnyRule] = Rule
     """The class that its own is derived from."""
     applies: Applies = Rule.applies
@@ -93,6 +94,11 @@ class Room:
     needs: tuple[str, ...] = Rule.needs
     by: str | None = None
     """Who ships it, for messages, as "the package acme-rules"; None for kerascheck itself."""
+
+    @functools.cached_property
+    def documentation(self) -> str:
+        """The rule's page: the docstring of its class without the indentation."""
+        return inspect.cleandoc(self.docstring)
 
     @functools.cached_property
     def rule(self) -> AnyRule:
@@ -192,7 +198,7 @@ def _room(path: Path) -> Room:
         literal("severity"),
         literal("triggers"),
         literal("on_by_default", Rule.on_by_default),
-        ast.get_docstring(rule) or "",
+        ast.get_docstring(rule, clean=False) or "",
         kind,
         _applies(path, attributes.get("applies")),
         literal("fixed_by_default", Rule.fixed_by_default),

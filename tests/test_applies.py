@@ -100,6 +100,6 @@ DOCUMENTED = "One sentence.\n\n## What it does\n\nIt looks.\n\n{silent}## Use in
 )
 def test_the_list_of_a_page_goes_on(silent, expected):
     room = dataclasses.replace(
-        registry.find("KC101"), documentation=DOCUMENTED.format(silent=silent), applies=Applies(keras=">=3")
+        registry.find("KC101"), docstring=DOCUMENTED.format(silent=silent), applies=Applies(keras=">=3")
     )
     assert explain.documentation(room) == DOCUMENTED.format(silent=expected)

@@ -46,22 +46,30 @@ def _setters(cls: type[cst.CSTNode], fields: str) -> list[Callable[[Any, Any], N
 
 
 _new: Callable[[type], Any] = object.__new__
-_OPERATORS: dict[type, cst.CSTNode] = {
-    ast.Add: cst.Add(), ast.Sub: cst.Subtract(), ast.Mult: cst.Multiply(), ast.Div: cst.Divide(), ast.Mod: cst.Modulo(),
-    ast.Pow: cst.Power(), ast.LShift: cst.LeftShift(), ast.RShift: cst.RightShift(), ast.BitOr: cst.BitOr(),
-    ast.BitXor: cst.BitXor(), ast.BitAnd: cst.BitAnd(), ast.FloorDiv: cst.FloorDivide(), ast.MatMult: cst.MatrixMultiply(),
-    ast.And: cst.And(), ast.Or: cst.Or(), ast.Not: cst.Not(), ast.USub: cst.Minus(), ast.UAdd: cst.Plus(),
-    ast.Invert: cst.BitInvert(), ast.Eq: cst.Equal(), ast.NotEq: cst.NotEqual(), ast.Lt: cst.LessThan(),
-    ast.LtE: cst.LessThanEqual(), ast.Gt: cst.GreaterThan(), ast.GtE: cst.GreaterThanEqual(), ast.Is: cst.Is(),
-    ast.IsNot: cst.IsNot(), ast.In: cst.In(), ast.NotIn: cst.NotIn(),
-}  # fmt: skip
-_ASSIGNING: dict[type, cst.CSTNode] = {
-    ast.Add: cst.AddAssign(), ast.Sub: cst.SubtractAssign(), ast.Mult: cst.MultiplyAssign(), ast.Div: cst.DivideAssign(),
-    ast.Mod: cst.ModuloAssign(), ast.Pow: cst.PowerAssign(), ast.LShift: cst.LeftShiftAssign(),
-    ast.RShift: cst.RightShiftAssign(), ast.BitOr: cst.BitOrAssign(), ast.BitXor: cst.BitXorAssign(),
-    ast.BitAnd: cst.BitAndAssign(), ast.FloorDiv: cst.FloorDivideAssign(), ast.MatMult: cst.MatrixMultiplyAssign(),
-}  # fmt: skip
-_ASYNCHRONOUS = cst.Asynchronous()
+
+
+def _one_of_each(classes: dict[type, type[cst.CSTNode]]) -> dict[type, cst.CSTNode]:
+    return {written: _new(cls) for written, cls in classes.items()}
+
+
+_OPERATORS: dict[type, cst.CSTNode] = _one_of_each({
+    ast.Add: cst.Add, ast.Sub: cst.Subtract, ast.Mult: cst.Multiply, ast.Div: cst.Divide, ast.Mod: cst.Modulo,
+    ast.Pow: cst.Power, ast.LShift: cst.LeftShift, ast.RShift: cst.RightShift, ast.BitOr: cst.BitOr,
+    ast.BitXor: cst.BitXor, ast.BitAnd: cst.BitAnd, ast.FloorDiv: cst.FloorDivide, ast.MatMult: cst.MatrixMultiply,
+    ast.And: cst.And, ast.Or: cst.Or, ast.Not: cst.Not, ast.USub: cst.Minus, ast.UAdd: cst.Plus,
+    ast.Invert: cst.BitInvert, ast.Eq: cst.Equal, ast.Lt: cst.LessThan,
+    ast.LtE: cst.LessThanEqual, ast.Gt: cst.GreaterThan, ast.GtE: cst.GreaterThanEqual, ast.Is: cst.Is,
+    ast.IsNot: cst.IsNot, ast.In: cst.In, ast.NotIn: cst.NotIn,
+})  # fmt: skip
+# There are two ways to write it.
+_OPERATORS[ast.NotEq] = cst.NotEqual()
+_ASSIGNING: dict[type, cst.CSTNode] = _one_of_each({
+    ast.Add: cst.AddAssign, ast.Sub: cst.SubtractAssign, ast.Mult: cst.MultiplyAssign, ast.Div: cst.DivideAssign,
+    ast.Mod: cst.ModuloAssign, ast.Pow: cst.PowerAssign, ast.LShift: cst.LeftShiftAssign,
+    ast.RShift: cst.RightShiftAssign, ast.BitOr: cst.BitOrAssign, ast.BitXor: cst.BitXorAssign,
+    ast.BitAnd: cst.BitAndAssign, ast.FloorDiv: cst.FloorDivideAssign, ast.MatMult: cst.MatrixMultiplyAssign,
+})  # fmt: skip
+_ASYNCHRONOUS = _new(cst.Asynchronous)
 
 (_name_value,) = _setters(cst.Name, "value")
 _attribute_value, _attribute_attr = _setters(cst.Attribute, "value attr")
