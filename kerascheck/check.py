@@ -301,7 +301,7 @@ class Analysis:
 
 
 def _triggers_in(module: Module) -> frozenset[str]:
-    return frozenset(trigger for trigger in registry.triggers() if trigger in module.code)
+    return frozenset(filter(module.says, registry.triggers()))
 
 
 def fault_of(room: Room, source: Source, problem: BaseException) -> FileError:

@@ -67,6 +67,7 @@ _MAY_BE_OF_1 = re.compile(
 )
 # The last two are in TensorFlow 1, too, in programs that build no graphs.
 OF_TENSORFLOW_2 = re.compile(r"GradientTape|tf\.function|enable_eager_execution")
+_WORD = re.compile(r"\w+")
 _SESSION = re.compile(r"\bSession\(")
 _DIRECTIVE = re.compile(r"#\s*(?:noqa|kerascheck|KC[A-Z]?\d|type:|pylint|pragma|ruff)", re.I)
 
@@ -197,12 +198,16 @@ class Module:
     @cached_property
     def acts_on_import(self) -> bool:
         """Whether importing it may do more than define things."""
-        return any(word in self.code for word in _ACTS_ON_IMPORT)
+        return any(map(self.says, _ACTS_ON_IMPORT))
 
     @cached_property
     def memory(self) -> dict[Any, Any]:
         """Answers about nodes and texts that are asked for again."""
         return {}
+
+    def says(self, word: str) -> bool:
+        """Whether some characters stand in the code, strings included; without white space but for single blanks."""
+        return self._searched.has(word)
 
     def mentions(self, pattern: re.Pattern[str]) -> bool:
         """Whether a pattern is found in the code, strings included."""
@@ -244,14 +249,14 @@ class Module:
     @cached_property
     def _builds_graph(self) -> bool:
         """Whether placeholders, collections or the runs of a session stand in its own code."""
-        code = self._beside_saved_graphs
-        if "GradientTape" in self.bare_code:
+        if self.says("GradientTape") and "GradientTape" in self.bare_code:
             return False
         # Who asks tensors for their values only resets what is not there.
         return (
             self.mentions(_GRAPH_CODE)
-            and _GRAPH_CODE.search(code) is not None
-            or "reset_default_graph" in code
+            and _GRAPH_CODE.search(self._beside_saved_graphs) is not None
+            or self.says("reset_default_graph")
+            and "reset_default_graph" in self._beside_saved_graphs
             and ".numpy()" not in self.bare_code
         )
 
@@ -291,17 +296,17 @@ class Module:
         gone = {f"{TENSORFLOW}{name}" for name in ONLY_TENSORFLOW_1}
         return any(name in gone and not stands_for_versions(self.tree, node) for node, name in named)
 
+    @cached_property
+    def _words_of_code(self) -> Counter[str]:
+        return Counter(_WORD.findall(self.bare_code))
+
     def _used_modules(self) -> Iterator[Module]:
         """The modules of the tree that it imports and whose names stand in it again, as its code says."""
         for match in gist.IMPORT_LINE.finditer(self.bare_code):
             base = match["base"]
             for part in (match["names"] or match["plain"]).strip("( )").split(","):
                 name, bound = part.split()[:1], part.split()[-1:]
-                if (
-                    not name
-                    or bound != ["*"]
-                    and len(re.findall(rf"\b{re.escape(bound[0].partition('.')[0])}\b", self.bare_code)) < 2
-                ):
+                if not name or bound != ["*"] and self._words_of_code[bound[0].partition(".")[0]] < 2:
                     continue
                 dotted = (base or "").lstrip(".")
                 level = len(base or "") - len(dotted)

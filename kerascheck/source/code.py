@@ -18,7 +18,8 @@ _TOKEN = re.compile(rf"#[^\r\n]*|{STRING}", re.S)
 _BRACKET = re.compile(r"[()\[\]{}]")
 _PREFIXES = frozenset("rRuUbB")
 _BLANKS = frozenset(" \t\f")
-_ROOM = re.compile(" {100,}")
+_LEAST_ROOM = 100 * " "
+_ROOM = re.compile(f"{_LEAST_ROOM}+")
 _STATEMENT = re.compile(rf"(?:[rRuUbB]{{0,2}}{STRING}(?:[ \t\f]|\\\r?\n)*)+(?=[;#\r\n]|\Z)", re.S)
 _HEADER = re.compile(r"[ \t\f]*(?:(?:async|class|def|elif|else|except|finally|for|if|try|while|with)\b|\)).*:\Z", re.S)
 _CHARACTERS = re.compile(r"[^\r\n]+")
@@ -107,7 +108,8 @@ def _statement_at(text: str, quote: int, comment_end: int) -> tuple[int, int]:
 
 def compact(code: str) -> str:
     """Code without its empty lines, white space at the ends of lines and the room of long data: for searches, which long runs of white space slow down."""
-    return "\n".join(line.rstrip() for line in _ROOM.sub(" ", code).splitlines() if line and not line.isspace())
+    shortened = _ROOM.sub(" ", code) if _LEAST_ROOM in code else code
+    return "\n".join(line.rstrip() for line in shortened.splitlines() if line and not line.isspace())
 
 
 def without_strings(code: str) -> str:

@@ -13,7 +13,8 @@ from kerascheck.source import disk, notebook
 from kerascheck.source.python import without_warnings
 from kerascheck.source.text import BYTE_ORDER_MARK, NEWLINE, Source, Unreadable
 
-_COMMAND = re.compile(r"^[ \t]*[!%]{1,2}[ \t]*[A-Za-z]", re.M)
+# A line's end is found faster than a line's start.
+_COMMAND = re.compile(r"\n[ \t]*[!%]{1,2}[ \t]*[A-Za-z]")
 
 
 def display_path(path: str | os.PathLike[str]) -> str:
@@ -86,7 +87,7 @@ def from_text(path: str, text: str, encoding: str = "utf-8", bom: bool = False) 
 
 def _without_commands(source: Source) -> Source:
     """A script that was exported from a notebook with its commands, as that would give it; any other as it is."""
-    if not _COMMAND.search(source.text) or _parses(source.text):
+    if not _COMMAND.search(f"\n{source.text}") or _parses(source.text):
         return source
     text = notebook.blank(source.text)
     if not _parses(text):

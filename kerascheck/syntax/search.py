@@ -18,13 +18,18 @@ else:
 
 _SHORTEST = 3
 """Characters that a word has at least for its search to pay."""
-_MOST_SPELLINGS = 8
+_MOST_SPELLINGS = 100
 """Spellings of one word, as ``[Gg]an`` has two, that are looked for one by one."""
 _COMMON = frozenset("from import keras tensorflow keras. tensorflow. layers return".split())
 """Words that tell nothing, since most files that are searched have them."""
+_EDGE = "\0"
+"""In a word, where a name begins or ends."""
 # These count the groups of the whole pattern.
 _REFERS = re.compile(r"\\[1-9]|\(\?P=|\(\?\(")
 _INLINE_FLAGS = re.compile(r"\(\?[aiLmsux]+\)")
+_NAME = re.compile(r"\w+")
+# Half as long as to search takes.
+_BETWEEN_NAMES = {code: " " for code in range(128) if not _NAME.match(chr(code))}
 
 Part = tuple[frozenset[str] | None, re.Pattern[str]]
 """One of several ways to find a pattern, with words of which one stands wherever that way leads; None without any."""
@@ -41,21 +46,53 @@ class Searched:
     def __init__(self, text: str):
         self._text = text
 
+    def has(self, word: str) -> bool:
+        """Whether some characters stand in the text."""
+        return self._plain.has(word)
+
     def holds(self, pattern: re.Pattern[str]) -> bool:
         """Whether the pattern is found.
 
         Each of its alternatives is looked for only where one of the words is there without which it cannot be: words are
         found ten times as fast.
         """
-        text = self._folded if pattern.flags & re.I else self._text
-        return any(
-            (words is None or any(word in text for word in words)) and part.search(self._text) is not None
-            for words, part in parts_of(pattern)
-        )
+        words_here = self._folded if pattern.flags & re.I else self._plain
+        for words, part in parts_of(pattern):
+            if (words is None or any(map(words_here.has, words))) and part.search(self._text):
+                return True
+        return False
 
     @functools.cached_property
-    def _folded(self) -> str:
-        return self._text.casefold()
+    def _plain(self) -> _Words:
+        text = self._text
+        return _Words(text, text.translate(_BETWEEN_NAMES).split() if text.isascii() else _NAME.findall(text))
+
+    @functools.cached_property
+    def _folded(self) -> _Words:
+        return _Words(self._text.casefold(), map(str.casefold, self._plain.names))
+
+
+class _Words:
+    """A text in which words are looked for among its names first, of which there are few, each once."""
+
+    def __init__(self, text: str, names: Iterable[str]):
+        self._text, self.names = text, frozenset(names)
+        self._joined = "\n".join(self.names)
+
+    def has(self, word: str) -> bool:
+        literal, name, is_whole = _taken_apart(word)
+        if is_whole and name not in self.names or name not in self._joined:
+            return False
+        return name is literal or literal in self._text
+
+
+@functools.cache
+def _taken_apart(word: str) -> tuple[str, str, bool]:
+    """The characters of a word without its edges; what tells most of them that lies in one name; whether it is a name."""
+    literal = word.replace(_EDGE, "")
+    parts = [(match.start() > 0 and match.end() < len(word), len(match[0]), match[0]) for match in _NAME.finditer(word)]
+    is_whole, _, name = max(parts, default=(False, 0, ""))
+    return literal, literal if name == literal else name, is_whole
 
 
 @functools.cache
@@ -71,7 +108,9 @@ def parts_of(pattern: re.Pattern[str]) -> tuple[Part, ...]:
     parts: list[Part] = []
     wordless = []
     for alternative in [text] if whole else _alternatives(text):
-        words = _words(parser.parse(alternative, pattern.flags))  # type: ignore[arg-type]  # it can be iterated
+        # With ASCII alone, names end elsewhere.
+        edge = [] if pattern.flags & re.A else [_EDGE]
+        words = _words(parser.parse(alternative, pattern.flags), edge)  # type: ignore[arg-type]  # it can be iterated
         if words is not None and pattern.flags & re.I:
             words = frozenset(map(str.casefold, words)) if all(map(str.isascii, words)) else None
         if words is None:
@@ -105,24 +144,24 @@ def _alternatives(pattern: str) -> list[str]:
     return [*found, pattern[start:]]
 
 
-def _words(sequence: Iterable[tuple[Any, Any]]) -> frozenset[str] | None:
+def _words(sequence: Iterable[tuple[Any, Any]], edge: list[str]) -> frozenset[str] | None:
     """Words of which one stands wherever a part of a pattern is found: of all that has to be there what tells most; None where nothing tells much."""
     choices: list[frozenset[str]] = []
     run = [""]
     for token, value in sequence:
-        spellings = _characters(token, value)
+        spellings = _spellings(token, value, edge)
         if spellings and len(run) * len(spellings) <= _MOST_SPELLINGS:
-            run = [before + character for before, character in itertools.product(run, spellings)]
+            run = [before + after for before, after in itertools.product(run, spellings)]
             continue
         choices.append(frozenset(run))
         run = [""]
         inner = None
         if token is tokens.SUBPATTERN and not value[1] and not value[2]:
-            inner = _words(value[-1])
+            inner = _words(value[-1], edge)
         elif token is tokens.MAX_REPEAT and value[0]:
-            inner = _words(value[2])
+            inner = _words(value[2], edge)
         elif token is tokens.BRANCH:
-            ways = [_words(way) for way in value[1]]
+            ways = [_words(way, edge) for way in value[1]]
             inner = None if None in ways else frozenset[str]().union(*filter(None, ways))
         if inner:
             choices.append(inner)
@@ -131,14 +170,31 @@ def _words(sequence: Iterable[tuple[Any, Any]]) -> frozenset[str] | None:
     return best if _tells(best) >= _SHORTEST else None
 
 
-def _characters(token: Any, value: Any) -> list[str]:
-    """The characters that one place of a pattern may be; none where these are not listed."""
+def _spellings(token: Any, value: Any, edge: list[str]) -> list[str]:
+    """All that one part of a pattern may be; none where that is not listed."""
     if token is tokens.LITERAL:
         return [chr(value)]
     if token is tokens.IN and all(kind is tokens.LITERAL for kind, _ in value):
         return [chr(code) for _, code in value]
+    if token is tokens.AT and value is tokens.AT_BOUNDARY:
+        return edge
+    if token is tokens.SUBPATTERN and not value[1] and not value[2]:
+        return _all_spellings(value[-1], edge)
+    if token is tokens.BRANCH:
+        ways = [_all_spellings(way, edge) for way in value[1]]
+        return list(itertools.chain(*ways)) if all(ways) else []
     return []
 
 
+def _all_spellings(sequence: Iterable[tuple[Any, Any]], edge: list[str]) -> list[str]:
+    run = [""]
+    for token, value in sequence:
+        spellings = _spellings(token, value, edge)
+        if len(run) * len(spellings) > _MOST_SPELLINGS:
+            return []
+        run = [before + after for before, after in itertools.product(run, spellings)]
+    return run
+
+
 def _tells(words: frozenset[str]) -> int:
-    return min(0 if word in _COMMON else len(word) for word in words)
+    return min(0 if word in _COMMON else len(word) for word in (word.replace(_EDGE, "") for word in words))

@@ -21,6 +21,14 @@ TEXTS = [
     "aa",
     "abab",
     "Session(graph=g)",
+    "tf.app.run()",
+    "import pdf.app",
+    "tf.app_name, atf.applications",
+    "tensorflow.data",
+    "éamp",
+    "İamp amp·x",
+    "x.amp",
+    "a\0b c\0",
 ]
 PATTERNS = [
     r"^\s*(?:from|import)\s+(?:gym|tf_agents|rl)\b|\b[Aa]ctor_?[Cc]ritic",
@@ -35,6 +43,14 @@ PATTERNS = [
     r"\bSession\(\s*graph\s*=\s*(\w+)",
     r"",
     r"a|",
+    r"\b(?:tf|tensorflow)\.(?:app|data)\b",
+    r"\bamp\b",
+    r"amp\b|\bx\.",
+    r"\b\.amp",
+    r"b c|a\x00b",
+    r"(?a)\bamp",
+    r"[.]\b(?:amp|data|[ab]pp)\b",
+    r"(?:[abc][abc][abc][abc][abc])amp|\b(?:(?:x|y)\.amp)",
 ]
 
 
@@ -48,4 +64,37 @@ def test_what_a_search_of_the_whole_text_finds_is_found(pattern, flags):
 def test_words_are_looked_for_first():
     pattern = re.compile(r"^\s*(?:from|import)\s+(?:gymnasium|pettingzoo)\b|\b[Rr]eplay(?:Buffer|Memory)|rl|ab?")
     words = [found for found, _ in parts_of(pattern)]
-    assert words == [{"gymnasium", "pettingzoo"}, {"Replay", "replay"}, None]
+    replay = {f"\0{word}{what}" for word in ("Replay", "replay") for what in ("Buffer", "Memory")}
+    assert words == [{"gymnasium\0", "pettingzoo\0"}, replay, None]
+
+
+def test_names_are_looked_for_as_wholes():
+    """By what a search for the words leaves to the pattern."""
+    (part,) = parts_of(re.compile(r"\b(?:tf|tensorflow)\.(?:app|data)\b|\b(?:amp|half)\b"))[:1]
+    assert part[0] == {f"\0{module}.{name}\0" for module in ("tf", "tensorflow") for name in ("app", "data")}
+    text = Searched("example = pdf.append(half_done, 'tf.append')")
+    asked = {"\0half\0": False, "half": True, "tf.app": True, "\0tf.append\0": True, "\0append(": True, "\0end(": False}
+    assert {word: text.has(word) for word in asked} == asked
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_some_characters_stand_in_a_text_or_not(text):
+    words = [
+        "",
+        "a",
+        "amp",
+        "app",
+        ".amp",
+        "Session(",
+        "tf.",
+        ".",
+        "organ",
+        "a]",
+        "é",
+        "İ",
+        "·",
+        "x | y",
+        "(graph=",
+        "keras import",
+    ]
+    assert [Searched(text).has(word) for word in words] == [word in text for word in words]

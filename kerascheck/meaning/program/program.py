@@ -145,7 +145,7 @@ _PRECISION = re.compile(
     r"mixed_precision|float16|bfloat16|dtype_?polic|fp16|\bamp\b|half_precision|set_policy|LossScaleOpt|\bloss_scale|"
     r"""\bset_floatx\((?!\s*["'])|"""
     r"""(?:["']--?|\bDEFINE_\w+\(\s*["']|\b(?:args|opts?|flags|cfg|conf|config|params|hparams|settings)(?:\.|\[["']))"""
-    r"(?:precision|dtype|half|amp)\b",
+    r"\b(?:precision|dtype|half|amp)\b",
     re.I,
 )
 _TPU = re.compile(r"TPUStrategy|TPUClusterResolver|initialize_tpu_system")
