@@ -150,7 +150,8 @@ def _serve(pipe: Connection, folders: Sequence[str], is_recorded: bool, inherite
 
     _begin(folders)
     nodes.quicken()
-    tree.forget()
+    # What a tree made before knows of its nodes is not found again.
+    tree.tree_of.clear()
     # What libcst says before it gives up its process is no line for users.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     limits = Limits()

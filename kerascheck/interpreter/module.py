@@ -17,10 +17,9 @@ from kerascheck.interpreter.target import Target
 from kerascheck.knowledge.namespaces import TENSORFLOW
 from kerascheck.knowledge.runtime import ONLY_TENSORFLOW_1, Runtime
 from kerascheck.source import Source, disk, gist
-from kerascheck.source.code import compact, without_comments, without_strings
 from kerascheck.source.importers import added_folders
+from kerascheck.syntax.code_text import CodeText, code_text
 from kerascheck.syntax.edits import imports_as_written, names_as_written
-from kerascheck.syntax.search import Searched
 from kerascheck.syntax.tree import Tree, tree_of
 from kerascheck.syntax.written import stands_for_versions
 
@@ -67,7 +66,6 @@ _MAY_BE_OF_1 = re.compile(
 )
 # The last two are in TensorFlow 1, too, in programs that build no graphs.
 OF_TENSORFLOW_2 = re.compile(r"GradientTape|tf\.function|enable_eager_execution")
-_WORD = re.compile(r"\w+")
 _SESSION = re.compile(r"\bSession\(")
 _DIRECTIVE = re.compile(r"#\s*(?:noqa|kerascheck|KC[A-Z]?\d|type:|pylint|pragma|ruff)", re.I)
 
@@ -115,22 +113,18 @@ class Module:
         return self.source.text
 
     @cached_property
+    def _code_text(self) -> CodeText:
+        return code_text(self.source.without_data)
+
+    @property
     def code(self) -> str:
         """The text with comments and docstrings blanked out: offsets are those of the text. Whatever looks for words looks here."""
-        return without_comments(self.source.without_data)
+        return self._code_text.code
 
-    @cached_property
+    @property
     def bare_code(self) -> str:
         """The code with empty strings, for what looks for names alone: what a message says is not done. Offsets differ."""
-        return without_strings(self._compact_code)
-
-    @cached_property
-    def _searched(self) -> Searched:
-        return Searched(self._compact_code)
-
-    @cached_property
-    def _compact_code(self) -> str:
-        return compact(self.code)
+        return self._code_text.bare
 
     def range_of(self, node: cst.CSTNode) -> tuple[int, int]:
         """Where a finding about ``node`` stands: its range, of a compound statement its header, of a method call from the method's name on."""
@@ -207,14 +201,11 @@ class Module:
 
     def says(self, word: str) -> bool:
         """Whether some characters stand in the code, strings included; without white space but for single blanks."""
-        return self._searched.has(word)
+        return self._code_text.says(word)
 
     def mentions(self, pattern: re.Pattern[str]) -> bool:
         """Whether a pattern is found in the code, strings included."""
-        found: bool | None = self.memory.get(pattern)
-        if found is None:
-            found = self.memory[pattern] = self._searched.holds(pattern)
-        return found
+        return self._code_text.mentions(pattern)
 
     def does(self, pattern: re.Pattern[str]) -> bool:
         """Whether a pattern is found in the code, strings excluded."""
@@ -226,10 +217,10 @@ class Module:
         """Whether it needs ``tf.contrib`` while it is imported, which TensorFlow 1 alone has."""
         return self.does(_NEEDS_CONTRIB)
 
-    @cached_property
+    @property
     def import_names(self) -> list[tuple[str, int]]:
         """What the import lines of the code may name: dotted names with their number of leading dots."""
-        return gist.import_names(self.bare_code)
+        return self._code_text.import_names
 
     @cached_property
     def is_graph_code(self) -> bool:
@@ -296,17 +287,13 @@ class Module:
         gone = {f"{TENSORFLOW}{name}" for name in ONLY_TENSORFLOW_1}
         return any(name in gone and not stands_for_versions(self.tree, node) for node, name in named)
 
-    @cached_property
-    def _words_of_code(self) -> Counter[str]:
-        return Counter(_WORD.findall(self.bare_code))
-
     def _used_modules(self) -> Iterator[Module]:
         """The modules of the tree that it imports and whose names stand in it again, as its code says."""
         for match in gist.IMPORT_LINE.finditer(self.bare_code):
             base = match["base"]
             for part in (match["names"] or match["plain"]).strip("( )").split(","):
                 name, bound = part.split()[:1], part.split()[-1:]
-                if not name or bound != ["*"] and self._words_of_code[bound[0].partition(".")[0]] < 2:
+                if not name or bound != ["*"] and self._code_text.words[bound[0].partition(".")[0]] < 2:
                     continue
                 dotted = (base or "").lstrip(".")
                 level = len(base or "") - len(dotted)

@@ -22,6 +22,7 @@ from kerascheck.source.code import without_comments
 from kerascheck.source.python import Deep, parsed
 from kerascheck.syntax import nodes
 from kerascheck.syntax.from_ast import NEWLINE, NoCounterpart, Place, Reader, skip
+from kerascheck.syntax.recent import Recent
 
 _INSIGNIFICANT = frozenset(
     "lpar rpar comma semicolon equal colon operator ops dot lbracket rbracket lbrace rbrace header footer "
@@ -232,29 +233,6 @@ class _Recorded:
             self._start if self._start_node is None else ranges[self._start_node][0],
             self._state.position if self._end_node is None else ranges[self._end_node][1],
         )
-
-
-_KEPT_CHARACTERS = 3_000_000
-_kept: dict[str, Tree] = {}
-
-
-def tree_of(text: str) -> Tree:
-    """The tree of a text, the same as before where that is among the last that were asked for, up to three million characters: an
-    editor asks about a file that changes, among many that do not. Raises :class:`SyntaxProblem`."""
-    tree = _kept.pop(text, None)
-    if tree is None:
-        tree = Tree(text)
-        for other in list(_kept):
-            if sum(map(len, _kept)) + len(text) <= _KEPT_CHARACTERS:
-                break
-            del _kept[other]
-    _kept[text] = tree
-    return tree
-
-
-def forget() -> None:
-    """Keep no tree any more: what one made before :func:`~kerascheck.syntax.nodes.quicken` knows of its nodes is not found again."""
-    _kept.clear()
 
 
 class Tree:
@@ -522,3 +500,7 @@ class Tree:
     def line_of(self, node: cst.CSTNode) -> int:
         """The 1-based line of the text on which ``node`` starts."""
         return bisect_right(self._line_starts, self.range_of(node)[0])
+
+
+tree_of = Recent(Tree, 3_000_000)
+"""The tree of a text, the same as before where that is among the last. Raises :class:`SyntaxProblem`."""

@@ -1,0 +1,69 @@
+"""What the text of a module says to whoever only looks for words in it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cached_property
+
+from kerascheck.source import gist
+from kerascheck.source.code import compact, without_comments, without_strings
+from kerascheck.syntax.recent import Recent
+from kerascheck.syntax.search import Searched
+
+_WORD = re.compile(r"\w+")
+
+
+class CodeText:
+    """A text, and what follows from it alone.
+
+    Args:
+        text: as :attr:`kerascheck.source.Source.without_data` gives it.
+    """
+
+    def __init__(self, text: str):
+        self._text = text
+        self._mentioned: dict[re.Pattern[str], bool] = {}
+
+    @cached_property
+    def code(self) -> str:
+        """The text with comments and docstrings blanked out: offsets are those of the text."""
+        return without_comments(self._text)
+
+    @cached_property
+    def _compact(self) -> str:
+        return compact(self.code)
+
+    @cached_property
+    def bare(self) -> str:
+        """The code with empty strings, for what looks for names alone. Offsets differ."""
+        return without_strings(self._compact)
+
+    @cached_property
+    def _searched(self) -> Searched:
+        return Searched(self._compact)
+
+    def says(self, word: str) -> bool:
+        """Whether some characters stand in the code, strings included; without white space but for single blanks."""
+        return self._searched.has(word)
+
+    def mentions(self, pattern: re.Pattern[str]) -> bool:
+        """Whether a pattern is found in the code, strings included."""
+        found = self._mentioned.get(pattern)
+        if found is None:
+            found = self._mentioned[pattern] = self._searched.holds(pattern)
+        return found
+
+    @cached_property
+    def words(self) -> Counter[str]:
+        """How often each word stands in the bare code."""
+        return Counter(_WORD.findall(self.bare))
+
+    @cached_property
+    def import_names(self) -> list[tuple[str, int]]:
+        """What its import lines may name: dotted names with their number of leading dots."""
+        return gist.import_names(self.bare)
+
+
+code_text = Recent(CodeText, 3_000_000)
+"""The one of a text, the same as before where that is among the last."""
