@@ -23,8 +23,8 @@ def canonical(dotted: str) -> str:
                 dotted = replacement + dotted[len(prefix) :]
                 break
         # keras.layers.recurrent.LSTM and keras.layers.core.dense.Dense are keras.layers.LSTM and Dense.
-        if written := WRITTEN_IN.match(dotted):
-            dotted = f"keras.{written[1]}.{dotted[written.end() :]}"
+        if WRITTEN_IN.match(dotted):
+            dotted = WRITTEN_IN.sub(r"keras.\1.", dotted)
         dotted = _shared(ALIASES.get(dotted, dotted))
     return dotted
 
