@@ -25,10 +25,11 @@ def test_a_text_that_is_longer_than_the_room_is_kept_until_the_next():
 
 
 def test_nothing_is_kept_where_it_fails():
-    recent = Recent(int, 3)
+    recent = Recent(lambda text: [int(text)], 3)
     with pytest.raises(ValueError):
         recent("a" * 9)
-    assert recent("123") is recent("123")
+    one, other = recent("1"), recent("23")
+    assert recent("1") is one and recent("23") is other
 
 
 def test_what_is_cleared_is_made_again_and_leaves_room():
