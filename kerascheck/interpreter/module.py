@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -199,6 +199,11 @@ class Module:
         """Answers about nodes and texts that are asked for again."""
         return {}
 
+    @property
+    def words(self) -> Collection[str]:
+        """The words of the code, strings included."""
+        return self._code_text.words
+
     def says(self, word: str) -> bool:
         """Whether some characters stand in the code, strings included; without white space but for single blanks."""
         return self._code_text.says(word)
@@ -293,7 +298,7 @@ class Module:
             base = match["base"]
             for part in (match["names"] or match["plain"]).strip("( )").split(","):
                 name, bound = part.split()[:1], part.split()[-1:]
-                if not name or bound != ["*"] and self._code_text.words[bound[0].partition(".")[0]] < 2:
+                if not name or bound != ["*"] and self._code_text.bare_counts[bound[0].partition(".")[0]] < 2:
                     continue
                 dotted = (base or "").lstrip(".")
                 level = len(base or "") - len(dotted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Collection
 from functools import cached_property
 
 from kerascheck.source import gist
@@ -54,8 +55,13 @@ class CodeText:
             found = self._mentioned[pattern] = self._searched.holds(pattern)
         return found
 
+    @property
+    def words(self) -> Collection[str]:
+        """The words of the code, strings included."""
+        return self._searched.words
+
     @cached_property
-    def words(self) -> Counter[str]:
+    def bare_counts(self) -> Counter[str]:
         """How often each word stands in the bare code."""
         return Counter(_WORD.findall(self.bare))
 

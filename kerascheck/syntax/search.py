@@ -46,6 +46,11 @@ class Searched:
     def __init__(self, text: str):
         self._text = text
 
+    @property
+    def words(self) -> frozenset[str]:
+        """What stands in it of letters, digits and underscores."""
+        return self._plain.names
+
     def has(self, word: str) -> bool:
         """Whether some characters stand in the text."""
         return self._plain.has(word)

@@ -4,6 +4,9 @@ import json
 
 import pytest
 from command import kerascheck
+from snippets import load
+
+from kerascheck.meaning.models.precision import full_precision_trainings
 
 LATE = """import tensorflow as tf
 import os
@@ -239,3 +242,55 @@ def test_what_a_training_in_float32_is_told(tmp_path, code, message, because, re
     ]
     assert finding["message"].endswith(message) and because in finding["because"], finding
     assert [place["line"] for place in finding["related"]] == related
+
+
+LARGE = """from tensorflow import keras
+from own import Scaling, Plain
+
+model = keras.Sequential([keras.Input((224, 224, 3)), keras.applications.ResNet50(weights=None), Scaling(), Plain()])
+model.compile("adam", "mse")
+model.fit(images, labels, epochs=9)
+"""
+OWN = """from tensorflow import keras
+from through import prepared
+
+class Scaling(keras.layers.Layer):
+    def call(self, x):
+        return prepared(x)
+
+class Plain(keras.layers.Layer):
+    def call(self, x):
+        return x + 1
+"""
+THROUGH = """from numbers_of import mean
+class Other:
+    def call(self, x):
+        return x
+def prepared(x):
+    return x - mean()
+"""
+UNRELATED = """from tensorflow import keras
+class Unrelated(keras.layers.Layer):
+    def call(self, x):
+        return x * 2
+def helper(x):
+    return x
+"""
+
+
+def test_functions_that_compute_in_float32_are_found_through_those_that_call_them(tmp_path):
+    """A module that only calls another that writes the type down is read; one that calls neither is not even parsed."""
+    numbers = "import unrelated\nimport tensorflow as tf\ndef mean():\n    return tf.constant([0.5, 0.1, 0.2])\n"
+    files = {
+        "train.py": LARGE,
+        "own.py": OWN,
+        "through.py": THROUGH,
+        "numbers_of.py": numbers,
+        "unrelated.py": UNRELATED,
+    }
+    module = load(tmp_path, files)
+    (training,) = full_precision_trainings(module)
+    places = training.computing + training.doubtful
+    assert [(place.module.path.name, place.node.name.value) for place in places] == [("numbers_of.py", "mean")]
+    (unrelated,) = [each for each in module.project.imported(module) if each.path.name == "unrelated.py"]
+    assert "tree" not in vars(unrelated)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -61,6 +61,7 @@ _FLOAT32 = re.compile(
 )
 _WHOLE_NUMBERS = re.compile(r"\b(?:constant|convert_to_tensor)\([\s\d,()\[\]-]*\)")
 _CALLED = re.compile(r"\b([A-Za-z_]\w*)\(")
+_HELPER = re.compile(r"\bdef ([A-Za-z_]\w*)\((?!self\b|cls\b)")
 _KERAS_STEP = re.compile(r"\bsuper\([^)]*\)\.train_step\(")
 
 # So many parameters, on pictures of at most so many numbers, make steps that are short whatever they are computed in.
@@ -326,8 +327,8 @@ def _computing_in_float32(module: Module) -> Iterator[tuple[Place, cst.ClassDef]
         return
     helpers: dict[str, list[Place]] = {}
     owned: dict[cst.ClassDef, dict[str, Place]] = {}
-    for each in modules:
-        for function, owner in _functions_of(each) if each.mentions(_CALL) or each.mentions(_FLOAT32) else ():
+    for each in _leading_to_float32(modules):
+        for function, owner in _functions_of(each):
             place = Place(each, function)
             if owner is None:
                 helpers.setdefault(function.name.value, []).append(place)
@@ -346,6 +347,17 @@ def _computing_in_float32(module: Module) -> Iterator[tuple[Place, cst.ClassDef]
                 if (inner.node, cls) not in seen:
                     seen.add((inner.node, cls))
                     pending.append((inner, cls))
+
+
+def _leading_to_float32(modules: Sequence[Module]) -> list[Module]:
+    """Those of some modules whose functions may compute with float32 themselves or by others, as their texts say: the rest need not be parsed."""
+    others = [each for each in modules if each.mentions(_CALL)]
+    found = fresh = {each for each in modules if each.mentions(_FLOAT32)}
+    while fresh:
+        helpers = {name for each in fresh for name in _HELPER.findall(each.code)}
+        fresh = {each for each in others if each not in found and not helpers.isdisjoint(each.words)}
+        found = found | fresh
+    return [each for each in modules if each in found]
 
 
 def _classes_of(values: Iterable[Value]) -> set[cst.ClassDef]:
