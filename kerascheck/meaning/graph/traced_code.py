@@ -10,6 +10,7 @@ import enum
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import takewhile
 
 import libcst as cst
@@ -181,11 +182,16 @@ def asks_for_mode(scope: Scope) -> bool:
 
 def _depends_on_mode(branch: Scope) -> bool:
     test = branch.question
+    return test != "" and _asks_for_mode(test, branch.label == "if")
+
+
+@lru_cache(1000)
+def _asks_for_mode(test: str, is_if: bool) -> bool:
     backend = _BACKEND.search(test)
     if backend is None:
         return _MODE.search(test) is not None
     # What is written for TensorFlow, or left to it by a question for another backend, is traced like all the rest.
-    return (backend[1] == "tensorflow") != (branch.label == "if") or _MODE.search(_BACKEND.sub("", test)) is not None
+    return (backend[1] == "tensorflow") != is_if or _MODE.search(_BACKEND.sub("", test)) is not None
 
 
 def tracing_frame(scope: Scope) -> Scope | None:

@@ -61,7 +61,7 @@ _FLOAT32 = re.compile(
 )
 _WHOLE_NUMBERS = re.compile(r"\b(?:constant|convert_to_tensor)\([\s\d,()\[\]-]*\)")
 _CALLED = re.compile(r"\b([A-Za-z_]\w*)\(")
-_HELPER = re.compile(r"\bdef ([A-Za-z_]\w*)\((?!self\b|cls\b)")
+_HELPER = re.compile(r"def ([A-Za-z_]\w*)\((?!self\b|cls\b)")
 _KERAS_STEP = re.compile(r"\bsuper\([^)]*\)\.train_step\(")
 
 # So many parameters, on pictures of at most so many numbers, make steps that are short whatever they are computed in.
