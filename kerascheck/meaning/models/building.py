@@ -108,7 +108,8 @@ class _Builder:
                 self._popped.add(id(call.receiver))
         self._known: dict[int, Model] = {}
         # The functions that make weights by themselves, or work on tensors by more than layers.
-        self._opaque = {function.node for call in calls if _is_opaque(call) for function in call.scope.functions()}
+        opaque = {call.scope.frame for call in calls if _is_opaque(call)}
+        self._opaque = {function.node for frame in opaque for function in frame.functions()}
         trained = [
             call
             for call in calls

@@ -270,6 +270,7 @@ def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
     if not made_for_several or not runs or module.mentions(_OTHER_WAYS):
         return
     new_keras = module.runtime.keras >= 3 and not module.once(Program).needs_old_keras
+    applied = [call for call in module.run.calls if call.attribute == "__call__"]
     seen = set()
     for update in module.once(Program).updates:
         frame = next((frame for frame in update.scope.frames() if frame.node in runs), None)
@@ -278,11 +279,7 @@ def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
             for option in options_of(runs[frame.node].receiver)
         ):
             continue
-        called = [
-            call
-            for call in module.run.calls
-            if call.attribute == "__call__" and call.order < update.order and call.scope.is_in(frame)
-        ]
+        called = [call for call in applied if call.order < update.order and call.scope.is_in(frame)]
         models = [
             [module.once(Program).constructor_of(option) for option in options_of(call.receiver)]
             for call in called
