@@ -415,19 +415,48 @@ class Session:
 
     def lint(self, source: Source, unsaved: Sequence[Source] = ()) -> Outcome:
         """Lint a text that need not be what is on disk at its path, beside other ``unsaved`` ones; raises :class:`ConfigError`."""
+        file = self._file(source)
+        if (outcome := self._plain_outcome(source, file)) is not None:
+            return outcome
+        return _merge([file], self._check(source, [file, *self._callers(source.path)], unsaved))
+
+    def steps(self, source: Source, unsaved: Sequence[Source] = ()) -> Iterator[tuple[Outcome, bool]]:
+        """What :meth:`lint` gives, in steps: first of the text by itself, then with more and more of the files that import it, as many
+        at a time as there are processes; and whether that is all. Whoever waits for no more of them need not ask for the next.
+        """
+        file = self._file(source)
+        if (outcome := self._plain_outcome(source, file)) is not None:
+            yield outcome, True
+            return
+        checked = self._check(source, [file], unsaved)
+        # Who imports what is worked out once for a project, and may take as long as to check a file.
+        if project_root(source.path) not in self._graphs or self._importers(source.path):
+            yield _merge([file], checked, are_all=False), False
+        others = self._callers(source.path)
+        for start in range(0, len(others), self._jobs):
+            if start:
+                yield _merge([file], checked, are_all=False), False
+            checked = checked + self._check(source, others[start : start + self._jobs], unsaved)
+        yield _merge([file], checked), True
+
+    def _file(self, source: Source) -> File:
         settings = self._configuration.for_file(source.path)
         registry.validate(settings)
-        file = File(source.path, settings)
+        return File(source.path, settings)
+
+    def _plain_outcome(self, source: Source, file: File) -> Outcome | None:
+        """What there is to say of a text that no rule about code has a word to say on; None for any other."""
         if kind_of(source.path) is not None:
             return _merge([file], [Analysis([source], noqa=self._noqa).check(file)])
-        if not (
+        may_interest = (
             _kind_of_code(source.text.encode("utf-8", "surrogatepass")) is not _Kind.NOTHING
             if source.cells is None
             else _holds_interest(source)
-        ):
-            return Outcome(files=1)
-        others = [other for other, _ in _choose_callers(self._importers(source.path))]
-        return _merge([file], self._check(source, [file, *others], unsaved))
+        )
+        return None if may_interest else Outcome(files=1)
+
+    def _callers(self, path: str) -> list[File]:
+        return [other for other, _ in _choose_callers(self._importers(path))]
 
     def _importers(self, path: str) -> list[File]:
         if not os.path.isfile(path):
@@ -727,11 +756,14 @@ def processors() -> int:
         return os.cpu_count() or 1
 
 
-def _merge(files: Sequence[File], results: Iterable[Checked]) -> Outcome:
-    """Bring together what the checks gave: each finding once, in a requested file, as that file's settings want it."""
+def _merge(files: Sequence[File], results: Iterable[Checked], *, are_all: bool = True) -> Outcome:
+    """Bring together what the checks gave: each finding once, in a requested file, as that file's settings want it.
+
+    Where these are not all, nothing is said of comments: what one silences may be found yet.
+    """
     # Of two findings that weigh the same that of the first path is kept, whichever process was faster.
     results = sorted(results, key=lambda checked: checked.path)
-    about_comments = _judge_comments(files, results)
+    about_comments = _judge_comments(files, results) if are_all else {}
     outcome = Outcome(files=len(files))
     requested = {file.path: file for file in files}
     real = {os.path.realpath(file.path): file.path for file in files}

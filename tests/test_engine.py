@@ -180,6 +180,22 @@ def test_files_that_import_the_one_asked_for_are_looked_at(lint, tmp_path):
             assert (finding.severity, finding.location.line) == (Severity.ERROR, line)
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_session_tells_first_what_a_text_says_itself(lint, tmp_path, jobs):
+    (tmp_path / ".git").mkdir()
+    importers = {f"{name}.py": KERAS + "from b import x\n_mark\n" for name in ("a", "c", "d")}
+    lint({"b.py": KERAS + "x_mark\n", "alone.py": KERAS + "x_mark\n", **importers})
+    session = engine.Session(Configuration(), jobs=jobs)
+    text = Source("b.py", KERAS + "\ny_mark\n")
+    steps = list(session.steps(text))
+    assert [is_whole for _, is_whole in steps] == (4 - jobs) * [False] + [True]
+    severities = [[finding.severity for finding in outcome.findings] for outcome, _ in steps]
+    assert severities == [[Severity.WARNING]] + (4 - jobs) * [[Severity.ERROR]]
+    assert steps[-1][0].findings == session.lint(text).findings
+    # Once it is known who imports what, there is no more to wait for.
+    assert [is_whole for _, is_whole in session.steps(Source("alone.py", KERAS + "x_mark\n"))] == [True]
+
+
 @pytest.mark.parametrize(
     ("play", "severity"),
     [("for i in range(9):\n    x()\n", Severity.ERROR), ("x()\n", Severity.ERROR), ("y = x\n", Severity.WARNING)],

@@ -5,6 +5,10 @@ import json
 import pytest
 from command import kerascheck
 
+from kerascheck.config import Configuration, overrides_from
+from kerascheck.engine import Session
+from kerascheck.source import read
+
 DATA = """import tensorflow as tf
 
 def flip(image):
@@ -114,3 +118,15 @@ def test_what_is_no_rule_is_named_and_kept_where_it_is_nearly_one(tmp_path, comm
     assert [finding["message"] for finding in report["findings"]] == [said]
     kerascheck("--isolated", "--fix", script)
     assert script.read_text() == f"import keras\nx = 1  # {left}".rstrip("# ") + "\n"
+
+
+@pytest.mark.parametrize(("data", "expected"), [(DATA, [[], []]), (DATA.replace("KC101", "KC105"), [[], ["KC900"]])])
+def test_it_is_unused_when_all_have_been_asked_for_what_it_silences(tmp_path, data, expected):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "data.py").write_text(data)
+    (tmp_path / "train.py").write_text(TRAIN)
+    steps = Session(Configuration(overrides_from({"select": ("KC101", "KC105", "KC9")}))).steps(
+        read(str(tmp_path / "data.py"))
+    )
+    codes = [[finding.code for finding in outcome.findings] for outcome, _ in steps]
+    assert [[code for code in each if code == "KC900"] for each in codes] == expected

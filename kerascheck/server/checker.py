@@ -10,8 +10,8 @@ import pickle
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kerascheck.finding import Edit, Evidence, FileError, Finding, Location
@@ -66,7 +66,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Lint:
-    """Asks for the findings of a buffer; the answer is a :class:`Linted`."""
+    """Asks for the findings of a buffer; the answer is a :class:`Linted`. Asked again where that is not all, it gives more."""
 
     buffer: Buffer
     unsaved: tuple[Buffer, ...]
@@ -94,6 +94,8 @@ class Linted:
     evidence: Mapping[Finding, Evidence] = field(default_factory=dict)
     addresses: Mapping[Finding, str] = field(default_factory=dict)
     """Those of the pages of rules, where they have one."""
+    is_whole: bool = True
+    """Whether all files that import it have been asked, too; until then it has what they said of an earlier text."""
 
 
 @dataclass
@@ -126,7 +128,7 @@ class Checker:
         self._process: subprocess.Popen[bytes] | None = None
 
     def lint(self, question: Lint) -> Linted:
-        """The findings of a buffer; where it ends the process, one error says so."""
+        """The findings of a buffer, as :class:`Lint` has it; where it ends the process, one error says so."""
         from kerascheck.finding import INTERNAL
 
         answer = self._ask(question, Linted)
@@ -201,6 +203,10 @@ class _Desk:
         registry.use_folders(start.rules)
         self._epoch = -1
         self._session: Session | None = None
+        # By path, the question that is being answered, step by step.
+        self._answering: dict[str, tuple[Lint, Iterator[Linted]]] = {}
+        # What files that import one found in it when they were asked last, and in which text.
+        self._of_others: dict[str, tuple[Source, list[Finding]]] = {}
         # The first file is to find it there.
         import kerascheck.meaning.module  # noqa: F401
 
@@ -209,32 +215,65 @@ class _Desk:
         from kerascheck.finding import INTERNAL
         from kerascheck.source import Unreadable
 
+        path = question.buffer.path
+        asked, answers = self._answering.pop(path, (None, iter(())))
+        if asked != question:
+            answers = self._answers(question)
         try:
-            source, file, outcome = self._outcome(question)
-            Narrowing().take(outcome, [file])
-            return _linted(source, file, outcome)
+            linted = next(answers)
         except (ConfigError, Unreadable) as problem:
             return _refused(question.buffer, problem)
         except Exception as problem:  # noqa: BLE001 - a fault costs this file, not the server
             what = f"the language server failed on it: {type(problem).__name__}: {str(problem)[:200]}"
             return failed(question.buffer, f"{what}; please report this line and the file", INTERNAL)
+        if not linted.is_whole:
+            self._answering[path] = question, answers
+        return linted
+
+    def _answers(self, question: Lint) -> Iterator[Linted]:
+        """What is found in a buffer, the last time with all that can be; raises ConfigError and Unreadable."""
+        from kerascheck.server.carry import carried
+
+        asked = self._asked(question)
+        if asked is None:
+            yield Linted(Source(question.buffer.path, ""))
+            return
+        session, source, file = asked
+        before, said_before = self._of_others.get(source.path, (source, []))
+        own: set[Any] | None = None
+        for outcome, is_whole in session.steps(source, _sources(question.unsaved)):
+            Narrowing().take(outcome, [file])
+            keys = {finding.sort_key for finding in outcome.findings}
+            own = keys if own is None else own
+            if is_whole:
+                of_others = [finding for finding in outcome.findings if finding.sort_key not in own]
+                self._of_others[source.path] = source, of_others
+            else:
+                outcome.findings += (each for each in carried(said_before, before, source) if each.sort_key not in keys)
+                outcome.findings.sort(key=lambda finding: finding.sort_key)
+            linted = _linted(source, file, outcome)
+            linted.is_whole = is_whole
+            yield linted
 
     def fix_all(self, question: Lint) -> Repaired:
         from kerascheck.server.fixes import safe_edits
 
         try:
-            source, file, outcome = self._outcome(question)
-            narrowing = Narrowing()
+            asked = self._asked(question)
+            if asked is None:
+                return Repaired(Source(question.buffer.path, ""), ())
+            session, source, file = asked
+            unsaved, narrowing = _sources(question.unsaved), Narrowing()
+            outcome = session.lint(source, unsaved)
             narrowing.take(outcome, [file])
-            return Repaired(source, safe_edits(source, file, outcome, _sources(question.unsaved), narrowing))
+            return Repaired(source, safe_edits(source, file, outcome, unsaved, narrowing))
         except Exception:  # noqa: BLE001 - linting the file says what is wrong with it
             return Repaired(Source(question.buffer.path, ""), ())
 
-    def _outcome(self, question: Lint) -> tuple[Source, File, Outcome]:
-        """The source, its file and what linting it gave; raises ConfigError and Unreadable."""
+    def _asked(self, question: Lint) -> tuple[Session, Source, File] | None:
+        """What to lint a buffer with, its source and its file; None where it is left out. Raises ConfigError and Unreadable."""
         from kerascheck.config import Configuration
         from kerascheck.engine import Session
-        from kerascheck.outcome import Outcome
         from kerascheck.source.discovery import File, wanted
         from kerascheck.source.requirements import forget
 
@@ -245,9 +284,9 @@ class _Desk:
             self._session, self._epoch = Session(self._configuration, keep=False), question.epoch
         settings = self._configuration.for_file(buffer.path)
         if buffer.is_file and not wanted(buffer.path, settings, buffer.top):
-            return Source(buffer.path, ""), File(buffer.path, settings), Outcome()
+            return None
         source = _source(buffer)
-        return source, File(source.path, settings), self._session.lint(source, _sources(question.unsaved))
+        return self._session, source, File(source.path, settings)
 
 
 def _overrides(options: Mapping[str, Any]) -> Any:
@@ -294,6 +333,7 @@ def _linted(source: Source, file: File, outcome: Outcome) -> Linted:
     from kerascheck.pages import addresses
     from kerascheck.recall import recall
 
+    outcome.findings = list(map(_with_absolute_paths, outcome.findings))
     return Linted(
         source,
         outcome.findings,
@@ -301,6 +341,18 @@ def _linted(source: Source, file: File, outcome: Outcome) -> Linted:
         recall(outcome, {file.path: file.settings.target_tensorflow}),
         addresses(outcome.findings, {file.path: file.settings.docs_url}),
     )
+
+
+def _with_absolute_paths(finding: Finding) -> Finding:
+    """A finding whose explanations in other files are found from the server's folder, too."""
+    own = finding.location.path
+    related = (
+        each
+        if each.location.path == own
+        else replace(each, location=replace(each.location, path=os.path.abspath(each.location.path)))
+        for each in finding.related
+    )
+    return replace(finding, related=tuple(related)) if finding.related else finding
 
 
 def _refused(buffer: Buffer, problem: Exception) -> Linted:

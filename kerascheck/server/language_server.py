@@ -23,6 +23,8 @@ _SECTION = "kerascheck"
 """Of the settings of the editor."""
 _DEBOUNCE_SECONDS = 0.25
 """Who types on is not interrupted."""
+_PAUSE_SECONDS = 0.5
+"""For which nobody types before other files are asked what they make of one: there may be hundreds."""
 _WATCHED = (
     "**/*.py",
     "**/*.ipynb",
@@ -46,8 +48,16 @@ class _Open:
     """The newest one."""
     task: asyncio.Task[None] | None = None
     """The check to come."""
+    rest: asyncio.Task[None] | None = None
+    """What asks the files that import it."""
     published: set[str] = field(default_factory=set)
     """The parts that the editor shows diagnostics of."""
+
+    def cancel(self) -> None:
+        """Check it no more."""
+        for task in (self.task, self.rest):
+            if task is not None:
+                task.cancel()
 
 
 class Server(LanguageServer):
@@ -101,8 +111,7 @@ class Server(LanguageServer):
     def end(self) -> None:
         """Let go of the checker."""
         for each in self._open.values():
-            if each.task is not None:
-                each.task.cancel()
+            each.cancel()
         if self._checker is not None:
             self._checker.close()
         self._thread.shutdown(wait=False, cancel_futures=True)
@@ -128,15 +137,13 @@ class Server(LanguageServer):
         for uri in self._open:
             if uri != first:
                 self.touch(uri, _DEBOUNCE_SECONDS)
-        workspace = self.client_capabilities.workspace
-        if self._pulls and workspace and workspace.diagnostics and workspace.diagnostics.refresh_support:
+        if self._refreshes:
             self.workspace_diagnostic_refresh(None)
 
     def forget(self, uri: str, parts: Sequence[str]) -> None:
         """A document is closed."""
         state = self._open.pop(uri, _Open())
-        if state.task is not None:
-            state.task.cancel()
+        state.cancel()
         for each in {*parts, *state.published}:
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(each, []))
 
@@ -158,13 +165,31 @@ class Server(LanguageServer):
             known = self._open[now.uri].result if now.uri in self._open else None
             if known is not None and self._is_current(known):
                 return known
-            question = self._question(now)
-            result = Result(now, await self._in_thread(partial(checker.lint, question)), question.epoch)
+            result = await self._ask(now, checker)
             if self._is_current(result):
                 state = self._open.setdefault(now.uri, _Open())
                 state.result = result
                 self._publish(state, result)
+                if not result.linted.is_whole:
+                    state.rest = asyncio.create_task(self._go_on(result, state, checker))
             return result
+
+    async def _ask(self, now: Document, checker: Checker) -> Result:
+        question = self._question(now)
+        return Result(now, await self._in_thread(partial(checker.lint, question)), question.epoch)
+
+    async def _go_on(self, result: Result, state: _Open, checker: Checker) -> None:
+        """Have the files that import a document asked, some at a time, so that whatever else is asked meanwhile waits for these only."""
+        await asyncio.sleep(_PAUSE_SECONDS)
+        while not result.linted.is_whole:
+            async with self._checking:
+                if result is not state.result or not self._is_current(result):
+                    return
+                result = state.result = await self._ask(result.document, checker)
+        if self._is_current(result):
+            self._publish(state, result)
+            if self._refreshes:
+                self.workspace_diagnostic_refresh(None)
 
     def _is_current(self, result: Result) -> bool:
         now = document(self.workspace, result.document.uri)
@@ -189,6 +214,12 @@ class Server(LanguageServer):
         """Whether the editor asks for the diagnostics of scripts; of those of notebooks it is always told."""
         text = self.client_capabilities.text_document
         return text is not None and text.diagnostic is not None
+
+    @property
+    def _refreshes(self) -> bool:
+        """Whether the editor that asks for diagnostics does so again when it is told to."""
+        workspace = self.client_capabilities.workspace
+        return bool(self._pulls and workspace and workspace.diagnostics and workspace.diagnostics.refresh_support)
 
     def _publish(self, state: _Open, result: Result) -> None:
         if self._pulls and not result.document.is_notebook:
@@ -219,6 +250,10 @@ class Server(LanguageServer):
         """The diagnostics of a script; none of a cell, of which the editor is told."""
         now = document(self.workspace, uri)
         result = None if now is None or now.is_notebook else await self.settled(uri)
+        state = self._open.get(uri)
+        if not self._refreshes and state is not None and state.rest is not None:
+            await asyncio.wait({state.rest})
+            result = state.result if state.result is not None and self._is_current(state.result) else result
         found = [] if result is None else replies.diagnostics(result)[result.document.uri]
         return types.RelatedFullDocumentDiagnosticReport(found)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -97,7 +96,7 @@ def _related(document: Document, finding: Finding) -> Iterator[types.DiagnosticR
                 where = types.Location(part.uri, document.range_of(place))
                 yield types.DiagnosticRelatedInformation(where, related.message)
         # The address of a cell in a notebook that is not open is nobody's to know.
-        elif place.cell is None and (uri := from_fs_path(os.path.abspath(place.path))):
+        elif place.cell is None and (uri := from_fs_path(place.path)):
             yield types.DiagnosticRelatedInformation(types.Location(uri, _range_elsewhere(place)), related.message)
 
 

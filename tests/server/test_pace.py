@@ -8,6 +8,8 @@ from lsprotocol import types
 
 pytest.importorskip("pygls")
 
+from kerascheck.finding import Finding, Location, Severity
+from kerascheck.server import language_server
 from kerascheck.server.checker import Linted
 from kerascheck.server.documents import EditorWorkspace
 from kerascheck.server.language_server import Server
@@ -110,3 +112,123 @@ def test_a_closed_document_is_not_told_of(server, tmp_path):
     asyncio.run(session())
     # The one is what clears it.
     assert server.published == [None]
+
+
+class SteppingChecker(SlowChecker):
+    """Answers at once, in three steps."""
+
+    def __init__(self):
+        super().__init__()
+        self.steps = {}
+
+    def lint(self, question):
+        self.asked.append(question.buffer.content)
+        step = self.steps[question.buffer.content] = self.steps.get(question.buffer.content, 0) + 1
+        place = Location(question.buffer.path, None, 1, 1, 1, 2)
+        findings = [Finding("KC101", "name", Severity.WARNING, place, f"Step {step}.")]
+        return Linted(Source(question.buffer.path, question.buffer.content), findings, is_whole=step == 3)
+
+
+@pytest.fixture
+def stepping(server, monkeypatch):
+    server._checker = SteppingChecker()
+    monkeypatch.setattr(language_server, "_PAUSE_SECONDS", 0.2)
+    told = []
+    monkeypatch.setattr(
+        server,
+        "text_document_publish_diagnostics",
+        lambda params: told.append((params.version, *(each.message for each in params.diagnostics))),
+    )
+    server.told = told
+    return server
+
+
+def put(server, path, text="version 1"):
+    server.workspace.put_text_document(types.TextDocumentItem(path.as_uri(), "python", 1, text))
+    server.touch(path.as_uri())
+    return path.as_uri()
+
+
+def test_what_a_file_says_itself_is_told_first_and_all_in_the_end(stepping, tmp_path):
+    async def session():
+        uri = put(stepping, tmp_path / "train.py")
+        await until(lambda: len(stepping.told) == 2)
+        assert (await stepping.current(uri)).linted.is_whole
+
+    asyncio.run(session())
+    assert stepping.told == [(1, "Step 1."), (1, "Step 3.")]
+    assert stepping._checker.asked == 3 * ["version 1"]
+
+
+def test_other_files_are_asked_when_nobody_types(stepping, tmp_path):
+    async def session():
+        uri = put(stepping, tmp_path / "train.py")
+        await until(lambda: stepping.told)
+        type_text(stepping, uri, 2)
+        await until(lambda: len(stepping.told) == 3)
+        await asyncio.sleep(0.3)
+
+    asyncio.run(session())
+    assert stepping.told == [(1, "Step 1."), (2, "Step 1."), (2, "Step 3.")]
+    assert stepping._checker.asked == ["version 1", *3 * ["version 2"]]
+
+
+def test_other_files_make_nobody_wait(stepping, tmp_path, monkeypatch):
+    """What is asked while they are comes after those that are being asked, not after all."""
+    lint = stepping._checker.lint
+
+    def lint_slowly(question):
+        if question.buffer.content == "version 1" and len(stepping._checker.asked) == 1:
+            loop.call_soon_threadsafe(put, stepping, tmp_path / "other.py", "other")
+            assert stepping._checker.may_answer.acquire(timeout=60)
+        return lint(question)
+
+    monkeypatch.setattr(stepping._checker, "lint", lint_slowly)
+
+    async def session():
+        nonlocal loop
+        loop = asyncio.get_running_loop()
+        put(stepping, tmp_path / "train.py")
+        await until(lambda: (tmp_path / "other.py").as_uri() in stepping._open)
+        await asyncio.sleep(0.05)
+        stepping._checker.may_answer.release()
+        await until(lambda: len(stepping.told) == 4)
+
+    loop = None
+    asyncio.run(session())
+    assert stepping._checker.asked[:4] == ["version 1", "version 1", "other", "version 1"]
+
+
+def test_what_is_closed_is_asked_about_no_more(stepping, tmp_path):
+    async def session():
+        uri = put(stepping, tmp_path / "train.py")
+        await until(lambda: stepping.told)
+        stepping.workspace.remove_text_document(uri)
+        stepping.forget(uri, [uri])
+        await asyncio.sleep(0.4)
+
+    asyncio.run(session())
+    assert stepping._checker.asked == ["version 1"] and stepping.told == [(1, "Step 1."), (None,)]
+
+
+@pytest.mark.parametrize("refreshes", [True, False])
+def test_who_asks_for_diagnostics_is_told_of_all(stepping, tmp_path, monkeypatch, refreshes):
+    refreshed = []
+    monkeypatch.setattr(stepping, "workspace_diagnostic_refresh", refreshed.append)
+    stepping.protocol.client_capabilities = types.ClientCapabilities(
+        workspace=types.WorkspaceClientCapabilities(
+            diagnostics=types.DiagnosticWorkspaceClientCapabilities(refresh_support=refreshes)
+        ),
+        text_document=types.TextDocumentClientCapabilities(diagnostic=types.DiagnosticClientCapabilities()),
+    )
+
+    async def session():
+        uri = put(stepping, tmp_path / "train.py")
+        first = await stepping.diagnostics(uri)
+        if refreshes:
+            await until(lambda: refreshed)
+        return first, await stepping.diagnostics(uri)
+
+    answers = [[each.message for each in answer.items] for answer in asyncio.run(session())]
+    assert answers == [["Step 1."] if refreshes else ["Step 3."], ["Step 3."]]
+    assert len(refreshed) == refreshes and not stepping.told
