@@ -1001,10 +1001,10 @@ def run() -> NoReturn:
 
     Nor is garbage looked for, unless what it does goes on for long: a thirtieth of the time goes into that.
     """
-    from kerascheck.plain import plain_records
+    from kerascheck.light import lighten
 
     gc.disable()
-    plain_records()
+    lighten()
     try:
         main()
     except SystemExit as end:

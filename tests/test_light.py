@@ -8,9 +8,9 @@ import pytest
 
 ASKED = """
 import dataclasses
-from kerascheck.plain import plain_records
+from kerascheck.light import lighten
 {before}
-plain_records()
+lighten()
 import libcst as cst
 from libcst.metadata import CodePosition
 @dataclasses.dataclass(frozen=True)
@@ -121,7 +121,7 @@ def answers():
     """What the expressions give in a process of kerascheck's own, and in another."""
     asked = "\n".join(f"print(({each}))" for each in EXPRESSIONS)
     plainly = RECORDS.format(
-        before="from kerascheck.plain import plain_records; plain_records()\nfrom dataclasses import dataclass"
+        before="from kerascheck.light import lighten; lighten()\nfrom dataclasses import dataclass"
     )
     return said(plainly + asked), said(RECORDS.format(before="") + asked)
 
@@ -134,12 +134,12 @@ def test_records_do_what_dataclasses_do(number, answers):
 
 def test_records_can_be_assigned_to():
     """The only difference, by which one sees that the records above are not those of Python."""
-    command = "from kerascheck.plain import plain_records; plain_records()\nfrom kerascheck.finding import Edit\n"
+    command = "from kerascheck.light import lighten; lighten()\nfrom kerascheck.finding import Edit\n"
     assert said(command + "edit = Edit(1, 2, ''); edit.start = 5; print(edit)") == ["Edit(start=5, end=2, content='')"]
 
 
 def test_who_derives_a_frozen_class_from_a_record_may():
-    command = "from kerascheck.plain import plain_records; plain_records()\nfrom kerascheck.finding import Edit\n"
+    command = "from kerascheck.light import lighten; lighten()\nfrom kerascheck.finding import Edit\n"
     derived = "import dataclasses\n@dataclasses.dataclass(frozen=True)\nclass Own(Edit):\n    more: int = 3\n"
     assert said(command + derived + "print(Own(1, 2, '').more)") == ["3"]
 
@@ -147,9 +147,44 @@ def test_who_derives_a_frozen_class_from_a_record_may():
 def test_records_are_understood_by_processes_that_have_the_usual_ones():
     from kerascheck.finding import Edit
 
-    change = "from kerascheck.plain import plain_records; plain_records()\n"
+    change = "from kerascheck.light import lighten; lighten()\n"
     command = "import pickle\nfrom kerascheck.finding import Edit\n"
     (sent,) = said(change + command + "print(pickle.dumps(Edit(1, 2, 'a')).hex())")
     assert pickle.loads(bytes.fromhex(sent)) == Edit(1, 2, "a")
     received = f"print(pickle.loads(bytes.fromhex('{pickle.dumps(Edit(1, 2, 'a')).hex()}')))"
     assert said(change + command + received) == [str(Edit(1, 2, "a"))]
+
+
+PATTERNS = """
+import re
+{before}
+__name__ = "kerascheck.somewhere"
+PATTERN = re.compile(r"(?i)a+(b)?", re.M)
+KEYWORD = re.compile("^b", flags=re.M)
+def made():
+    return re.compile("c")
+class Holder:
+    HELD = re.compile("d")
+print(PATTERN.search("xAAb")[1], PATTERN.sub("-", "caab"), [each[0] for each in PATTERN.finditer("a ab")])
+print(PATTERN.pattern, PATTERN.flags == re.I | re.M | re.U, KEYWORD.findall("a\\nb"), KEYWORD.groups, {{PATTERN: 1}}[PATTERN])
+print([type(each).__name__ for each in (PATTERN, made(), Holder.HELD)])
+__name__ = "somewhere"
+print(type(re.compile("e")).__name__, type(re.compile(b"f")).__name__)
+"""
+
+
+def test_patterns_do_what_they_do_elsewhere():
+    usually = said(PATTERNS.format(before=""))
+    lightly = said(PATTERNS.format(before="from kerascheck.light import lighten; lighten()"))
+    assert usually[:2] == lightly[:2] and usually[3] == lightly[3]
+    assert lightly[2] == "['_Pattern', 'Pattern', 'Pattern']", "that of a module is compiled when it is used"
+
+
+def test_a_pattern_is_compiled_once():
+    command = (
+        "from kerascheck.light import lighten; lighten()\n"
+        "from kerascheck import light\nfrom kerascheck.source import code\n"
+        "compiled = []\nlight._compile = lambda *given: compiled.append(given) or __import__('re')._compile(*given)\n"
+        "code._BRACKET.findall('()'), code._BRACKET.search('x'), code._BRACKET.findall('[')\nprint(len(compiled))"
+    )
+    assert said(command) == ["1"]
