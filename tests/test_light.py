@@ -99,6 +99,7 @@ class Quiet:
 class Empty:
     pass
 """
+LIGHTLY = "from kerascheck.light import lighten; lighten()\nfrom dataclasses import dataclass"
 EXPRESSIONS = [
     "Frozen(1) == Frozen(1, [2]), Frozen(1) == Frozen(2), Frozen(1) == Ordered(1), Frozen(1) != 1",
     "hash(Frozen(1)) == hash(Frozen(1, [2])), len({Frozen(1), Frozen(1, [2]), Frozen(2)})",
@@ -106,8 +107,8 @@ EXPRESSIONS = [
     "Frozen.__slots__, hasattr(Frozen(1), '__dict__'), Frozen(b=[3], a=2).b",
     "sorted([Ordered(2), Ordered(1, 'b'), Ordered(1, 'a'), Ordered(1, 'a', c=-1)])",
     "Ordered(1) <= Ordered(1), Ordered(1) < Ordered(1), Ordered(2) > Ordered(1), Ordered(1) >= Ordered(2)",
-    "Ordered(math.nan) == Ordered(math.nan), Single(1) == Single(1), Empty() == Empty(), Empty()",
-    "Number(math.nan) == Number(math.nan), Number(1) == Number(True), repr(Quiet(1)).startswith('<'), Quiet(b=1).a",
+    "Single(1) == Single(1), Empty() == Empty(), Empty()",
+    "Number(1) == Number(True), repr(Quiet(1)).startswith('<'), Quiet(b=1).a",
     "Changing(), Changing(4), Changing() == Changing(1), Changing.__hash__",
     "Derived(), Derived(1, 5).b, Derived() == Changing(), isinstance(Derived(), Changing), Changing()",
     "replace(Frozen(1, [4]), a=5).b, replace(Ordered(1), c=9)",
@@ -120,9 +121,7 @@ EXPRESSIONS = [
 def answers():
     """What the expressions give in a process of kerascheck's own, and in another."""
     asked = "\n".join(f"print(({each}))" for each in EXPRESSIONS)
-    plainly = RECORDS.format(
-        before="from kerascheck.light import lighten; lighten()\nfrom dataclasses import dataclass"
-    )
+    plainly = RECORDS.format(before=LIGHTLY)
     return said(plainly + asked), said(RECORDS.format(before="") + asked)
 
 
@@ -130,6 +129,12 @@ def answers():
 def test_records_do_what_dataclasses_do(number, answers):
     plainly, usually = answers
     assert plainly[number] == usually[number]
+
+
+def test_what_is_no_number_equals_itself():
+    """As in dataclasses until Python 3.12: one value of a program is the same as itself wherever it comes from."""
+    command = "\nprint(Ordered(math.nan) == Ordered(math.nan), Number(math.nan) == Number(math.nan))"
+    assert said(RECORDS.format(before=LIGHTLY) + command) == ["True True"]
 
 
 def test_records_can_be_assigned_to():
