@@ -294,7 +294,7 @@ class Module:
 
     def _used_modules(self) -> Iterator[Module]:
         """The modules of the tree that it imports and whose names stand in it again, as its code says."""
-        for match in gist.IMPORT_LINE.finditer(self.bare_code):
+        for match in gist.import_lines(self.bare_code):
             base = match["base"]
             for part in (match["names"] or match["plain"]).strip("( )").split(","):
                 name, bound = part.split()[:1], part.split()[-1:]

@@ -25,9 +25,9 @@ _MOST = 30
 """Importers that are looked at; a module that more files import is a library of its own."""
 _SEARCHED_FOLDERS = 7
 # In a notebook the statement is a string of JSON.
+# A line's end is found faster than a line's start.
 _IMPORT = re.compile(
-    rb"^[ \t]*\"?(?:from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]*(\([^)]*\)|[^\r\n#;]*)|import[ \t]+([^\r\n#;]*))",
-    re.MULTILINE,
+    rb"\n[ \t]*\"?(?:from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]*(\([^)]*\)|[^\r\n#;]*)|import[ \t]+([^\r\n#;]*))"
 )
 Remember = Callable[[str, Callable[[], list[str]]], list[str]]
 _LINE_END = re.compile(r"(?:\\n)?\",?$", re.M)
@@ -119,7 +119,7 @@ class ImportGraph:
             added = added_folders(
                 _LINE_END.sub("", text).replace('\\"', '"') if path.endswith(".ipynb") else text, os.path.dirname(path)
             )
-        for package, names, modules in _IMPORT.findall(data):
+        for package, names, modules in _IMPORT.findall(b"\n" + data):
             base = package.decode("utf-8", "replace")
             level = len(base) - len(base.lstrip("."))
             listed = _AS.sub("", (names or modules).decode("utf-8", "replace"))
