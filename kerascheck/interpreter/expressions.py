@@ -72,6 +72,10 @@ _BINARY: dict[type[cst.CSTNode], Callable[[Any, Any], Any]] = {
 }
 
 
+# What may stand for an import that was not followed yet.
+_RESOLVED = frozenset({Imported, Union})
+
+
 class Expressions(Machine):
     """Evaluates expressions."""
 
@@ -88,7 +92,7 @@ class Expressions(Machine):
             owner = env.owner(name)
             value = None if owner is None else owner.variables[name]
             env = owner or env
-        if isinstance(value, (Imported, Union)):
+        if value is not None and type(value) in _RESOLVED:
             value = self._resolved(env, name, value)
         if value is None:
             if name in SINGLETONS:

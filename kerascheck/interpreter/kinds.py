@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from kerascheck.interpreter.values import Const, Group, Made, Mapping, Method, Union, Value, constant, options_of
+from kerascheck.interpreter.values import (
+    Const,
+    Counter,
+    Group,
+    Made,
+    Mapping,
+    Method,
+    Union,
+    Value,
+    constant,
+    options_of,
+)
 from kerascheck.knowledge.callables import ARRAY_MAKERS
 from kerascheck.knowledge.classes import KERAS_TENSOR, MODEL, MODEL_GET_LAYER, class_of
 from kerascheck.knowledge.layers import LAYERS
@@ -36,8 +47,14 @@ def is_array(value: Value) -> bool:
     return isinstance(value, Made) and (value.name.startswith(("numpy.", "cv2.")) or value.name in ARRAY_MAKERS)
 
 
+# Most values are asked, and of most the type answers.
+_MAY_BE_SYMBOLIC = frozenset({Union, Made, Counter, Method, Group, Mapping})
+
+
 def is_symbolic(value: Value, depth: int = 2) -> bool:
     """Whether a value is, or holds, what functional models are built from: the output of a layer called on ``keras.Input``."""
+    if type(value) not in _MAY_BE_SYMBOLIC:
+        return False
     for option in options_of(value):
         if isinstance(option, Made) and option.name == KERAS_TENSOR:
             return True

@@ -82,18 +82,15 @@ class Statements(Machine):
     def _block(self, statements: Iterable[cst.CSTNode]) -> bool:
         """Run statements in order; True where the end of the block cannot be reached."""
         for statement in statements:
-            if self._statement(statement):
+            if type(statement) is cst.SimpleStatementLine:
+                if self._block(statement.body):
+                    return True
+            elif (handler := _STATEMENTS.get(type(statement))) and handler(self, statement):
                 return True
         return False
 
     def _suite(self, suite: cst.BaseSuite) -> bool:
         return self._block(suite.body)
-
-    def _statement(self, node: cst.CSTNode) -> bool:
-        if type(node) is cst.SimpleStatementLine:
-            return self._block(node.body)
-        handler = _STATEMENTS.get(type(node))
-        return bool(handler(self, node)) if handler else False
 
     def _expr(self, node: cst.Expr) -> bool:
         value = self.eval(node.value)
@@ -810,7 +807,7 @@ class Statements(Machine):
                     self._function_def(statement, cls)
                     self.env = env
                 else:
-                    self._statement(statement)
+                    self._block((statement,))
         finally:
             cls.members.update(env.variables)
             self.env = saved
