@@ -117,7 +117,14 @@ def failed(buffer: Buffer, problem: str, code: str | None = None) -> Linted:
 _Answer = TypeVar("_Answer", Linted, Repaired)
 
 
-_PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from kerascheck.server.checker import serve; serve()"
+_PROGRAM = """\
+import sys
+sys.path[:] = sys.argv[1:]
+from kerascheck.light import lighten
+lighten()
+from kerascheck.server.checker import serve
+serve()
+"""
 
 
 class Checker:
