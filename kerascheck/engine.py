@@ -304,8 +304,16 @@ def lint(
     for settings in {file.settings for file in files}:
         registry.validate(settings)
     jobs = jobs or processors()
-    chosen = [each for each in _choose(files, jobs, memo) if each[1] is not _Kind.NOTHING]
-    graphs = _graphs((file for file, *_ in chosen if _is_in_graph(file)), configuration, memo)
+    known: dict[str, ImportGraph] = {}
+
+    def prepare(file: File) -> None:
+        """What this process can do while others look for more files to parse than this one."""
+        _load([file.settings])
+        if _is_in_graph(file):
+            known.update(_graphs([file], configuration, memo))
+
+    chosen = [each for each in _choose(files, jobs, memo, prepare) if each[1] is not _Kind.NOTHING]
+    graphs = _graphs((file for file, *_ in chosen if _is_in_graph(file)), configuration, memo, known)
     # A few are parsed in any case: what they find may be in what they import, of which this run need not know.
     few = len(chosen) <= _FEW
     candidates = [
@@ -547,12 +555,14 @@ def _is_in_graph(file: File) -> bool:
     return kind_of(file.path) is None and file.content is None
 
 
-def _graphs(candidates: Iterable[File], configuration: Configuration, memo: Memo | None) -> dict[str, ImportGraph]:
-    """The import graphs of the projects of ``candidates``, by root."""
+def _graphs(
+    candidates: Iterable[File], configuration: Configuration, memo: Memo | None, known: Mapping[str, ImportGraph] = {}
+) -> dict[str, ImportGraph]:
+    """The import graphs of the projects of ``candidates``, by root; of those that are ``known`` these."""
     folders = {os.path.dirname(file.path): file.path for file in candidates}
     roots = dict.fromkeys(map(project_root, folders.values()))
     remember = None if memo is None else lambda name, work_out: memo.once(name, list[str], work_out)
-    return {root: ImportGraph(root, configuration, remember) for root in roots}
+    return {root: known[root] if root in known else ImportGraph(root, configuration, remember) for root in roots}
 
 
 def _importers(candidates: Iterable[File], graphs: Mapping[str, ImportGraph]) -> list[File]:
@@ -600,20 +610,27 @@ _Sized = tuple[_Kind, int]
 """What has to be done with a file, and its size."""
 
 
-def _choose(files: Sequence[File], jobs: int = 1, memo: Memo | None = None) -> list[tuple[File, _Kind, int]]:
-    """What has to be done with each file, and its size."""
+def _choose(
+    files: Sequence[File],
+    jobs: int = 1,
+    memo: Memo | None = None,
+    meanwhile: Callable[[File], None] = lambda file: None,
+) -> list[tuple[File, _Kind, int]]:
+    """What has to be done with each file, and its size; ``meanwhile`` gets the first that is to be parsed, where others look for the rest."""
     kinds = {file.path: kind for file in files if file.content is None and (kind := _recalled_kind(file.path, memo))}
     paths = [file.path for file in files if file.content is None and file.path not in kinds]
     if jobs > 1 and _pays_to_spread(len(paths)):
         from kerascheck import pool
 
-        settings = {file.path: file.settings for file in files}
+        by_path = {file.path: file for file in files}
+        # What is told of requirements is no reason to begin with anything.
+        paths.sort(key=lambda path: kind_of(path) is not None)
         found = pool.spread(
             _classify_recorded,
             paths,
             min(jobs, 1 + len(paths) // _LOOKED_AT_EACH),
             tells=lambda result: result[0][0] is _Kind.PARSE,
-            meanwhile=lambda path: _load([settings[path]]),
+            meanwhile=lambda path: meanwhile(by_path[path]),
         )
         for path, result in zip(paths, found):
             # What ends a process is checked where that costs no other file.
