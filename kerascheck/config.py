@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import sys
@@ -167,6 +166,8 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 def did_you_mean(word: str, known: Any) -> str:
     """``; did you mean '...'?`` for the nearest of ``known``, or nothing."""
+    import difflib
+
     nearest = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return f"; did you mean '{nearest[0]}'?" if nearest else ""
 

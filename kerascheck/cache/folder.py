@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import re
@@ -13,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kerascheck.cache.written import Damaged
+from kerascheck.source import disk
 
 _MARKS = (".kerascheck", "pyproject.toml", ".git")
 _OURS = re.compile(r"[0-9a-f]{32}(?:\.parts)?\.json|tmp[0-9a-f]{16}\.part")
@@ -178,7 +178,7 @@ class InMemory(Folder):
 
 
 def _digest(text: bytes) -> bytes:
-    return hashlib.blake2b(text, digest_size=16).hexdigest().encode()
+    return disk.digest(text).encode()
 
 
 __all__ = ["Damaged", "Folder", "InMemory", "folder_for"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -50,6 +49,8 @@ def fingerprints(findings: Sequence[Finding], sources: Mapping[str, Source]) -> 
     It is made of the path, the rule and the code of the finding's lines; findings that are alike in all of these are counted in the
     order of their places.
     """
+    import hashlib
+
     seen: Counter[str] = Counter()
     found = {}
     for finding in sorted(findings, key=lambda each: each.sort_key):

@@ -9,13 +9,18 @@ from __future__ import annotations
 import contextlib
 import errno
 import functools
-import hashlib
 import os
 import re
 import stat
 import time
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar, cast
+
+try:
+    # As hashlib has it, which loads OpenSSL first: that takes longer than all there is to hash.
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
 
 Answer = str | bool | None
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -301,7 +306,7 @@ def _failed(problem: OSError) -> str:
 
 def digest(data: bytes) -> str:
     """What two contents have in common only where they are the same."""
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
+    return blake2b(data, digest_size=16).hexdigest()
 
 
 def digest_of(names: Iterable[str]) -> str:
