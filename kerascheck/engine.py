@@ -442,6 +442,7 @@ class Session:
     def steps(self, source: Source, unsaved: Sequence[Source] = ()) -> Iterator[tuple[Outcome, bool]]:
         """What :meth:`lint` gives, in steps: first of the text by itself, then with more and more of the files that import it, as many
         at a time as there are processes; and whether that is all. Whoever waits for no more of them need not ask for the next.
+        Raises :class:`ConfigError`.
         """
         file = self._file(source)
         if (outcome := self._plain_outcome(source, file)) is not None:

@@ -81,6 +81,8 @@ class Server(LanguageServer):
         self._open: dict[str, _Open] = {}
         self._epoch = 0
         self._checking = asyncio.Lock()
+        # On the clock of the event loop.
+        self._quiet_from = 0.0
         self._thread = ThreadPoolExecutor(1)
         self._checker: Checker | None = None
         _register(self)
@@ -120,6 +122,7 @@ class Server(LanguageServer):
         """Check a document again, in ``delay`` seconds; what was to be checked of it before is outdated."""
         if (now := document(self.workspace, uri)) is None:
             return
+        self._quiet_from = asyncio.get_running_loop().time() + _PAUSE_SECONDS
         state = self._open.setdefault(now.uri, _Open())
         if state.task is not None:
             state.task.cancel()
@@ -180,8 +183,10 @@ class Server(LanguageServer):
 
     async def _go_on(self, result: Result, state: _Open, checker: Checker) -> None:
         """Have the files that import a document asked, some at a time, so that whatever else is asked meanwhile waits for these only."""
-        await asyncio.sleep(_PAUSE_SECONDS)
         while not result.linted.is_whole:
+            # What is typed in any of the open files changes what is asked.
+            while (pause := self._quiet_from - asyncio.get_running_loop().time()) > 0:
+                await asyncio.sleep(pause)
             async with self._checking:
                 if result is not state.result or not self._is_current(result):
                     return

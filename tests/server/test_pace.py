@@ -173,6 +173,22 @@ def test_other_files_are_asked_when_nobody_types(stepping, tmp_path):
     assert stepping._checker.asked == ["version 1", *3 * ["version 2"]]
 
 
+def test_other_files_are_asked_when_nobody_types_elsewhere(stepping, tmp_path):
+    """Each step would begin anew, for another text of the other file."""
+
+    async def session():
+        put(stepping, tmp_path / "train.py")
+        await until(lambda: stepping.told)
+        uri = put(stepping, tmp_path / "other.py", "other")
+        for version in range(2, 8):
+            type_text(stepping, uri, version)
+            await asyncio.sleep(0.1)
+        assert stepping._checker.asked.count("version 1") == 1
+        await until(lambda: (1, "Step 3.") in stepping.told)
+
+    asyncio.run(session())
+
+
 def test_other_files_make_nobody_wait(stepping, tmp_path, monkeypatch):
     """What is asked while they are comes after those that are being asked, not after all."""
     lint = stepping._checker.lint
@@ -196,7 +212,7 @@ def test_other_files_make_nobody_wait(stepping, tmp_path, monkeypatch):
 
     loop = None
     asyncio.run(session())
-    assert stepping._checker.asked[:4] == ["version 1", "version 1", "other", "version 1"]
+    assert stepping._checker.asked[:3] == ["version 1", "version 1", "other"]
 
 
 def test_what_is_closed_is_asked_about_no_more(stepping, tmp_path):
