@@ -81,7 +81,7 @@ class Folder:
                 if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
                     return None
                 digest, _, text = file.read().partition(b"\n")
-            if digest != _digest(text):
+            if digest != disk.digest(text).encode():
                 return None
             if time.time() - status.st_mtime > _USED:
                 with contextlib.suppress(OSError):
@@ -116,7 +116,7 @@ class Folder:
         path = os.path.join(self.path, f"tmp{os.urandom(8).hex()}.part")
         try:
             with open(path, "xb") as file:
-                file.write(_digest(text) + b"\n" + text)
+                file.write(disk.digest(text).encode() + b"\n" + text)
             os.replace(path, os.path.join(self.path, name))
         except BaseException:
             with contextlib.suppress(OSError):
@@ -175,10 +175,6 @@ class InMemory(Folder):
         """See :meth:`Folder.write`."""
         self._texts.update((name, json.dumps(content)) for name, content in files.items())
         return True
-
-
-def _digest(text: bytes) -> bytes:
-    return disk.digest(text).encode()
 
 
 __all__ = ["Damaged", "Folder", "InMemory", "folder_for"]

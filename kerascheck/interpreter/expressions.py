@@ -73,7 +73,7 @@ _BINARY: dict[type[cst.CSTNode], Callable[[Any, Any], Any]] = {
 
 
 # What may stand for an import that was not followed yet.
-_RESOLVED = frozenset({Imported, Union})
+_MAY_BE_IMPORTED = frozenset({Imported, Union})
 
 
 class Expressions(Machine):
@@ -92,7 +92,7 @@ class Expressions(Machine):
             owner = env.owner(name)
             value = None if owner is None else owner.variables[name]
             env = owner or env
-        if value is not None and type(value) in _RESOLVED:
+        if value is not None and type(value) in _MAY_BE_IMPORTED:
             value = self._resolved(env, name, value)
         if value is None:
             if name in SINGLETONS:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kerascheck.finding import Edit, Evidence, FileError, Finding, Location
 from kerascheck.narrow import Narrowing
+from kerascheck.server.carry import carried
 from kerascheck.source import Source
 
 if TYPE_CHECKING:
@@ -239,8 +240,6 @@ class _Desk:
 
     def _answers(self, question: Lint) -> Iterator[Linted]:
         """What is found in a buffer, the last time with all that can be; raises ConfigError and Unreadable."""
-        from kerascheck.server.carry import carried
-
         asked = self._asked(question)
         if asked is None:
             yield Linted(Source(question.buffer.path, ""))
@@ -258,9 +257,7 @@ class _Desk:
             else:
                 outcome.findings += (each for each in carried(said_before, before, source) if each.sort_key not in keys)
                 outcome.findings.sort(key=lambda finding: finding.sort_key)
-            linted = _linted(source, file, outcome)
-            linted.is_whole = is_whole
-            yield linted
+            yield _linted(source, file, outcome, is_whole)
 
     def fix_all(self, question: Lint) -> Repaired:
         from kerascheck.server.fixes import safe_edits
@@ -336,7 +333,7 @@ def _sources(unsaved: Sequence[Buffer]) -> list[Source]:
     return found
 
 
-def _linted(source: Source, file: File, outcome: Outcome) -> Linted:
+def _linted(source: Source, file: File, outcome: Outcome, is_whole: bool) -> Linted:
     from kerascheck.pages import addresses
     from kerascheck.recall import recall
 
@@ -347,6 +344,7 @@ def _linted(source: Source, file: File, outcome: Outcome) -> Linted:
         [error for error in outcome.errors if error.location.path == source.path],
         recall(outcome, {file.path: file.settings.target_tensorflow}),
         addresses(outcome.findings, {file.path: file.settings.docs_url}),
+        is_whole,
     )
 
 
