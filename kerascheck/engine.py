@@ -39,7 +39,7 @@ from kerascheck.source.code import without_comments
 from kerascheck.source.discovery import File
 from kerascheck.source.importers import ImportGraph, project_root
 from kerascheck.source.notebook import header_for
-from kerascheck.source.python import Verdict, verdict, without_warnings
+from kerascheck.source.python import is_refused, without_warnings
 from kerascheck.source.reading import read_bytes
 from kerascheck.source.requirements import is_about_tensorflow, kind_of
 from kerascheck.source.rewriting import edited, programs
@@ -714,7 +714,7 @@ def _kind_of_code(code: bytes, calls: bool = False) -> _Kind:
             return _may_trigger(code)
         parse = True
     else:
-        parse = verdict(code) is Verdict.REFUSED
+        parse = is_refused(code)
     return _Kind.PARSE if parse else _Kind.NOTHING
 
 
@@ -751,7 +751,7 @@ def _holds_interest(notebook: Source, calls: bool = False) -> bool:
     code = "\n".join(map(without_comments, cells)).encode("utf-8", "surrogatepass")
     if _has_words(code, calls) or speaks_to_us(notebook.text):
         return True
-    return len(code) <= _LARGE_BYTES and any(verdict(header_for(cell) + cell) is Verdict.REFUSED for cell in cells)
+    return len(code) <= _LARGE_BYTES and any(is_refused(header_for(cell) + cell) for cell in cells)
 
 
 def _chunks(candidates: Sequence[tuple[File, int]], jobs: int = 1) -> list[list[File]]:

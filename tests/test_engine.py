@@ -290,7 +290,7 @@ def test_a_file_that_does_not_parse_is_one_error_and_the_others_go_on(lint, text
 
 
 def test_syntax_that_only_libcst_knows_is_no_error(lint, monkeypatch):
-    monkeypatch.setattr(engine, "verdict", lambda code: engine.Verdict.REFUSED)
+    monkeypatch.setattr(engine, "is_refused", lambda code: True)
     assert errors(lint({"a.py": "x = 1\n"})) == []
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import enum
 import symtable
 import sys
 import warnings
@@ -15,39 +14,47 @@ _USUAL_RECURSION_LIMIT = 1000
 _LONG = 1_000_000
 
 
-class Verdict(enum.Enum):
-    """Whether Python takes a text for a program."""
+def is_refused(code: str | bytes) -> bool:
+    """Whether Python's parser refuses ``code``, whatever the recursion limit is at the moment, so that libcst has to decide: it does not
+    parse, or is newer than this Python.
 
-    FINE = enum.auto()
-    REFUSED = enum.auto()
-    """Does not parse, or is newer than this Python: libcst decides."""
-    DEEP = enum.auto()
-    """Nested deeper than Python itself compiles, so that nobody can run it. libcst takes time and memory that grow
-    with the square of the depth, and may overflow the native stack, which kills the process."""
+    What is nested deeper than Python compiles is not refused: nobody can run it, and libcst takes time and memory for it that grow with
+    the square of the depth, or overflows the native stack, which kills the process.
+
+    Raises:
+        MemoryError: there is not enough.
+    """
+    before = _ONLY_PARSED.encode() if isinstance(code, bytes) else _ONLY_PARSED
+    # What has to begin a text, as the name of its encoding, does not do so behind another line.
+    return _is_refused(before + code) and _is_refused(code)  # type: ignore[operator]  # both are of one type
 
 
-def verdict(code: str | bytes) -> Verdict:
-    """What Python says of ``code``, whatever the recursion limit is at the moment; raises MemoryError where it needs more than there is."""
+_ONLY_PARSED = "from __future__ import braces\n"
+"""An error that Python tells between parsing a text and looking for the variables in it, which takes a tenth of the time."""
+_NO_BRACES = "not a chance"
+
+
+def _is_refused(code: str | bytes) -> bool:
     try:
         with usual_recursion_limit(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             symtable.symtable(code, "<source>", "exec")  # type: ignore[arg-type]  # takes bytes, too
     except RecursionError:
-        return Verdict.DEEP
+        return False
     except MemoryError:
         # The parser says so too where it runs out of stack, which it does on short texts.
         if len(code) > _LONG:
             raise
-        return Verdict.DEEP
+        return False
     except SyntaxError as problem:
-        return Verdict.DEEP if is_about_depth(problem) else Verdict.REFUSED
+        return problem.msg != _NO_BRACES and not is_about_depth(problem)
     except ValueError:
-        return Verdict.REFUSED
-    return Verdict.FINE
+        return True
+    return False
 
 
 class Deep(Exception):
-    """A text is nested deeper than Python compiles: see :attr:`Verdict.DEEP`."""
+    """A text is nested deeper than Python compiles."""
 
 
 def without_warnings(code: str | bytes) -> ast.Module:

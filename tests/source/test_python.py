@@ -4,30 +4,34 @@ import sys
 
 import pytest
 
-from kerascheck.source.python import Verdict, verdict
+from kerascheck.source.python import is_refused
 
 
 @pytest.mark.parametrize(
     ("code", "expected"),
     [
-        ("x = 1", Verdict.FINE),
-        (b"# coding: latin-1\nx = '\xe9'", Verdict.FINE),
-        ("x = (", Verdict.REFUSED),
-        ("x = '\0'", Verdict.REFUSED),
-        ("x = " + "[" * 150 + "]" * 150, Verdict.FINE),
-        ("x = " + "[" * 300 + "]" * 300, Verdict.DEEP),
-        ("x = " + "[" * 5000 + "]" * 5000, Verdict.DEEP),
-        ("".join(" " * level + "if x:\n" for level in range(150)) + " " * 150 + "y", Verdict.DEEP),
-        ("x = " + "+".join(["1"] * 9000), Verdict.DEEP),
-        ("x = a" + ".b()" * 9000, Verdict.DEEP),
+        ("x = 1", False),
+        (b"# coding: latin-1\nx = '\xe9'", False),
+        (b"#!/usr/bin/env python\n# coding: latin-1\nx = '\xe9'", False),
+        (b"\xef\xbb\xbfx = 1", False),
+        ("def f():\n    nonlocal x", False),
+        ("x = (", True),
+        (b"x = '\xe9'", True),
+        ("x = '\0'", True),
+        ("x = " + "[" * 150 + "]" * 150, False),
+        ("x = " + "[" * 300 + "]" * 300, False),
+        ("x = " + "[" * 5000 + "]" * 5000, False),
+        ("".join(" " * level + "if x:\n" for level in range(150)) + " " * 150 + "y", False),
+        ("x = " + "+".join(["1"] * 9000), False),
+        ("x = a" + ".b()" * 9000, False),
     ],
 )
-def test_verdicts_whatever_the_recursion_limit_is(code, expected):
+def test_refused_whatever_the_recursion_limit_is(code, expected):
     limit = sys.getrecursionlimit()
-    assert verdict(code) is expected
+    assert is_refused(code) is expected
     sys.setrecursionlimit(100_000)
     try:
-        assert verdict(code) is expected
+        assert is_refused(code) is expected
         assert sys.getrecursionlimit() == 100_000
     finally:
         sys.setrecursionlimit(limit)
