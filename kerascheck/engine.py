@@ -627,7 +627,7 @@ def _choose(
         # What is told of requirements is no reason to begin with anything.
         paths.sort(key=lambda path: kind_of(path) is not None)
         found = pool.spread(
-            _classify_recorded,
+            functools.partial(_classify_elsewhere, is_recorded=memo is not None),
             paths,
             min(jobs, 1 + len(paths) // _LOOKED_AT_EACH),
             tells=lambda result: result[0][0] is _Kind.PARSE,
@@ -657,8 +657,10 @@ def _kind_of(file: File, kinds: Mapping[str, _Sized]) -> _Sized:
     return kinds[file.path] if file.content is None else _classify_content(file.path, file.content)
 
 
-def _classify_recorded(path: str) -> tuple[_Sized, list[disk.Fact | None]]:
-    """:func:`_classify` in another process, with what it follows from."""
+def _classify_elsewhere(path: str, is_recorded: bool) -> tuple[_Sized, list[disk.Fact | None]]:
+    """:func:`_classify` in another process, with what it follows from where that ``is_recorded``."""
+    if not is_recorded:
+        return _classify(path), []
     record = disk.Record()
     with disk.recording(record):
         return _classify(path), record.facts
