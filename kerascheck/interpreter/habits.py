@@ -131,7 +131,8 @@ def _sort(value: Value | None) -> Hashable:
 
 def _sort_of_attribute(value: Value) -> Hashable:
     """The sort of what an object holds; of another object only the class counts, since they may hold each other."""
-    return value.cls.node if isinstance(value, Instance) else _sort(value)
+    find = _SORTS_OF_ATTRIBUTES.get(type(value))
+    return value if find is None else find(value)
 
 
 def _sort_within(value: Value) -> Hashable:
@@ -144,7 +145,9 @@ def _sort_of_constant(value: Const) -> Hashable:
 
 
 def _sort_of_instance(value: Instance) -> Hashable:
-    return value.cls.node, tuple([(name, _sort_of_attribute(held)) for name, held in value.attributes.items()])
+    attributes, find = value.attributes, _SORTS_OF_ATTRIBUTES.get
+    sorts = [held if (sort := find(type(held))) is None else sort(held) for held in attributes.values()]
+    return value.cls.node, tuple(attributes), tuple(sorts)
 
 
 def _sort_of_function(value: Function) -> Hashable:
@@ -181,3 +184,4 @@ _SORTS: dict[type, Callable[..., Hashable]] = {
     Mapping: _sort_of_mapping,
     Union: _sort_of_union,
 }
+_SORTS_OF_ATTRIBUTES = {**_SORTS, Instance: lambda value: value.cls.node}

@@ -701,7 +701,9 @@ def _is_used_as_model(call: Call) -> bool:
 
 
 def _used_as_models(module: SeenModule, root: cst.CSTNode) -> set[str]:
-    found = set()
+    found: set[str] = set()
+    if not any(module.name_counts[name] for name in ("training", *_OF_MODELS)):
+        return found
     for node in module.tree.descendants(root):
         if isinstance(node, cst.Call) and any(
             argument.keyword is not None and argument.keyword.value == "training" for argument in node.args
