@@ -208,7 +208,9 @@ def _room(path: Path) -> Room:
     )
 
 
-_IN_CLASS = re.compile(r"^    \w[\w, ]*(?:=|:)", re.M)
+# A line's end is found faster than a line's start.
+_IN_CLASS = re.compile(r"\n    \w[\w, ]*[=:]")
+_BEHIND_CLASS = re.compile(r"\n\w|\Z")
 
 
 def _parsed(path: Path) -> ast.Module:
@@ -217,7 +219,8 @@ def _parsed(path: Path) -> ast.Module:
     text = path.read_text(encoding="utf-8")
     start = text.rfind("\nclass ") + 1
     end = text.find("\n    def ", start)
-    if end >= 0 and not _IN_CLASS.search(text, end):
+    behind = _BEHIND_CLASS.search(text, end)
+    if end >= 0 and behind and not _IN_CLASS.search(text, end, behind.start()):
         if "class " in text[:start]:
             start = 0
         # The word may stand in a docstring, or below a decorator.
