@@ -797,7 +797,7 @@ def _merge(files: Sequence[File], results: Iterable[Checked], *, are_all: bool =
     about_comments = _judge_comments(files, results) if are_all else {}
     outcome = Outcome(files=len(files))
     requested = {file.path: file for file in files}
-    real = {os.path.realpath(file.path): file.path for file in files}
+    real = functools.cache(lambda: {os.path.realpath(file.path): file.path for file in files})
     best: dict[SortKey, Finding] = {}
     for checked in results:
         outcome.errors += checked.errors
@@ -807,7 +807,7 @@ def _merge(files: Sequence[File], results: Iterable[Checked], *, are_all: bool =
             path = found_in = finding.location.path
             if path not in requested:
                 # The same file may be known by another name when it was reached through an import.
-                path = real.get(os.path.realpath(path), path)
+                path = real().get(os.path.realpath(path), path)
                 if path not in requested:
                     continue
                 finding = replace(finding, location=replace(finding.location, path=path))
