@@ -140,6 +140,8 @@ def test_an_empty_folder_is_a_warning(project):
     ("arguments", "message"),
     [
         (("nope.py",), "nope.py: no such file or folder"),
+        (("",), "'': no such file or folder"),
+        (("a/" * 3000,), f"{'a/' * 3000}: cannot be read: File name too long"),
         (("--select", "serial-mop"), "no rule matches 'serial-mop'; did you mean 'serial-map'?"),
         (("--fail-on", "warn"), "Invalid value for '--fail-on': 'warn' is not one of 'info', 'warning', 'error'."),
         (("--selct", "KC1"), "No such option"),

@@ -332,6 +332,17 @@ def exists(path: str) -> bool:
     return os.path.exists(path)
 
 
+def refusal(path: str) -> OSError | None:
+    """Why nobody can tell what is at a path, as in a folder that one may not enter; None where anybody can. It is for a message, and not noted."""
+    try:
+        os.stat(path)
+    except OSError as problem:
+        return None if problem.errno in (errno.ENOENT, errno.ENOTDIR) else problem
+    except ValueError:
+        pass  # no path holds a null character
+    return None
+
+
 @question
 def is_link(path: str) -> bool:
     """See :func:`os.path.islink`."""
