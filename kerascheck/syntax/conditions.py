@@ -130,6 +130,8 @@ class Nested:
 
     def innermost_loop(self, *, within: Reach, comprehensions: bool = True) -> Self | None:
         """The first of :meth:`loops`; None where there is none."""
+        if comprehensions and within == "program":
+            return self.loop
         return next(self.loops(within=within, comprehensions=comprehensions), None)
 
     def managers(self, *, within: Reach) -> Iterator[Self]:

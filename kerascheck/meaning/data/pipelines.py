@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import takewhile
 
 import libcst as cst
@@ -222,9 +223,7 @@ class Pipelines:
     def __init__(self, module: Module):
         self._module = module
         self._run = run = module.run
-        self._call_at = {(call.node, call.scope): call for call in run.calls}
         self._children: dict[Stage, list[Stage]] = defaultdict(list)
-        self._calls_in_loop: dict[Scope, list[Call]] = defaultdict(list)
         self._roles: dict[Stage, set[str]] = defaultdict(set)
         self._rewrites: dict[Stage, Rewrites] = defaultdict(Rewrites)
         self._consumers: dict[Stage, list[tuple[Sink, str]]] = defaultdict(list)
@@ -233,11 +232,20 @@ class Pipelines:
         for stage in run.stages:
             for parent in stage.inputs:
                 self._children[parent.identity].append(stage)
-        for call in run.calls:
-            for loop in call.scope.loops(within="program"):
-                self._calls_in_loop[loop].append(call)
         if not module.is_graph_code:
             self._spread()
+
+    @cached_property
+    def _call_at(self) -> dict[tuple[cst.CSTNode, Scope], Call]:
+        return {(call.node, call.scope): call for call in self._run.calls}
+
+    @cached_property
+    def _calls_in_loop(self) -> dict[Scope, list[Call]]:
+        found: dict[Scope, list[Call]] = defaultdict(list)
+        for call in self._run.calls:
+            for loop in call.scope.loops(within="program"):
+                found[loop].append(call)
+        return found
 
     def _spread(self) -> None:
         nested = []

@@ -54,7 +54,7 @@ from kerascheck.meaning.data.mapped_functions import creates_state
 from kerascheck.meaning.program.loops import arguments_for, bound_in, local_names
 from kerascheck.meaning.program.program import Program
 from kerascheck.meaning.program.tapes import tapes_of
-from kerascheck.syntax.conditions import written_conditions
+from kerascheck.syntax.conditions import CONDITIONS, written_conditions
 from kerascheck.syntax.tree import Tree, alike
 from kerascheck.syntax.written import is_beside_training
 
@@ -70,8 +70,11 @@ def compiled_by(scope: Scope) -> str | None:
     how = scope.traced_by()
     if how not in COMPILERS or scope.module.runtime.backend == "torch":
         return None
-    entered = scope.managers(within=tracing_frame(scope) or "program")
-    return None if any(isinstance(each.value, Made) and each.value.name == INIT_SCOPE for each in entered) else how
+    return None if any(map(_lifts, scope.managers(within=tracing_frame(scope) or "program"))) else how
+
+
+def _lifts(manager: Scope) -> bool:
+    return isinstance(manager.value, Made) and manager.value.name == INIT_SCOPE
 
 
 def traced_calls(module: Module) -> tuple[tuple[Call, str], ...]:
@@ -94,22 +97,21 @@ def _traced_calls(module: Module) -> Iterator[tuple[Call, str]]:
     if module.builds_graphs or program.runs_eagerly:
         return
     seen = set()
-    # Many calls stand in one place.
-    compilers: dict[Scope, str | None] = {}
+    # Many calls stand in one place, and many places in one.
+    leaving: dict[Scope, bool] = {}
     for call in module.run.calls:
-        scope = call.scope
-        if scope not in compilers:
-            compilers[scope] = _certain_compiler(scope, program)
-        how = compilers[scope]
-        if how is not None and call.node not in seen:
+        how = _certain_compiler(call.scope, program, leaving) if call.node not in seen else None
+        if how is not None:
             seen.add(call.node)
             yield call, how
 
 
-def _certain_compiler(scope: Scope, program: Program) -> str | None:
-    """What compiles the code that runs in a place, unless a program runs it eagerly, or may."""
-    how = compiled_by(scope)
-    if how is None or (how not in ("tf.function", "train_step") and program.steps_eagerly) or asks_for_mode(scope):
+def _certain_compiler(scope: Scope, program: Program, leaving: dict[Scope, bool]) -> str | None:
+    """What compiles the code that runs in a place, unless a program runs it eagerly, or may; see :func:`_leaves_graph`."""
+    how = scope.traced_by()
+    if how not in COMPILERS or scope.module.runtime.backend == "torch" or _leaves_graph(scope, leaving):
+        return None
+    if how not in ("tf.function", "train_step") and program.steps_eagerly:
         return None
     # Some metrics are for eager evaluation only, and say so nowhere.
     frame = tracing_frame(scope) if how == "metric" else None
@@ -117,6 +119,22 @@ def _certain_compiler(scope: Scope, program: Program) -> str | None:
     if metric is not None and metric.owner is not None and metric.owner not in program.compiled_metrics:
         return None
     return how
+
+
+def _leaves_graph(scope: Scope, known: dict[Scope, bool]) -> bool:
+    """Whether compiled code is lifted out of the graph on the way from the function that is traced to a place, or is behind a question of
+    how it runs; what is ``known`` of places is added to."""
+    way: list[Scope] = []
+    while scope not in known and not scope.traced and scope.parent is not None:
+        way.append(scope)
+        scope = scope.parent
+    leaves = known.get(scope, False)
+    for each in reversed(way):
+        leaves = (
+            leaves or (each.kind == "with" and _lifts(each)) or (each.kind in CONDITIONS and _depends_on_mode(each))
+        )
+        known[each] = leaves
+    return leaves
 
 
 def is_seen_compiled(module: Module, how: str) -> bool:
