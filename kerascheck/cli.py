@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import re
@@ -1009,7 +1010,8 @@ def run() -> NoReturn:
     lighten()
     # glibc keeps as much as the largest block that was given back so far, rather than give it back after each file: that saves a third of
     # the page faults where many are parsed. This block is never written to, and so takes no memory.
-    bytes(_KEPT_BYTES)
+    with contextlib.suppress(MemoryError):
+        bytes(_KEPT_BYTES)
     try:
         main()
     except SystemExit as end:
