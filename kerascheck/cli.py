@@ -1008,7 +1008,7 @@ def run() -> NoReturn:
 
     gc.disable()
     lighten()
-    # glibc keeps as much as the largest block that was given back so far, rather than give it back after each file: that saves a third of
+    # glibc keeps as much as the largest block that was given back so far, rather than give it back after each file: that saves half of
     # the page faults where many are parsed. This block is never written to, and so takes no memory.
     with contextlib.suppress(MemoryError):
         bytes(_KEPT_BYTES)
