@@ -145,9 +145,7 @@ def _sort_of_constant(value: Const) -> Hashable:
 
 
 def _sort_of_instance(value: Instance) -> Hashable:
-    attributes, find = value.attributes, _SORTS_OF_ATTRIBUTES.get
-    sorts = [held if (sort := find(type(held))) is None else sort(held) for held in attributes.values()]
-    return value.cls.node, tuple(attributes), tuple(sorts)
+    return value.cls.node, tuple(value.attributes), tuple(map(_sort_of_attribute, value.attributes.values()))
 
 
 def _sort_of_function(value: Function) -> Hashable:

@@ -30,10 +30,9 @@ _DEFINES_TESTS = re.compile(rb"\bdef test|\bclass \w*Test|\bTestCase\b|\bimport 
 
 
 class MissingPath(Exception):
-    """An argument that names nothing on disk, or nothing that can be looked at."""
+    """An argument that names nothing on disk, or nothing that can be looked at, for which there is a ``refusal``."""
 
-    def __init__(self, path: str):
-        refusal = disk.refusal(path)
+    def __init__(self, path: str, refusal: OSError | None):
         problem = "no such file or folder" if refusal is None else cannot_be_read(refusal).message
         super().__init__(f"{path or repr(path)}: {problem}")
         self.path = path
@@ -79,7 +78,7 @@ def discover(arguments: Sequence[str], configuration: Configuration, *, force_ex
     for argument in arguments:
         passed_over = force_exclude and (disk.is_link(os.path.abspath(argument)) or not _can_be_linted(argument))
         if not argument or not disk.exists(os.path.abspath(argument)) and not passed_over:
-            raise MissingPath(argument)
+            raise MissingPath(argument, disk.refusal(argument))
     for argument in arguments:
         path = os.path.abspath(argument)
         if disk.is_folder(path):

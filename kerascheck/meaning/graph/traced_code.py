@@ -67,10 +67,15 @@ def compiled_by(scope: Scope) -> str | None:
 
     ``tf.init_scope`` lifts code out of the graph again; on PyTorch nothing is compiled.
     """
+    how = _written_for(scope)
+    lifted = how is not None and any(map(_lifts, scope.managers(within=tracing_frame(scope) or "program")))
+    return None if lifted else how
+
+
+def _written_for(scope: Scope) -> str | None:
+    """What would compile the code that runs here if nothing lifted it out of the graph."""
     how = scope.traced_by()
-    if how not in COMPILERS or scope.module.runtime.backend == "torch":
-        return None
-    return None if any(map(_lifts, scope.managers(within=tracing_frame(scope) or "program"))) else how
+    return how if how in COMPILERS and scope.module.runtime.backend != "torch" else None
 
 
 def _lifts(manager: Scope) -> bool:
@@ -108,8 +113,8 @@ def _traced_calls(module: Module) -> Iterator[tuple[Call, str]]:
 
 def _certain_compiler(scope: Scope, program: Program, leaving: dict[Scope, bool]) -> str | None:
     """What compiles the code that runs in a place, unless a program runs it eagerly, or may; see :func:`_leaves_graph`."""
-    how = scope.traced_by()
-    if how not in COMPILERS or scope.module.runtime.backend == "torch" or _leaves_graph(scope, leaving):
+    how = _written_for(scope)
+    if how is None or _leaves_graph(scope, leaving):
         return None
     if how not in ("tf.function", "train_step") and program.steps_eagerly:
         return None
