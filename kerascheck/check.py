@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kerascheck import registry
 from kerascheck.config import Settings
-from kerascheck.finding import INTERNAL, UNREADABLE, FileError, Finding, Location, Related
+from kerascheck.finding import INTERNAL, UNREADABLE, Applicability, FileError, Finding, Fix, Location, Related, Unproven
 from kerascheck.limits import MEGABYTES, SECONDS, SECONDS_PER_LINE, Unlimited
 from kerascheck.rule import RequirementsRule, Rule, Silence
 from kerascheck.source import Cell, Source, Unreadable, decode, disk, read
@@ -353,12 +353,19 @@ def placed(room: Room, diagnosis: Diagnosis) -> tuple[Finding, set[int]]:
         # In a script that lost its data on the way here nobody could apply it.
         None
         if diagnosis.fix is None or source.piped or source.without_data != source.text
-        else suited(source, diagnosis.fix, start),
+        else suited(source, _proven(diagnosis.fix), start),
         related,
         (statement.line, statement.end_line),
         diagnosis.pedantic,
     )
     return finding, lines_of(diagnosis.at)
+
+
+def _proven(fix: Fix) -> Fix:
+    """The fix, which is unsafe where nothing was proven of it, as one that a rule of others builds by hand."""
+    if fix.applicability is not Applicability.SAFE or fix.obligations:
+        return fix
+    return replace(fix, applicability=Applicability.UNSAFE, unproven=(Unproven("none", "its rule proves nothing"),))
 
 
 def lines_of(at: Located) -> set[int]:

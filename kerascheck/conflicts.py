@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from kerascheck.fixes.builders.chains import rearranged
+from kerascheck.fixes.proofs import SAME_ORDER
 from kerascheck.interpreter.values import Stage
 from kerascheck.meaning.data.order import CONFLICTING, Added, Arrangement, WishKind, arrangement
-from kerascheck.repairs.fixes import rearranged
 
 if TYPE_CHECKING:
     from kerascheck.finding import Severity
@@ -102,7 +103,12 @@ def _joined(module: Module, group: Sequence[Asked], plan: Arrangement) -> Asked:
             f"{diagnosis.message.partition(';')[0].rstrip('.')} ({code})." for code, diagnosis in diagnoses
         )
         + (f" Where memory is too small for the cache, write {_recipe(uncached)}." if uncached is not None else ""),
-        fix=rearranged(module, wishes, "Put the operations of the chain in order"),
+        fix=rearranged(
+            module,
+            wishes,
+            "Put the operations of the chain in order",
+            SAME_ORDER.unless("the elements come in another order"),
+        ),
         related=tuple(dict.fromkeys((*first.related, *((diagnosis.at, code) for code, diagnosis in diagnoses[1:])))),
         pedantic=all(diagnosis.pedantic for _, diagnosis in diagnoses),
     )

@@ -820,8 +820,7 @@ def _merge(files: Sequence[File], results: Iterable[Checked], *, are_all: bool =
             if checked.path != path:
                 outcome.checked_from.setdefault(path, set()).add(checked.path)
             known = best.get(finding.sort_key)
-            if known is None or _weight(finding) > _weight(known):
-                best[finding.sort_key] = finding
+            best[finding.sort_key] = finding if known is None else _joined(known, finding)
         for error in checked.errors:
             if error.location.path in checked.sources:
                 outcome.sources.setdefault(error.location.path, checked.sources[error.location.path])
@@ -870,6 +869,16 @@ def _judge_comments(files: Sequence[File], results: Sequence[Checked]) -> dict[s
             except Exception as problem:  # noqa: BLE001 - a fault of one rule costs that rule, not the run
                 checked.errors.append(fault_of(room, checked.sources[checked.path], problem))
     return found
+
+
+def _joined(one: Finding, other: Finding) -> Finding:
+    """The weightier of two findings at one place; its fix is safe only where both checks prove it."""
+    kept, left = (one, other) if _weight(one) >= _weight(other) else (other, one)
+    if kept.fix is None or left.fix is None or not left.fix.unproven or kept.fix.unproven == left.fix.unproven:
+        return kept
+    unproven = tuple(dict.fromkeys((*kept.fix.unproven, *left.fix.unproven)))
+    applicability = Applicability.UNSAFE if kept.fix.applicability is Applicability.SAFE else kept.fix.applicability
+    return replace(kept, fix=replace(kept.fix, applicability=applicability, unproven=unproven))
 
 
 def _weight(finding: Finding) -> tuple[int, Severity, bool, bool, str, str]:

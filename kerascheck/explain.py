@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kerascheck import published
+from kerascheck.fixes.proofs import all_obligations
 from kerascheck.measured import DEVICES
 from kerascheck.registry import Room
 from kerascheck.report.text import wrapped
@@ -25,12 +26,27 @@ _WIDTH = 115
 """Columns of the text in docstrings, which are indented by four."""
 
 
-_SILENT, _NEXT = "## When it stays silent\n", "## Use instead\n"
+_SILENT, _NEXT, _SAFETY = "## When it stays silent\n", "## Use instead\n", "## Fix safety\n"
 
 
 def documentation(room: Room) -> str:
-    """The rule's documentation: its docstring, where "When it stays silent" ends with the programs of which it does not speak."""
-    text = room.documentation.strip()
+    """The rule's documentation: its docstring, where "When it stays silent" ends with the programs of which it does not speak,
+    and "Fix safety" with what its fix has to prove."""
+    return _with_exceptions(_with_obligations(room.documentation.strip(), room), room)
+
+
+def _with_obligations(text: str, room: Room) -> str:
+    if not room.proves:
+        return text
+    known = all_obligations()
+    listed = [line for name in room.proves for line in _item(f"`{name}`: {known[name].statement}")]
+    before, heading, after = text.partition(_SAFETY)
+    own, following, rest = after.partition("\n## ")
+    obligations = "\n".join(("A fix is safe only with a proof of each of these:", "", *listed))
+    return f"{before}{heading}{own.rstrip()}\n\n{obligations}\n{following}{rest}"
+
+
+def _with_exceptions(text: str, room: Room) -> str:
     exceptions = [line for each in room.applies.exceptions() for line in _item(each)]
     if not exceptions:
         return text

@@ -83,6 +83,21 @@ def with_edits(text: str, edits: Iterable[Edit]) -> str:
     return "".join((*parts, text[position:]))
 
 
+@dataclass(frozen=True, order=True, slots=True)
+class Unproven:
+    """An obligation that a fix does not meet, so that it is unsafe.
+
+    Example:
+        >>> Unproven("same-numbers", "XLA rounds in another order").reason
+        'XLA rounds in another order'
+    """
+
+    obligation: str
+    """The name of a :class:`~kerascheck.fixes.proofs.Obligation`."""
+    reason: str
+    """What stands against it: a clause without a full stop."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fix:
     """Edits of one file that belong together: all are applied, or none.
@@ -98,6 +113,15 @@ class Fix:
     edits: tuple[Edit, ...]
     withheld: str = ""
     """Why it is not made in the file, after "not applied:"; empty where it is."""
+    obligations: tuple[str, ...] = ()
+    """The names of what it has to prove to be safe; without any it is not safe."""
+    unproven: tuple[Unproven, ...] = ()
+    """The obligations that it does not meet; a safe fix has none."""
+
+    @property
+    def objections(self) -> str:
+        """Why it is unsafe, as one clause; empty where every obligation is proven."""
+        return "; ".join(dict.fromkeys(each.reason for each in self.unproven))
 
 
 @dataclass(frozen=True, order=True, slots=True)

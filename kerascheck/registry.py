@@ -92,6 +92,7 @@ class Room:
     evidence_note: str = Rule.evidence_note
     speed: bool = Rule.speed
     needs: tuple[str, ...] = Rule.needs
+    proves: tuple[str, ...] = Rule.proves
     by: str | None = None
     """Who ships it, for messages, as "the package acme-rules"; None for kerascheck itself."""
 
@@ -205,6 +206,7 @@ def _room(path: Path) -> Room:
         literal("evidence_note", Rule.evidence_note),
         literal("speed", Rule.speed),
         literal("needs", Rule.needs),
+        literal("proves", Rule.proves),
     )
 
 

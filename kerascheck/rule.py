@@ -112,6 +112,8 @@ class AnyRule:
     needs: ClassVar[tuple[str, ...]] = ()
     """Substrings of which one stands too in each such file, or in one that imports it, directly or not; none are needed where empty.
     For triggers that many files hold to which the rule has nothing to say."""
+    proves: ClassVar[tuple[str, ...]] = ()
+    """The names of the obligations (:mod:`kerascheck.fixes.proofs`) that its fixes have to prove to be safe; its page lists them."""
     evidence_note: ClassVar[str] = ""
     """Why the measured example gains nothing, in a sentence of at most 110 characters, where a page would leave the reader wondering."""
     loss_tolerance: ClassVar[float | None] = 1e-6

@@ -21,6 +21,7 @@ from kerascheck.rule import Diagnosis, Rule, Silence
 from kerascheck.source.suppression import suppressions
 
 if TYPE_CHECKING:
+    from kerascheck.finding import Finding
     from kerascheck.meaning.module import Module
     from kerascheck.registry import Room
     from kerascheck.source import Source
@@ -136,7 +137,7 @@ def _reported(source: Source, file: File, line: int, cell: int | None) -> dict[s
     for finding in engine.Session(Configuration(isolated=True, default=file.settings)).lint(source).findings:
         place = finding.location
         if (place.path, place.cell) == (source.path, cell) and line in (place.line, *finding.statement_lines):
-            found.setdefault(finding.code, []).append(finding.message)
+            found.setdefault(finding.code, []).append(f"{finding.message}{_unsafe(finding)}")
     return found
 
 
@@ -150,9 +151,15 @@ def _told(room: Room, module: Module, here: int, settings: Settings) -> Iterator
         else:
             reason = _hidden_by(room, said, settings)
             if reason is None:
-                yield f"reports this line: {said.message}"
+                yield f"reports this line: {said.message}{_unsafe(said)}"
                 continue
         yield f"looked at `{_code_of(module, said)}`: {reason}."
+
+
+def _unsafe(said: Diagnosis | Finding) -> str:
+    """Which proofs the fix of a finding lacks, as a further sentence; empty where it lacks none."""
+    fix = said.fix
+    return f" Its fix is unsafe: {fix.objections}." if fix is not None and fix.unproven else ""
 
 
 def _hidden_by(room: Room, diagnosis: Diagnosis, settings: Settings) -> str | None:

@@ -13,7 +13,7 @@ _PART = re.compile(
     r"^## (?P<heading>.+)$|^```(?P<info>[^`\n]*)\n(?P<text>(?s:.*?))^```$|(?P<quote>(?:^>.*\n)+)|^(?P<end>---)$",
     re.MULTILINE,
 )
-_QUOTED = re.compile(r"^> (message|because|fix|related): (.*)$")
+_QUOTED = re.compile(r"^> (message|because|fix|unsafe|related): (.*)$")
 _CELL = re.compile(r"^# %%\n", re.MULTILINE)
 
 
@@ -79,7 +79,7 @@ def _said(quote):
     for line in quote.splitlines():
         match = _QUOTED.match(line)
         if match is None or match[1] in said:
-            raise ValueError(f"'{line}' is none of 'message:', 'because:', 'fix:' and 'related:', once each")
+            raise ValueError(f"'{line}' is none of 'message:', 'because:', 'fix:', 'unsafe:' and 'related:', once each")
         said[match[1]] = match[2]
     return said
 
@@ -169,6 +169,7 @@ def _unsaid(program, findings, folder):
             "message": finding["message"],
             "because": finding["because"],
             "fix": finding["fix"]["applicability"] if finding["fix"] else "none",
+            "unsafe": "; ".join(each["reason"] for each in finding["fix"]["unproven"]) if finding["fix"] else "",
             "related": ", ".join(f"{_relative(place, folder)}:{place['line']}" for place in finding["related"]),
         }
         wrong = [(key, text) for key, text in said.items() if not _fits(text, is_there[key])]

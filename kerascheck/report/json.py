@@ -101,6 +101,7 @@ def _fix(finding: Finding, source: Source) -> dict[str, Any] | None:
     return {
         "applicability": finding.fix.applicability.value,
         "message": finding.fix.message,
+        "unproven": [asdict(each) for each in finding.fix.unproven],
         "withheld": finding.fix.withheld or None,
         "edits": edits,
     }

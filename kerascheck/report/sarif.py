@@ -94,10 +94,11 @@ def _result(finding: Finding, index: int, fingerprint: str, report: Report) -> d
     # In a notebook a region would count lines of its JSON, which are not those that a fix changes.
     if finding.fix is not None and not finding.fix.withheld and source is not None and source.cells is None:
         safe = finding.fix.applicability is Applicability.SAFE
+        objections = f": {finding.fix.objections}" if finding.fix.unproven else ""
         result["fixes"] = [
             {
                 "description": {
-                    "text": finding.fix.message + ("" if safe else f" ({finding.fix.applicability.value})")
+                    "text": finding.fix.message + ("" if safe else f" ({finding.fix.applicability.value}{objections})")
                 },
                 "artifactChanges": _changes(finding.fix, source),
             }

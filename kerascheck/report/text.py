@@ -92,7 +92,7 @@ def _says(item: Finding | FileError) -> tuple[object, ...]:
         *place,
         item.severity,
         item.because,
-        item.fix and (item.fix.message, item.fix.applicability),
+        item.fix and (item.fix.message, item.fix.applicability, item.fix.unproven),
         tuple(related.message for related in item.related),
     )
 
@@ -133,6 +133,8 @@ def _block(
     if finding.fix is not None:
         applied = option(finding) or f"not applied: {finding.fix.withheld}"
         yield from _note("fix", f"{finding.fix.message} [{applied}]", style, width)
+        if finding.fix.unproven:
+            yield from _note("unsafe", finding.fix.objections, style, width)
 
 
 def _seen_from(here: Location, there: Location) -> str:

@@ -3,8 +3,8 @@
 import pytest
 from snippets import MODEL, load
 
+from kerascheck.fixes.builders.chains import rearranged
 from kerascheck.meaning.data.order import Added, Wish, WishKind, arrangement, line_of
-from kerascheck.repairs.fixes import rearranged
 
 HEAD = MODEL + (
     "def decode(path):\n    return tf.io.decode_jpeg(tf.io.read_file(path))\n"

@@ -4,11 +4,11 @@ No statement is generated anew, so formatting and comments of everything else st
 Every builder returns the edits in the order in which they are to be listed in a
 :class:`~kerascheck.finding.Fix`; a fix may join those of several builders. Where the
 form of the code allows no such edit they raise :class:`CannotEdit`, so that a fix is
-never built from a part of its edits; :func:`make_fix` turns that into "no fix".
+never built from a part of its edits; :func:`kerascheck.fixes.offer.offer` turns that into "no fix".
 """
 
 from kerascheck.syntax.edits.chains import Slot, arrange_links, link_range, move_call, swap_calls
-from kerascheck.syntax.edits.contract import CannotEdit, Edits, make_fix
+from kerascheck.syntax.edits.contract import CannotEdit, Edits
 from kerascheck.syntax.edits.expressions import (
     add_keyword,
     append_method,
@@ -38,7 +38,6 @@ __all__ = [
     "insert_after_imports",
     "keep_arguments",
     "link_range",
-    "make_fix",
     "move_call",
     "move_statements",
     "names_as_written",

@@ -1,12 +1,10 @@
-"""What builders of edits give: edits that may stand there, or CannotEdit; and the fix that is made of them."""
+"""What builders of edits give: edits that may stand there, or CannotEdit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import libcst as cst
 
-from kerascheck.finding import Applicability, Edit, Fix
+from kerascheck.finding import Edit
 from kerascheck.syntax.tree import Tree
 
 Edits = tuple[Edit, ...]
@@ -14,15 +12,6 @@ Edits = tuple[Edit, ...]
 
 class CannotEdit(Exception):
     """The form of the code allows no minimal edit."""
-
-
-def make_fix(applicability: Applicability, message: str, build: Callable[[], Edits]) -> Fix | None:
-    """The fix made of the edits that ``build`` returns; None where it raises CannotEdit or there is nothing to edit."""
-    try:
-        edits = build()
-    except CannotEdit:
-        return None
-    return Fix(applicability, message, tuple(edits)) if edits else None
 
 
 def insert(position: int, content: str) -> Edit:

@@ -1,4 +1,4 @@
-from kerascheck.api import Const, External, Rule, Severity, fixes, models, names
+from kerascheck.api import Const, External, Rule, Severity, fixes, models, names, proofs
 
 # Layers that are told an activation.
 _ACTIVATION = frozenset(
@@ -99,7 +99,9 @@ class HalfPrecisionOutput(Rule):
                         else "That concerns only those above 0.998."
                         if short == "bfloat16"
                         else None,
-                        fix=fixes.add_keyword(made, "dtype", '"float32"', safe=True),
+                        fix=fixes.add_keyword(
+                            made, "dtype", '"float32"', proofs.SAME_NUMBERS.unless("the outputs are then float32")
+                        ),
                         related=((model, "the model"),),
                     )
 

@@ -1,6 +1,6 @@
 import re
 
-from kerascheck.api import Applies, External, Rule, Severity, constant, fixes, names
+from kerascheck.api import Applies, External, Rule, Severity, constant, fixes, names, proofs
 
 # Named after what needs it: these switch XLA off for a model that holds them, or may not compile at all.
 _UNSUPPORTED = (
@@ -97,7 +97,11 @@ class XlaDisabled(Rule):
                     call,
                     "This switches XLA off; remove jit_compile and let Keras choose for the machine and the model.",
                     because="Without it, Keras compiles the step with XLA on a GPU; every layer here seems to allow that.",
-                    fix=fixes.drop_argument(call, "jit_compile", safe=False) if call.attribute == "compile" else None,
+                    fix=fixes.drop_argument(
+                        call, "jit_compile", proofs.SAME_NUMBERS.unless("XLA rounds in another order")
+                    )
+                    if call.attribute == "compile"
+                    else None,
                 )
 
 

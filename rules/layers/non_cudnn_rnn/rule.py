@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Rule, Severity, fixes, models, names
+from kerascheck.api import Applies, Rule, Severity, fixes, models, names, proofs
 
 _FEW_STEPS = 10
 
@@ -93,7 +93,9 @@ class NonCudnnRnn(Rule):
                     f"This {call.name.rpartition('.')[2]} cannot use the cuDNN kernel because of {' and '.join(reasons)}; use the default{'s' if len(reasons) > 1 else ''}.",
                     because="On a GPU it falls back to a loop of small operations over the time steps.",
                     doubt="There are only a few time steps here." if few else None,
-                    fix=fixes.drop_argument(call, "recurrent_dropout", safe=False),
+                    fix=fixes.drop_argument(
+                        call, "recurrent_dropout", proofs.SAME_NUMBERS.unless("it removes a regularizer from the model")
+                    ),
                 )
         for call in module.program.calls(names.layers.RNN):
             cell, layer = call.given("cell"), models.cell_layer(call)

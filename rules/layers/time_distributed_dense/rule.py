@@ -91,7 +91,7 @@ class TimeDistributedDense(Rule):
                 if older
                 else f"In Keras 3, TimeDistributed loops over the time steps if their number is known; {short} accepts sequences directly.",
                 doubt=_doubt(wrapper, older),
-                fix=fixes.unwrap_layer(wrapper.call, wrapper.layer, safe=short != "Dropout"),
+                fix=fixes.unwrap_layer(wrapper.call, wrapper.layer),
             )
         for call, steps in () if older else models.unrolled_convolutions(module, _MANY):
             yield self.finding(

@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Place, Rule, Severity, data, datasets_in, fixes, training
+from kerascheck.api import Applies, Place, Rule, Severity, data, datasets_in, fixes, proofs, training
 
 _VERY_OFTEN = 50
 
@@ -90,7 +90,14 @@ class DatasetMaterialised(Rule):
                 because="Keras 3 raises a ValueError for it." if refuses else "An iterator also ends after one epoch.",
                 severity=Severity.ERROR,
                 doubt=None if refuses else "How long the copies take depends on the batches.",
-                fix=fixes.drop_method(call.module, argument.value, "as_numpy_iterator", safe=refuses),
+                fix=fixes.drop_method(
+                    call.module,
+                    argument.value,
+                    "as_numpy_iterator",
+                    proofs.RAISES_NOW.unless(
+                        None if refuses else "Keras 2 takes the iterator, and ends the training with it"
+                    ),
+                ),
             )
 
     def _given_as_array(self, module):

@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Rule, Severity, Stage, data, display_name, fixes
+from kerascheck.api import Applies, Rule, Severity, Stage, data, display_name, fixes, proofs
 
 
 class MissingCache(Rule):
@@ -110,7 +110,12 @@ class MissingCache(Rule):
                 because="Its results are the same in each epoch, and TensorFlow does not keep them automatically.",
                 fix=None
                 if frozen
-                else fixes.rearranged(module, [wish], "Append .cache()" + " and shuffle after it" * bool(shuffles)),
+                else fixes.rearranged(
+                    module,
+                    [wish],
+                    "Append .cache()" + " and shuffle after it" * bool(shuffles),
+                    proofs.SAME_MEMORY.unless("memory then holds all elements"),
+                ),
                 wish=None if frozen else wish,
                 related=((reading, "repeated in every epoch"),),
             )

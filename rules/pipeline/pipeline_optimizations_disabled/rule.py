@@ -1,4 +1,4 @@
-from kerascheck.api import Rule, Severity, data, fixes
+from kerascheck.api import Rule, Severity, data, fixes, proofs
 
 _LOST = {
     data.Lost.THREADS: "its parallel calls share one thread",
@@ -78,6 +78,8 @@ class PipelineOptimizationsDisabled(Rule):
                 found.call,
                 f"This switches off an optimization of tf.data ({found.call.attribute}); delete it, or write the parallel calls and prefetch yourself.",
                 because=f"With this option, {what}.",
-                fix=fixes.delete_statement(found.call, safe=False),
+                fix=fixes.delete_statement(
+                    found.call, proofs.SAME_MEMORY.unless("more elements are in flight at once")
+                ),
                 related=((found.place, what),),
             )

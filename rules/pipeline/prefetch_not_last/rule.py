@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, External, Rule, Severity, constant, data, fixes, words
+from kerascheck.api import Applies, External, Rule, Severity, constant, data, fixes, proofs, words
 
 _FEW = 16
 
@@ -87,7 +87,10 @@ class PrefetchNotLast(Rule):
                     severity=Severity.WARNING if end.costs and end.last.name != "cache" else Severity.INFO,
                     pedantic=end.runtime.repairs,
                     fix=fixes.move_after(
-                        end.early.node, end.last, "Move the prefetch to the end", safe=_holds_few(end.early)
+                        end.early.node,
+                        end.last,
+                        "Move the prefetch to the end",
+                        proofs.SAME_MEMORY.unless("not proven"),
                     ),
                     wish=data.Wish(data.WishKind.PREFETCH_LAST, end.early),
                     related=((end.last, "the last operation"),),

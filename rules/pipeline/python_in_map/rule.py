@@ -95,6 +95,6 @@ class PythonInMap(Rule):
                 doubt="The text may be meant to appear once, while tracing."
                 if prints and not found.shows_tensor
                 else None,
-                fix=fixes.tensorflow_print(call, safe=False) if prints else None,
+                fix=fixes.tensorflow_print(call) if prints else None,
                 related=((found.op, "traced here"),),
             )

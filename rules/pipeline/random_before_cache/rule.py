@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Rule, Severity, conditions, data, fixes
+from kerascheck.api import Applies, Rule, Severity, conditions, data, fixes, proofs
 
 _SILENT = {
     data.Unfrozen.NOTHING_RANDOM: "nothing random comes before it",
@@ -115,7 +115,12 @@ class RandomBeforeCache(Rule):
             f"cache() freezes the {what} of the first epoch; {remedy}.",
             because="Operations before a cache run in the first epoch only.",
             doubt="The cache is off by default." if conditions.is_off_by_default(cache) else None,
-            fix=fixes.rearranged(module, [wish], "Move the cache before the random operations"),
+            fix=fixes.rearranged(
+                module,
+                [wish],
+                "Move the cache before the random operations",
+                proofs.SAME_NUMBERS.unless("each epoch then draws anew"),
+            ),
             wish=None if stays else wish,
             related=((random, f"the cache keeps the {what} of this {random.name}"),),
         )

@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Const, Rule, Severity, constant, data, fixes
+from kerascheck.api import Applies, Const, Rule, Severity, constant, data, fixes, proofs
 
 _KEEPS_EPOCHS = (
     "map",
@@ -118,7 +118,12 @@ class RepeatBeforeShuffle(Rule):
                     op,
                     f"This {op.name} comes after repeat and cannot tell epochs apart; move repeat after it.",
                     because=cost,
-                    fix=fixes.rearranged(module, [wish], f"Repeat after {op.name}"),
+                    fix=fixes.rearranged(
+                        module,
+                        [wish],
+                        f"Repeat after {op.name}",
+                        proofs.SAME_ORDER.unless("the elements come in another order"),
+                    ),
                     wish=wish,
                     related=((repeat, "repeated here"),),
                 )

@@ -73,5 +73,5 @@ class SequentialRecordReads(Rule):
                 op,
                 f"These files are read one after the other; add num_parallel_reads={module.runtime.autotune} if they are on network storage.",
                 because="TensorFlow opens the next file only at the end of the previous one, and waits for the storage each time.",
-                fix=fixes.parallel_reads(op, reorders=not op.followed_by(module.pipelines, "shuffle")),
+                fix=fixes.parallel_reads(op),
             )

@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Rule, Severity, data, fixes
+from kerascheck.api import Applies, Rule, Severity, data, fixes, proofs
 
 
 class ShuffleAfterBatch(Rule):
@@ -108,7 +108,12 @@ class ShuffleAfterBatch(Rule):
             else None
             if op.feeds_training
             else "No training on it is visible here.",
-            fix=fixes.rearranged(module, [wish], "Shuffle the elements, before batch"),
+            fix=fixes.rearranged(
+                module,
+                [wish],
+                "Shuffle the elements, before batch",
+                proofs.SAME_ORDER.unless("the elements come in another order"),
+            ),
             wish=wish,
             related=tuple((batch, "batched here") for batch in found.batches),
         )

@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Rule, Severity, data, fixes
+from kerascheck.api import Applies, Rule, Severity, data, fixes, proofs
 
 _MANY_IMAGES = 500
 _LARGE = 50_000_000
@@ -86,7 +86,14 @@ class ShuffleAfterDecode(Rule):
                 f"This shuffle buffers decoded images; {'join and shuffle the file names, then decode' if found.is_joined else 'move it before the map that decodes them'}.",
                 because=f"It holds {_size(found)}; encoded files are mostly much smaller, and file names smaller still.",
                 doubt=None if found.count is not None else "Their number is not known here.",
-                fix=fixes.rearranged(module, [wish], "Shuffle before decoding") if wish is not None else None,
+                fix=fixes.rearranged(
+                    module,
+                    [wish],
+                    "Shuffle before decoding",
+                    proofs.SAME_ORDER.unless("the elements come in another order"),
+                )
+                if wish is not None
+                else None,
                 wish=wish,
                 related=((found.decoding, "decoded here"),),
             )

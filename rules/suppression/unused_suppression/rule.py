@@ -1,7 +1,7 @@
 import re
 from collections.abc import Collection
 
-from kerascheck.api import Applicability, Comments, CommentsRule, Directive, Edit, Fix, Severity
+from kerascheck.api import Comments, CommentsRule, Directive, Edit, Severity, proofs
 
 _CODE = re.compile(r"KC\d{0,3}", re.IGNORECASE)
 
@@ -75,7 +75,11 @@ class UnusedSuppression(CommentsRule):
             said = [_silences_nothing(idle)] if idle or everything else []
             # What is nearly the name of a rule was meant to silence it.
             unused = [*idle, *(entry for entry in unknown if not _nearest(entry, comments))]
-            fix = Fix(Applicability.SAFE, "Remove what silences nothing", (_without(unused, directive, comments),))
+            fix = proofs.offer(
+                "Remove what silences nothing",
+                lambda: (_without(unused, directive, comments),),
+                [proofs.ONLY_COMMENTS.unless(None)],
+            )
             yield self.finding(
                 comments.at(directive),
                 " ".join((*said, *(_no_rule(entry, comments) for entry in unknown))),

@@ -1,4 +1,4 @@
-from kerascheck.api import Rule, Severity, display_name, fixes, graph, names
+from kerascheck.api import Rule, Severity, display_name, fixes, graph, names, proofs
 
 _EFFECTS = {
     names.devices.RUN_FUNCTIONS_EAGERLY: "makes every tf.function run operation by operation in Python",
@@ -141,9 +141,18 @@ class DebugLeftOn(Rule):
                 if switch.is_seen
                 else "Not all code that it affects is visible here, and some of it may need eager execution.",
                 fix=(
-                    fixes.drop_argument(call, "run_eagerly", safe=safe)
+                    fixes.drop_argument(
+                        call,
+                        "run_eagerly",
+                        proofs.SAME_NUMBERS.unless("the graph, and XLA, round in another order"),
+                        proofs.SAME_OUTPUT.unless(None if safe else "not all of the step is visible"),
+                    )
                     if switch.kind == "argument"
-                    else fixes.delete_statement(call, safe=safe)
+                    else fixes.delete_statement(
+                        call,
+                        proofs.SAME_NUMBERS.unless("the graph, and XLA, round in another order"),
+                        proofs.SAME_OUTPUT.unless(None if safe else "not all of the step is visible"),
+                    )
                 )
                 if removable
                 else None,

@@ -1,4 +1,4 @@
-from kerascheck.api import Place, Rule, Severity, fixes, training
+from kerascheck.api import Place, Rule, Severity, fixes, proofs, training
 
 _OFTEN = 20
 # What TensorBoard does by each argument, and what that costs.
@@ -101,7 +101,11 @@ class HeavyCallback(Rule):
                 if save.missed is not None
                 else "save_freq counts batches, not epochs, and training waits until each file is written.",
                 # A file name with the number of the batch needs it.
-                fix=None if save.names_files_by_batch else fixes.drop_argument(call, "save_freq", safe=False),
+                fix=None
+                if save.names_files_by_batch
+                else fixes.drop_argument(
+                    call, "save_freq", proofs.SAME_OUTPUT.unless("the program then writes fewer files")
+                ),
             )
         for call, argument in training.needless_recordings(module):
             what, cost = _RECORDED[argument]
@@ -110,5 +114,7 @@ class HeavyCallback(Rule):
                 f"{argument} makes TensorBoard {what}; remove it unless you look at them.",
                 because=cost,
                 doubt="The duration of an epoch, which decides how much this matters, is unknown here.",
-                fix=fixes.drop_argument(call, argument, safe=False),
+                fix=fixes.drop_argument(
+                    call, argument, proofs.SAME_OUTPUT.unless("the program then writes fewer files")
+                ),
             )

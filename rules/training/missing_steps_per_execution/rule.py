@@ -1,6 +1,6 @@
 from math import inf
 
-from kerascheck.api import Applies, Rule, Severity, constant, fixes, models, training, words
+from kerascheck.api import Applies, Rule, Severity, constant, fixes, models, proofs, training, words
 
 _FEW_TIME_STEPS = 10
 _SMALL = 1_600_000
@@ -129,7 +129,12 @@ class MissingStepsPerExecution(Rule):
                     call,
                     f"A step of this {words.model_size(model)} takes less time than Keras's per-step overhead; try steps_per_execution={at_once}.",
                     because=f"Keras returns to Python after every step; with {at_once} steps per execution it does so once in {at_once} steps.",
-                    fix=fixes.add_keyword(call, "steps_per_execution", str(at_once), safe=False),
+                    fix=fixes.add_keyword(
+                        call,
+                        "steps_per_execution",
+                        str(at_once),
+                        proofs.SAME_OUTPUT.unless("callbacks and the progress bar then see only some of the batches"),
+                    ),
                     related=((model, "the model"),),
                 )
 

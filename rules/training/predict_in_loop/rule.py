@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Rule, Severity, fixes, program, training
+from kerascheck.api import Applies, Rule, Severity, fixes, program, proofs, training
 
 
 class PredictInLoop(Rule):
@@ -126,7 +126,12 @@ class PredictInLoop(Rule):
                     if old
                     else "Each predict builds a dataset and an iterator, which takes about 0.1 s.",
                     doubt=_doubt(each, old),
-                    fix=fixes.rename_method(call, "predict_on_batch", safe=False, without=("verbose",))
+                    fix=fixes.rename_method(
+                        call,
+                        "predict_on_batch",
+                        proofs.PLAIN_CALL.unless("`x` has to be an array or a tensor"),
+                        without=("verbose",),
+                    )
                     if each.gives_data_only and at is call
                     else None,
                     related=((each.loop, "in this loop"), *(() if at is call else ((call, "the predict is here"),))),

@@ -2,7 +2,7 @@ import re
 
 import libcst as cst
 
-from kerascheck.api import Applies, Made, Place, Rule, Severity, conditions, fixes, options_of
+from kerascheck.api import Applies, Made, Place, Rule, Severity, conditions, fixes, options_of, proofs
 
 # A copy of Keras 2 in every TensorFlow.
 _FROZEN = re.compile(r"^\s*(?:import|from)\s+tensorflow\.python\.keras\b", re.M)
@@ -113,7 +113,9 @@ class RemovedFitArgument(Rule):
                         Place(call.module, argument),
                         f"{call.attribute}() has no argument {name} in Keras 3; remove it or pass it to the PyDataset.",
                         because=f"Keras 3 raises a TypeError for it.{_assumed(module)}",
-                        fix=fixes.drop_argument(call, name, safe=False),
+                        fix=fixes.drop_argument(
+                            call, name, proofs.PLAIN_CALL.unless("the program then runs with one worker")
+                        ),
                     )
 
 

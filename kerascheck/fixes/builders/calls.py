@@ -1,0 +1,119 @@
+"""Fixes that change one call: its arguments, its name, or whether it is there at all."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from kerascheck.finding import Fix
+from kerascheck.fixes.offer import offer
+from kerascheck.fixes.proofs import PLAIN_CALL, RAISES_NOW, SAME_NUMBERS, Proof
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.place import Place
+from kerascheck.interpreter.values import Call
+from kerascheck.syntax import edits
+from kerascheck.syntax.edits import call_at
+
+
+def add_keyword(call: Call, name: str, text: str, *proofs: Proof) -> Fix | None:
+    """Pass one more keyword argument."""
+    if not isinstance(call.node, cst.Call):
+        return None
+    return offer(
+        f"Add {name}={text}",
+        lambda: edits.add_keyword(call.module.tree, call_at(call.node), name, text),
+        proofs,
+    )
+
+
+def drop_argument(call: Call, keyword: str, *proofs: Proof) -> Fix | None:
+    """Delete a keyword argument."""
+    argument = call.arguments.nodes.get(keyword)
+    if argument is None:
+        return None
+    return offer(
+        f"Remove {keyword}", lambda: edits.remove_argument(call.module.tree, call_at(call.node), argument), proofs
+    )
+
+
+def delete_statement(call: Call, *proofs: Proof) -> Fix | None:
+    """Delete the statement that a call or assignment stands in, if it is nothing else."""
+    tree = call.module.tree
+    node = call.node
+    parent = tree.parents.get(node)
+    statement = tree.parents.get(parent) if isinstance(parent, cst.AssignTarget) else parent
+    if isinstance(parent, cst.AssignTarget):
+        alone = isinstance(statement, cst.Assign) and len(statement.targets) == 1
+    else:
+        alone = isinstance(statement, cst.Expr)
+    if statement is None or not alone:
+        return None
+    return offer("Delete the statement", lambda: edits.delete_statement(tree, statement), proofs)
+
+
+def rename(place: Place, name: str, *proofs: Proof) -> Fix | None:
+    """Write the canonical ``name`` instead of an attribute."""
+
+    def build() -> edits.Edits:
+        text, imports = edits.spelling(place.module.tree, name)
+        return (*imports, *edits.replace(place.module.tree, place.node, text))
+
+    return offer(f"Write {name}", build, proofs)
+
+
+def replace_generator_method(call: Call, name: str) -> Fix | None:
+    """``fit_generator(batches, ...)`` becomes ``fit(batches, ...)``, where no argument means something else there.
+
+    Unsafe where it has to drop what Keras 3 takes in the constructor of a PyDataset only.
+    """
+    if len(call.arguments.positional) != 1 or {
+        "generator",
+        "samples_per_epoch",
+        "nb_epoch",
+        "val_samples",
+        "nb_val_samples",
+    } & set(call.arguments.keywords):
+        return None
+    dropped = tuple(
+        keyword
+        for keyword in ("workers", "use_multiprocessing", "max_queue_size")
+        if keyword in call.arguments.keywords
+    )
+    return rename_method(
+        call,
+        name,
+        RAISES_NOW.unless(None if call.module.runtime.keras >= 3 else "Keras 2 still has the method"),
+        PLAIN_CALL.unless(f"`{dropped[0]}` is dropped" if dropped else None),
+        without=dropped,
+    )
+
+
+def rename_method(call: Call, name: str, *proofs: Proof, without: tuple[str, ...] = ()) -> Fix | None:
+    """Call another method of the same object, without some keyword arguments."""
+
+    def build() -> edits.Edits:
+        node = call_at(call.node)
+        result = edits.rename_method(call.module.tree, node, name)
+        for keyword in without:
+            if keyword in call.arguments.nodes:
+                result = (*result, *edits.remove_argument(call.module.tree, node, call.arguments.nodes[keyword]))
+        return result
+
+    return offer(f"Call {name}", build, proofs)
+
+
+def assign_back(module: Module, call: cst.CSTNode) -> Fix | None:
+    """``ds.shuffle(10)`` as a statement becomes ``ds = ds.shuffle(10)``."""
+    base: cst.CSTNode = call
+    while isinstance(base, cst.Call) and isinstance(base.func, cst.Attribute):
+        base = base.func.value
+    owner = base
+    while isinstance(owner, cst.Attribute):
+        owner = owner.value
+    if not isinstance(owner, cst.Name):
+        return None
+    name = module.text[slice(*module.tree.range_of(base))]
+    return offer(
+        f"Assign the result to {name}",
+        lambda: edits.assign_back(module.tree, module.tree.statement(call), name),
+        [SAME_NUMBERS.unless("the operation then takes part in the pipeline")],
+    )

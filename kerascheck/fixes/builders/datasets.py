@@ -1,0 +1,166 @@
+"""Operations of a dataset run in parallel, ahead of the training, or on whole batches."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from kerascheck.finding import Fix
+from kerascheck.fixes.offer import offer
+from kerascheck.fixes.proofs import BATCH_LIKE_ELEMENTS, PURE_FUNCTION, RUNTIME_DOES_IT, SAME_ORDER, Proof
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.values import (
+    Call,
+    Function,
+    Made,
+    Mapping,
+    SeenModule,
+    Stage,
+    options_of,
+)
+from kerascheck.knowledge.callables import IO_FIXED_LEN_FEATURE, IO_PARSE_EXAMPLE
+from kerascheck.knowledge.datasets import AUTOTUNE
+from kerascheck.meaning.data.pipelines import Operation
+from kerascheck.syntax import edits
+from kerascheck.syntax.edits import CannotEdit, call_at
+
+
+def autotune(module: SeenModule) -> tuple[str, edits.Edits]:
+    """How a module writes ``tf.data.AUTOTUNE``, with the edits of its import."""
+    text, imports = edits.spelling(module.tree, AUTOTUNE)
+    if text.endswith("data.AUTOTUNE") and "experimental" in module.runtime.autotune:
+        text = text.removesuffix("AUTOTUNE") + "experimental.AUTOTUNE"
+    return text, imports
+
+
+def _autotuned(op: Operation, keyword: str) -> edits.Edits:
+    """Make AUTOTUNE of an argument, or add it as one."""
+    text, imports = autotune(op.module)
+    written = op.call.written(keyword) if op.call is not None else None
+    if written is not None:
+        return (*imports, *edits.set_argument_value(op.module.tree, written, text))
+    return (*imports, *edits.add_keyword(op.module.tree, call_at(op.node), keyword, text))
+
+
+def parallel_calls(op: Operation) -> Fix | None:
+    """Give an operation ``num_parallel_calls=tf.data.AUTOTUNE``; unsafe where random draws may come in another order, or not all of its
+    function is in sight, and None where that writes what outlives its calls, whose order then counts."""
+    if op.facts.written is not None:
+        return None
+    return offer(
+        f"Add num_parallel_calls={op.module.runtime.autotune}",
+        lambda: _autotuned(op, "num_parallel_calls"),
+        [PURE_FUNCTION.unless("not proven")],
+    )
+
+
+def parallel_reads(op: Operation) -> Fix | None:
+    """Give a source ``num_parallel_reads=tf.data.AUTOTUNE``; unsafe, for the records of the files are then mixed."""
+    return offer(
+        f"Add num_parallel_reads={op.module.runtime.autotune}",
+        lambda: _autotuned(op, "num_parallel_reads"),
+        [SAME_ORDER.unless("the records of several files are then mixed")],
+    )
+
+
+def append_prefetch(last: Stage) -> Fix | None:
+    """End a dataset with a prefetch."""
+    tree = last.module.tree
+
+    def build() -> edits.Edits:
+        if not isinstance(last.node, cst.Call):
+            raise CannotEdit("no expression")
+        text, imports = autotune(last.module)
+        return (*imports, *edits.append_method(tree, last.node, f".prefetch({text})"))
+
+    return offer(f"Append .prefetch({last.module.runtime.autotune})", build, [RUNTIME_DOES_IT.unless("not proven")])
+
+
+def swap_with_batch(op: Operation, batch: Stage) -> Fix | None:
+    """Put a map behind the batch that directly follows it; unsafe where the shape of the elements matters."""
+    if batch.module is not op.module or not any(
+        batch.input is not None and batch.input.node is stage.node for stage in op.stages
+    ):
+        return None
+    return offer(
+        "Batch first, then map",
+        lambda: edits.swap_calls(op.module.tree, call_at(op.node), call_at(batch.node)),
+        [BATCH_LIKE_ELEMENTS.unless("not proven")],
+    )
+
+
+def parse_batches(op: Operation, batch: Stage, parse: Call) -> Fix | None:
+    """Batch serialized records and parse them with tf.io.parse_example."""
+    module = op.module
+    function = next((option for option in options_of(op.stages[0].function) if isinstance(option, Function)), None)
+    if function is None or parse.module is not module or function.module is not module or batch.module is not module:
+        return None
+    if not any(batch.input is not None and batch.input.node is stage.node for stage in op.stages):
+        return None
+    body = function.node.body
+    if isinstance(function.node, cst.FunctionDef):
+        # The function must do nothing else, and serve nobody else.
+        if module.name_counts[function.name] != 2 or not _returns_only(function.node, parse.node):
+            return None
+    elif body is not parse.node:
+        return None
+    spec = parse.given("features")
+    kinds = [item.name for item in spec.items.values() if isinstance(item, Made)] if isinstance(spec, Mapping) else []
+    if not kinds or any(kind != IO_FIXED_LEN_FEATURE for kind in kinds):
+        return None
+
+    def build() -> edits.Edits:
+        text, imports = edits.spelling(module.tree, IO_PARSE_EXAMPLE)
+        swapped = edits.swap_calls(module.tree, call_at(op.node), call_at(batch.node))
+        if isinstance(function.node, cst.Lambda):
+            # The lambda moves with its map: it is renamed inside of the text that moves.
+            return (*imports, *_renamed_inside(module, swapped, call_at(parse.node).func, text))
+        return (*imports, *swapped, *edits.rename_callee(module.tree, call_at(parse.node), text))
+
+    return offer(
+        "Batch the records and parse them with tf.io.parse_example", build, [BATCH_LIKE_ELEMENTS.unless("not proven")]
+    )
+
+
+def _returns_only(function: cst.FunctionDef, expression: cst.CSTNode) -> bool:
+    statements = [
+        small
+        for line in function.body.body
+        for small in (line.body if isinstance(line, cst.SimpleStatementLine) else [line])
+        if not (isinstance(small, cst.Expr) and isinstance(small.value, cst.BaseString))
+    ]
+    last = statements[-1] if statements else None
+    return (
+        isinstance(last, cst.Return)
+        and last.value is expression
+        and all(isinstance(s, cst.Assign) for s in statements[:-1])
+    )
+
+
+def _renamed_inside(module: SeenModule, swapped: edits.Edits, callee: cst.CSTNode, text: str) -> edits.Edits:
+    old = module.text[slice(*module.tree.range_of(callee))]
+    renamed, count = [], 0
+    for edit in swapped:
+        count += edit.content.count(old + "(")
+        renamed.append(type(edit)(edit.start, edit.end, edit.content.replace(old + "(", text + "(")))
+    if count != 1:
+        raise CannotEdit("the call does not move as a whole")
+    return tuple(renamed)
+
+
+def move_after(call_node: cst.CSTNode, target: Stage, message: str, *proofs: Proof) -> Fix | None:
+    """Take a dataset operation out of its place and put it right behind another."""
+
+    def build() -> edits.Edits:
+        if not isinstance(target.node, cst.BaseExpression):
+            raise CannotEdit("no expression")
+        return edits.move_call(target.module.tree, call_at(call_node), target.node)
+
+    return offer(message, build, proofs)
+
+
+def drop_method(module: Module, node: cst.CSTNode, name: str, *proofs: Proof) -> Fix | None:
+    """``X.name()`` becomes ``X``; None where something else is written."""
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or node.func.attr.value != name:
+        return None
+    start, end = module.tree.range_of(node.func.value)
+    return offer(f"Remove .{name}()", lambda: edits.replace(module.tree, node, module.text[start:end]), proofs)

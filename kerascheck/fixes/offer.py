@@ -1,0 +1,34 @@
+"""A fix is made of edits and of proofs: here is decided whether it is safe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from kerascheck.finding import Applicability, Fix, Unproven
+from kerascheck.fixes.proofs import Proof
+from kerascheck.syntax.edits import CannotEdit, Edits
+
+
+def offer(message: str, build: Callable[[], Edits], proofs: Sequence[Proof]) -> Fix | None:
+    """The fix made of the edits that ``build`` returns: safe where every obligation is proven, else unsafe.
+
+    Args:
+        message: what the fix does, in the imperative.
+        build: returns the edits, or raises :class:`CannotEdit` where the form of the code allows none.
+        proofs: at least one; a fix without obligations has no reason to be safe.
+
+    Returns:
+        None where ``build`` raises CannotEdit or there is nothing to edit.
+    """
+    if not proofs:
+        raise ValueError(f"'{message}' names no obligation")
+    try:
+        edits = tuple(build())
+    except CannotEdit:
+        return None
+    if not edits:
+        return None
+    unproven = tuple(Unproven(each.obligation.name, each.objection) for each in proofs if each.objection is not None)
+    applicability = Applicability.UNSAFE if unproven else Applicability.SAFE
+    obligations = tuple(dict.fromkeys(each.obligation.name for each in proofs))
+    return Fix(applicability, message, edits, obligations=obligations, unproven=unproven)

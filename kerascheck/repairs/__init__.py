@@ -1,1 +1,0 @@
-"""The repairs that rules offer."""
