@@ -16,11 +16,11 @@ from kerascheck.fixes.builders.calls import (
     rename_method,
     replace_generator_method,
 )
-from kerascheck.fixes.builders.chains import rearranged
+from kerascheck.fixes.builders.chains import rearranged, take_before_cache
 from kerascheck.fixes.builders.datasets import (
     append_prefetch,
     drop_method,
-    move_after,
+    move_prefetch,
     parallel_calls,
     parallel_reads,
     parse_batches,
@@ -49,10 +49,10 @@ __all__ = [
     "grow_every_device",
     "install_with_cuda",
     "move_above_import",
-    "move_after",
     "move_before_layers",
     "move_before_loop",
     "move_device_config",
+    "move_prefetch",
     "only_for_several_gpus",
     "parallel_calls",
     "parallel_reads",
@@ -65,6 +65,7 @@ __all__ = [
     "replace_numpy",
     "set_memory_growth",
     "swap_with_batch",
+    "take_before_cache",
     "tensorflow_print",
     "train_on_batch",
     "unwrap_layer",

@@ -56,7 +56,7 @@ SAME_OBJECT = Obligation("same-object", "both names stand for one object, and no
 SAME_MEANING = Obligation("same-meaning", "each argument means the same for both functions, for this type of data")
 SAME_ORDER = Obligation("same-order", "the elements keep their order, on any number of processors")
 SAME_EVERY_EPOCH = Obligation("same-every-epoch", "the elements are the same in every epoch, in the same order")
-RUNTIME_DOES_IT = Obligation("runtime-does-it", "tf.data makes the same change by itself when the program runs")
+RUNTIME_DOES_IT = Obligation("runtime-does-it", "tf.data runs ahead of the training here by itself")
 RAISES_NOW = Obligation("raises-now", "the code raises as it is, and nothing catches that")
 PURE_FUNCTION = Obligation(
     "pure-function",
@@ -68,13 +68,15 @@ BATCH_LIKE_ELEMENTS = Obligation(
     "the function gives for a batch, to the last bit, the batch of what it gives for its elements",
 )
 STATIC_SHAPE = Obligation("static-shape", "all elements are dense tensors of one static shape")
+KNOWN_CONSUMERS = Obligation(
+    "known-consumers", "every consumer of the dataset is visible, and none shows of which class the dataset is"
+)
 ONLY_CONSUMER = Obligation("only-consumer", "nothing else in the program uses the dataset that changes")
 PLAIN_CALL = Obligation("plain-call", "the calls have only arguments whose meaning is kept")
 ONLY_CALLER = Obligation("only-caller", "nothing else calls the function that changes")
 BOUND_BEFORE = Obligation("bound-before", "every name of the moved statements is bound before the new place")
 NOTHING_BETWEEN = Obligation("nothing-between", "no statement in between reads or changes what the moved ones do")
 ONLY_COMMENTS = Obligation("only-comments", "only comments change")
-"""Every obligation that the rules of kerascheck use; ``docs/fix-safety.md`` explains each."""
 
 
 def all_obligations() -> dict[str, Obligation]:

@@ -292,6 +292,8 @@ class Expressions(Machine):
         if holds_tensor(value) and not isinstance(node.operator, cst.Not):
             self.use("arithmetic", node)
             return Tensor("result")
+        if holds_tensor(value):
+            self.use("branch", node)
         if is_array(value):
             return derived(value)
         if isinstance(node.operator, cst.Minus) and isinstance(value, Const) and isinstance(value.value, (int, float)):
@@ -299,7 +301,10 @@ class Expressions(Machine):
         return UNKNOWN
 
     def _boolean(self, node: cst.BooleanOperation) -> Value:
-        return join(self.eval(node.left), self.eval(node.right))
+        left, right = self.eval(node.left), self.eval(node.right)
+        if holds_tensor(left):
+            self.use("branch", node)
+        return join(left, right)
 
     def _comparison(self, node: cst.Comparison) -> Value:
         values = [self.eval(node.left), *(self.eval(target.comparator) for target in node.comparisons)]
@@ -310,7 +315,9 @@ class Expressions(Machine):
         identity = identity or any(isinstance(value, Const) and value.value is None for value in values)
         if any(holds_tensor(value) for value in values) and not identity:
             scalar = any(isinstance(value, Const) for value in values)
-            self.use("arithmetic" if scalar else "tensors", node)
+            # Python asks the first of two comparisons whether it holds.
+            chained = len(node.comparisons) > 1
+            self.use("branch" if chained else "arithmetic" if scalar else "tensors", node)
             return Tensor(self._origin(*values))
         return UNKNOWN
 

@@ -197,6 +197,18 @@ def having(traits: Trait) -> frozenset[str]:
     return frozenset(name for name, found in FUNCTIONS.items() if found & traits)
 
 
+_SCALARS = re.compile(
+    r"(?:tensorflow|numpy|keras\.backend|tensorflow\.dtypes)\.(?:u?int\d+|float\d*|bfloat16|half|double|bool_?|string|complex\d+)$"
+    r"|(?:math|numpy)\.(?:pi|e|inf|nan|tau)$"
+)
+
+
+@cache
+def is_scalar(name: str) -> bool:
+    """Whether a name of a library stands for a type of numbers, or for one number."""
+    return _SCALARS.match(name) is not None
+
+
 TRACING_WRAPPERS = having(Trait.TRACES)
 STATIC_RESULTS = having(Trait.GIVES_NO_TENSOR)
 ARRAY_MAKERS = having(Trait.MAKES_ARRAY)

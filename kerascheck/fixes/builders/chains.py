@@ -7,6 +7,8 @@ from collections.abc import Collection, Sequence
 import libcst as cst
 
 from kerascheck.finding import Edit, Fix
+from kerascheck.fixes import dataset_proofs
+from kerascheck.fixes import proofs as obligations
 from kerascheck.fixes.builders.datasets import autotune
 from kerascheck.fixes.offer import offer
 from kerascheck.fixes.proofs import Proof
@@ -132,3 +134,24 @@ def _scaled_buffer(shuffle: Stage, batch: Stage) -> str:
         raise CannotEdit("not a number or a name")
     start, end = edits.link_range(module.tree, call_at(shuffle.node))
     return module.text[start : ranges[0][0]] + product + module.text[ranges[0][1] : end]
+
+
+def take_before_cache(module: Module, wish: Wish, cache: Stage, take: Stage) -> Fix | None:
+    """Put a take in front of the cache that it keeps from being complete.
+
+    Args:
+        wish: what the rule asks of the chain of both.
+    """
+    passed = [each for each in take.upstream() if cache in each.upstream()]
+    chain = [*reversed(passed)]
+    return rearranged(
+        module,
+        [wish],
+        "Take before the cache",
+        obligations.SAME_NAMES.unless(
+            None if cache.given("filename") is None else "an earlier run may have completed the file"
+        ),
+        dataset_proofs.same_every_epoch(module, passed[1] if len(passed) > 1 else cache),
+        dataset_proofs.passed_on(*zip(chain, chain[1:])),
+        dataset_proofs.known_consumers(module, chain),
+    )

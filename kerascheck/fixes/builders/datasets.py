@@ -5,9 +5,9 @@ from __future__ import annotations
 import libcst as cst
 
 from kerascheck.finding import Fix
+from kerascheck.fixes import dataset_proofs
 from kerascheck.fixes.offer import offer
-from kerascheck.fixes.proofs import BATCH_LIKE_ELEMENTS, PURE_FUNCTION, RUNTIME_DOES_IT, SAME_ORDER, Proof
-from kerascheck.interpreter.module import Module
+from kerascheck.fixes.proofs import SAME_ORDER, Proof
 from kerascheck.interpreter.values import (
     Call,
     Function,
@@ -20,6 +20,7 @@ from kerascheck.interpreter.values import (
 from kerascheck.knowledge.callables import IO_FIXED_LEN_FEATURE, IO_PARSE_EXAMPLE
 from kerascheck.knowledge.datasets import AUTOTUNE
 from kerascheck.meaning.data.pipelines import Operation
+from kerascheck.meaning.module import Module
 from kerascheck.syntax import edits
 from kerascheck.syntax.edits import CannotEdit, call_at
 
@@ -41,15 +42,24 @@ def _autotuned(op: Operation, keyword: str) -> edits.Edits:
     return (*imports, *edits.add_keyword(op.module.tree, call_at(op.node), keyword, text))
 
 
-def parallel_calls(op: Operation) -> Fix | None:
-    """Give an operation ``num_parallel_calls=tf.data.AUTOTUNE``; unsafe where random draws may come in another order, or not all of its
-    function is in sight, and None where that writes what outlives its calls, whose order then counts."""
+def parallel_calls(module: Module, op: Operation) -> Fix | None:
+    """Give an operation ``num_parallel_calls=tf.data.AUTOTUNE``; None where its function writes what outlives its calls, whose order then counts.
+
+    Args:
+        module: the module that is linted, whose run has the operation.
+    """
     if op.facts.written is not None:
         return None
+    ends = [end for stage in op.stages for end in dataset_proofs.ends_of(module, stage)]
     return offer(
         f"Add num_parallel_calls={op.module.runtime.autotune}",
         lambda: _autotuned(op, "num_parallel_calls"),
-        [PURE_FUNCTION.unless("not proven")],
+        [
+            dataset_proofs.pure_function(op.stages),
+            dataset_proofs.same_order(module, op.stages),
+            dataset_proofs.ahead(module, ends, op.stages),
+            dataset_proofs.known_consumers(module, op.stages),
+        ],
     )
 
 
@@ -62,8 +72,12 @@ def parallel_reads(op: Operation) -> Fix | None:
     )
 
 
-def append_prefetch(last: Stage) -> Fix | None:
-    """End a dataset with a prefetch."""
+def append_prefetch(module: Module, last: Stage) -> Fix | None:
+    """End a dataset with a prefetch.
+
+    Args:
+        module: the module that is linted, whose run has the dataset.
+    """
     tree = last.module.tree
 
     def build() -> edits.Edits:
@@ -72,10 +86,33 @@ def append_prefetch(last: Stage) -> Fix | None:
         text, imports = autotune(last.module)
         return (*imports, *edits.append_method(tree, last.node, f".prefetch({text})"))
 
-    return offer(f"Append .prefetch({last.module.runtime.autotune})", build, [RUNTIME_DOES_IT.unless("not proven")])
+    return offer(
+        f"Append .prefetch({last.module.runtime.autotune})",
+        build,
+        [dataset_proofs.ahead(module, [last], [last]), dataset_proofs.known_consumers(module, [last])],
+    )
 
 
-def swap_with_batch(op: Operation, batch: Stage) -> Fix | None:
+def move_prefetch(module: Module, prefetch: Stage, last: Stage) -> Fix | None:
+    """Take a prefetch out of its place and put it behind the last operation of its dataset."""
+
+    def build() -> edits.Edits:
+        if not isinstance(last.node, cst.BaseExpression):
+            raise CannotEdit("no expression")
+        return edits.move_call(last.module.tree, call_at(prefetch.node), last.node)
+
+    return offer(
+        "Move the prefetch to the end",
+        build,
+        [
+            dataset_proofs.same_memory(prefetch, last),
+            dataset_proofs.ahead(module, [last], [last]),
+            dataset_proofs.known_consumers(module, [prefetch, last]),
+        ],
+    )
+
+
+def swap_with_batch(module: Module, op: Operation, batch: Stage) -> Fix | None:
     """Put a map behind the batch that directly follows it; unsafe where the shape of the elements matters."""
     if batch.module is not op.module or not any(
         batch.input is not None and batch.input.node is stage.node for stage in op.stages
@@ -84,12 +121,22 @@ def swap_with_batch(op: Operation, batch: Stage) -> Fix | None:
     return offer(
         "Batch first, then map",
         lambda: edits.swap_calls(op.module.tree, call_at(op.node), call_at(batch.node)),
-        [BATCH_LIKE_ELEMENTS.unless("not proven")],
+        [
+            dataset_proofs.batch_like_elements(op),
+            dataset_proofs.static_shape(op),
+            dataset_proofs.only_consumer(op, batch),
+            dataset_proofs.plain_calls(op, batch),
+            dataset_proofs.known_consumers(module, [*op.stages, batch]),
+        ],
     )
 
 
-def parse_batches(op: Operation, batch: Stage, parse: Call) -> Fix | None:
-    """Batch serialized records and parse them with tf.io.parse_example."""
+def parse_batches(program: Module, op: Operation, batch: Stage, parse: Call) -> Fix | None:
+    """Batch serialized records and parse them with tf.io.parse_example.
+
+    Args:
+        program: the module that is linted, whose run has the dataset.
+    """
     module = op.module
     function = next((option for option in options_of(op.stages[0].function) if isinstance(option, Function)), None)
     if function is None or parse.module is not module or function.module is not module or batch.module is not module:
@@ -102,6 +149,9 @@ def parse_batches(op: Operation, batch: Stage, parse: Call) -> Fix | None:
         if module.name_counts[function.name] != 2 or not _returns_only(function.node, parse.node):
             return None
     elif body is not parse.node:
+        return None
+    # Names of examples are as many as these.
+    if set(parse.arguments.keywords) - {"serialized", "features"} or len(parse.arguments.positional) > 2:
         return None
     spec = parse.given("features")
     kinds = [item.name for item in spec.items.values() if isinstance(item, Made)] if isinstance(spec, Mapping) else []
@@ -117,7 +167,14 @@ def parse_batches(op: Operation, batch: Stage, parse: Call) -> Fix | None:
         return (*imports, *swapped, *edits.rename_callee(module.tree, call_at(parse.node), text))
 
     return offer(
-        "Batch the records and parse them with tf.io.parse_example", build, [BATCH_LIKE_ELEMENTS.unless("not proven")]
+        "Batch the records and parse them with tf.io.parse_example",
+        build,
+        [
+            dataset_proofs.records_of_one_shape(op, parse),
+            dataset_proofs.only_consumer(op, batch),
+            dataset_proofs.plain_calls(op, batch),
+            dataset_proofs.known_consumers(program, [*op.stages, batch]),
+        ],
     )
 
 
@@ -145,17 +202,6 @@ def _renamed_inside(module: SeenModule, swapped: edits.Edits, callee: cst.CSTNod
     if count != 1:
         raise CannotEdit("the call does not move as a whole")
     return tuple(renamed)
-
-
-def move_after(call_node: cst.CSTNode, target: Stage, message: str, *proofs: Proof) -> Fix | None:
-    """Take a dataset operation out of its place and put it right behind another."""
-
-    def build() -> edits.Edits:
-        if not isinstance(target.node, cst.BaseExpression):
-            raise CannotEdit("no expression")
-        return edits.move_call(target.module.tree, call_at(call_node), target.node)
-
-    return offer(message, build, proofs)
 
 
 def drop_method(module: Module, node: cst.CSTNode, name: str, *proofs: Proof) -> Fix | None:

@@ -52,6 +52,7 @@ from kerascheck.knowledge.callables import (
     TF_RESHAPE,
     VARIABLE,
     having,
+    is_scalar,
     state_of_function,
 )
 from kerascheck.knowledge.classes import LAYER, METRIC_CALL, MODEL, OPTIMIZER, SEQUENTIAL, class_of, class_of_bases
@@ -517,7 +518,7 @@ def _is_elementwise(call: Call) -> bool:
     if name in _WITH_NUMBERS:
         others = [value for value in call.arguments.values() if not isinstance(value, Tensor)]
         tensors = [value for value in call.arguments.values() if isinstance(value, Tensor)]
-        return len(tensors) == 1 and all(isinstance(value, (Const, External)) for value in others)
+        return len(tensors) == 1 and all(map(_is_scalar, others))
     if name in (ONE_HOT, OPS_ONE_HOT) and constant(call.given("axis") or Const(-1)) != -1:
         return False
     if name == SQUEEZE:
@@ -532,8 +533,20 @@ def _is_elementwise(call: Call) -> bool:
     return (
         name in _ELEMENTWISE
         and sum(isinstance(value, Tensor) for value in values) == 1
-        and all(isinstance(value, (Const, External, Tensor)) for value in values)
+        and all(isinstance(value, Tensor) or _is_scalar(value) for value in values)
+        and (name != f"{RESCALING}.__call__" or _has_scalar_settings(call.receiver))
     )
+
+
+def _has_scalar_settings(layer: Value) -> bool:
+    """Whether a layer that is called was made with literal numbers alone: an array would have to line up with the elements."""
+    made = layer.call if isinstance(layer, Made) else None
+    return made is None or all(isinstance(value, Const) for value in made.arguments.values())
+
+
+def _is_scalar(value: Value) -> bool:
+    """Whether a value is a literal, a type of numbers, or a constant of Python's or NumPy's."""
+    return isinstance(value, Const) or isinstance(value, External) and is_scalar(value.name)
 
 
 def _is_repacking(value: Value) -> bool:

@@ -92,5 +92,5 @@ class FixedParallelism(Rule):
                 f"The number of parallel calls of this {op.name} is fixed; {module.runtime.autotune} adapts it to the machine.",
                 because=because,
                 pedantic=True,
-                fix=fixes.parallel_calls(op),
+                fix=fixes.parallel_calls(module, op),
             )

@@ -106,7 +106,7 @@ class MapBeforeBatch(Rule):
                     + ["The cache behind it keeps what comes out, so that this costs in the first epoch only."] * cached
                     + ["Entries that it leaves out must have one shape for that."] * leaves
                 ),
-                fix=None if leaves else fixes.swap_with_batch(op, batch),
+                fix=None if leaves else fixes.swap_with_batch(module, op, batch),
                 related=((batch, "the batch that it can follow"),),
             )
 

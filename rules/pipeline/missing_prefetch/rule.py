@@ -89,6 +89,6 @@ class MissingPrefetch(Rule):
                     severity=Severity.WARNING if end.costs else Severity.INFO,
                     pedantic=end.runtime.repairs,
                     # Where the dataset also goes through more operations, the prefetch would stand before those.
-                    fix=None if any(module.pipelines.downstream(end.last)) else fixes.append_prefetch(end.last),
+                    fix=None if any(module.pipelines.downstream(end.last)) else fixes.append_prefetch(module, end.last),
                     wish=data.Wish(data.WishKind.ADD_PREFETCH, end.last),
                 )

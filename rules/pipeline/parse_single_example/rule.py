@@ -119,6 +119,6 @@ class ParseSingleExample(Rule):
                 op,
                 f"This map parses one record per call; batch the records first and use tf.io.{single.replace('single_', '')}.",
                 because=f"Each call of tf.io.{single} has a fixed cost, for the call and for every feature.",
-                fix=fixes.parse_batches(op, batch, parse),
+                fix=fixes.parse_batches(module, op, batch, parse),
                 related=((parse, "parsed one by one here"), (batch, "batched only here")),
             )

@@ -1,6 +1,4 @@
-from kerascheck.api import Applies, External, Rule, Severity, constant, data, fixes, proofs, words
-
-_FEW = 16
+from kerascheck.api import Applies, Rule, Severity, data, fixes, words
 
 
 class PrefetchNotLast(Rule):
@@ -86,19 +84,7 @@ class PrefetchNotLast(Rule):
                     # What a cache in memory gives takes no time.
                     severity=Severity.WARNING if end.costs and end.last.name != "cache" else Severity.INFO,
                     pedantic=end.runtime.repairs,
-                    fix=fixes.move_after(
-                        end.early.node,
-                        end.last,
-                        "Move the prefetch to the end",
-                        proofs.SAME_MEMORY.unless("not proven"),
-                    ),
+                    fix=fixes.move_prefetch(module, end.early, end.last),
                     wish=data.Wish(data.WishKind.PREFETCH_LAST, end.early),
                     related=((end.last, "the last operation"),),
                 )
-
-
-def _holds_few(prefetch):
-    """Whether a buffer of as many elements of another size, such as batches, is no matter of memory."""
-    size = prefetch.given("buffer_size")
-    number = constant(size)
-    return isinstance(size, External) and size.name.endswith("AUTOTUNE") or type(number) is int and number <= _FEW

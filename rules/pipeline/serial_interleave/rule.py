@@ -98,6 +98,6 @@ class SerialInterleave(Rule):
                 op,
                 message,
                 because=because,
-                fix=fixes.parallel_calls(op) if op.name == "interleave" else None,
+                fix=fixes.parallel_calls(module, op) if op.name == "interleave" else None,
                 related=((reads, "the files are read here"),) if reads else (),
             )

@@ -116,7 +116,7 @@ class SerialMap(Rule):
                 + " The function does nothing that is worth more than one core, though." * trivial,
                 severity=Severity.WARNING if is_serial and data.is_paid_in_each_epoch(module, op) else Severity.INFO,
                 pedantic=is_serial is False or trivial,
-                fix=fixes.parallel_calls(op),
+                fix=fixes.parallel_calls(module, op),
                 related=((state.call, "this makes the function stateful"),) if serial is data.Serial.STATEFUL else (),
             )
 

@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Rule, Severity, constant, data, fixes, proofs
+from kerascheck.api import Applies, Rule, Severity, constant, data, fixes
 
 _ONE_BY_ONE = ("map", "batch", "padded_batch", "ragged_batch", "enumerate", "with_options")
 
@@ -86,18 +86,8 @@ class TakeAfterCache(Rule):
                     op,
                     "This take stops before the cache is complete, so every epoch recomputes it; move take before cache.",
                     because="A cache is used only after one pass has read its dataset to the end, and here none does.",
-                    fix=fixes.rearranged(
-                        module,
-                        [wish],
-                        "Take before the cache",
-                        proofs.SAME_EVERY_EPOCH.unless("not proven"),
-                    ),
+                    fix=fixes.take_before_cache(module, wish, cache, take),
                     wish=wish,
                     related=((cache, "never complete"),),
                 )
                 break
-
-
-def _may_draw(stage):
-    facts = data.facts_of(stage)
-    return facts is not None and not facts.deterministic

@@ -1,0 +1,487 @@
+"""Proofs about datasets: that a pipeline may run ahead of the training, in parallel, or on whole batches, and gives the same.
+
+Each function returns the proof of one obligation; its objection names what stands against it, and the line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import libcst as cst
+
+from kerascheck.fixes import proofs
+from kerascheck.fixes.proofs import Proof
+from kerascheck.fixes.temporaries import other_reader
+from kerascheck.interpreter.array_shapes import shape_of
+from kerascheck.interpreter.kinds import is_array
+from kerascheck.interpreter.values import (
+    Call,
+    Const,
+    External,
+    Function,
+    Instance,
+    Made,
+    Mapping,
+    SeenModule,
+    Stage,
+    Tensor,
+    Value,
+    constant,
+    datasets_in,
+    flat,
+    options_of,
+)
+from kerascheck.knowledge.callables import IO_FIXED_LEN_FEATURE, having
+from kerascheck.knowledge.datasets import FROM_TENSOR_SLICES, FROM_TENSORS, OPTIONS, TFRECORD_DATASET
+from kerascheck.knowledge.layers import LAYERS, LOOKUP_LAYERS, Holds, holds
+from kerascheck.knowledge.stateless import IMAGE_RANKS, IMMUTABLE_TABLES, ROUNDS_BY_POSITION, is_stateless
+from kerascheck.knowledge.symbols import State, Trait
+from kerascheck.meaning.data.captures import Capture, doubtful_captures
+from kerascheck.meaning.data.epochs import is_reshuffled
+from kerascheck.meaning.data.mapped_functions import display_name, facts_of, state_of
+from kerascheck.meaning.data.pipelines import Operation, Pipelines
+from kerascheck.meaning.data.stages import COMBINING
+from kerascheck.meaning.module import Module
+
+Objection = str | None
+"""What stands against an obligation, as a clause without a full stop; None where nothing does."""
+
+_IN_MEMORY = frozenset({FROM_TENSOR_SLICES, FROM_TENSORS, "tensorflow.data.Dataset.range"})
+"""Sources that hold their elements from the start."""
+_NO_MATTER = frozenset(
+    "shuffle batch padded_batch repeat take skip cache prefetch with_options shard zip concatenate enumerate unbatch window".split()
+)
+"""Operations without a function that read nothing but the datasets before them."""
+_SHOWS = frozenset(f"builtins.{name}" for name in "print format str repr type isinstance id hash".split())
+_SHAPE_DEPENDENT = having(Trait.SHAPE_MATTERS) | {f"{name}.__call__" for name in LOOKUP_LAYERS}
+_STATES = {
+    State.DRAWS: "draws random numbers",
+    State.LOOKS_UP: "looks up a table that may change",
+    State.READS: "reads variables, which the training may change",
+    State.PRINTS: "prints",
+    State.ASSIGNS: "changes what outlives the call",
+    State.RUNS_PYTHON: "runs Python",
+}
+
+
+def _first(objections: Iterable[Objection]) -> Objection:
+    return next((each for each in objections if each is not None), None)
+
+
+def line(module: SeenModule, node: cst.CSTNode) -> str:
+    """The place of a node for people: "line 12", or "cell 3, line 2" in a notebook."""
+    location = module.source.locate(*module.range_of(node))
+    return f"line {location.line}" if location.cell is None else f"cell {location.cell_number}, line {location.line}"
+
+
+# --- what the function of an operation does --------------------------------------------------------
+
+
+def pure_function(stages: Sequence[Stage]) -> Proof:
+    """PURE_FUNCTION: the functions that some operations run touch nothing that others can change."""
+    return proofs.PURE_FUNCTION.unless(_first(map(_impurity, stages)))
+
+
+def _impurity(stage: Stage) -> Objection:
+    facts = facts_of(stage)
+    if facts is None:
+        return None if stage.call is None or not _has_function(stage) else "its function is not visible"
+    if (written := facts.written) is not None:
+        return f"its function changes what outlives the call ({line(written.module, written.node)})"
+    found = _first(map(_state, facts.calls))
+    if found is None and not facts.known:
+        found = "not all that its function does is visible"
+    return found or _first(map(_captured, doubtful_captures(stage.function)))
+
+
+def _captured(capture: Capture) -> Objection:
+    return f"`{capture.text}` may be a variable ({line(capture.module, capture.node)})"
+
+
+def _has_function(stage: Stage) -> bool:
+    return stage.name not in _NO_MATTER and not stage.is_source
+
+
+def _state(call: Call) -> Objection:
+    """What a call in the function of a dataset shares with the rest of the program; None for nothing."""
+    name = call.name or ""
+    where = line(call.module, call.node)
+    found = state_of(call)
+    if found is not None and not (found.state is State.LOOKS_UP and _is_immutable(call)):
+        return f"`{display_name(found.name)}` {_STATES[found.state]} ({where})"
+    if not name:
+        # What an object of the tree does when it is called is among the calls, too.
+        followed = (
+            isinstance(call.receiver, Instance) or call.attribute == "__call__" and isinstance(call.receiver, Function)
+        )
+        return None if followed or isinstance(call.receiver, Tensor) else f"what is called in {where} is not known"
+    if name.endswith(".__call__") and isinstance(call.receiver, Made):
+        return (
+            None
+            if _layer_is_pure(name.removesuffix(".__call__")) or found
+            else f"`{display_name(name[:-9])}` may keep state ({where})"
+        )
+    if name.endswith((".__setattr__", ".__set__", ".__iadd__")) or is_stateless(name) or found is not None:
+        return None
+    return (
+        None
+        if _makes_dataset(call) or _layer_is_pure(name)
+        else f"`{display_name(name)}` is not known to be free of state ({where})"
+    )
+
+
+def _makes_dataset(call: Call) -> bool:
+    return any(datasets_in(call.result))
+
+
+def _is_immutable(call: Call) -> bool:
+    receiver = call.receiver
+    if not isinstance(receiver, Made):
+        return False
+    return receiver.name in IMMUTABLE_TABLES or holds(receiver.name) is Holds.TABLE
+
+
+def _layer_is_pure(name: str) -> bool:
+    return name.startswith(LAYERS) and holds(name) in (Holds.NOTHING, Holds.TABLE)
+
+
+# --- what a pipeline reads, and who sees it --------------------------------------------------------
+
+
+def unchanged_sources(module: Module, stages: Iterable[Stage]) -> Proof:
+    """UNCHANGED_SOURCES: the datasets that lead to some operations read nothing that the program may change meanwhile."""
+    objections = (objection for stage in stages for each in _lineage(stage) for objection in [_reads(each)])
+    return proofs.UNCHANGED_SOURCES.unless(_first(objections))
+
+
+def _lineage(stage: Stage) -> Iterator[Stage]:
+    """A stage and every one that leads to it, on all ways."""
+    pending, seen = [stage], set()
+    while pending:
+        current = pending.pop()
+        if current not in seen:
+            seen.add(current)
+            yield current
+            pending += current.inputs
+
+
+def _reads(stage: Stage) -> Objection:
+    where = line(stage.module, stage.node)
+    if stage.is_source:
+        if stage.name in _IN_MEMORY:
+            return None
+        if stage.name.endswith("from_generator"):
+            return f"the generator of {where} would run further ahead of the training"
+        if stage.name == "parameter":
+            return f"which dataset comes in {where} is not visible"
+        return f"`{display_name(stage.name)}` reads files, which the program may change meanwhile ({where})"
+    if stage.name == "cache" and stage.given("filename") is not None:
+        return f"the cache of {where} is a file"
+    if stage.facts is None and stage.name not in _NO_MATTER | COMBINING:
+        return f"what `{stage.name}` reads in {where} is not visible"
+    facts = facts_of(stage)
+    if facts is not None and facts.reading is not None:
+        return f"`{display_name(facts.reading.name or '')}` reads a file, which the program may change meanwhile"
+    return _impurity(stage)
+
+
+def runs_ahead_anyway(module: Module, stage: Stage) -> Objection:
+    """Why tf.data does not by itself prepare what a stage gives ahead of the training; None where it does."""
+    pipelines = module.pipelines
+    if not module.runtime.injects_prefetch:
+        return f"TensorFlow {module.runtime.tensorflow_version} runs nothing ahead by itself"
+    if pipelines.rewrites(stage).no_prefetch:
+        return "the options of the dataset switch prefetching off"
+    # A loop in a tf.function iterates the dataset as it is.
+    inside = next((sink for sink, _ in _consumers(pipelines, stage) if sink.scope.traced_by() is not None), None)
+    if inside is not None:
+        return f"the loop of {line(inside.module, inside.node)} is compiled, where tf.data adds nothing by itself"
+    return _options_unknown(pipelines, stage)
+
+
+def _around(pipelines: Pipelines, stage: Stage) -> Iterator[Stage]:
+    yield from _lineage(stage)
+    yield from pipelines.downstream(stage)
+
+
+def _options_unknown(pipelines: Pipelines, stage: Stage) -> Objection:
+    for each in _around(pipelines, stage):
+        if each.name != "with_options":
+            continue
+        options = options_of(each.given("options"))
+        if not options or not all(map(_is_known_option, options)):
+            return f"the options of {line(each.module, each.node)} are not known"
+    return None
+
+
+def _is_known_option(value: Value) -> bool:
+    if isinstance(value, Made):
+        plain = value.name == OPTIONS or value.name.startswith("tensorflow.data.")
+        return plain and all(map(_is_known_option, value.attributes.values()))
+    return isinstance(value, (Const, External))
+
+
+def _consumers(pipelines: Pipelines, stage: Stage) -> Iterator[tuple[Any, str]]:
+    reached = {each.identity for each in (stage, *pipelines.downstream(stage))}
+    return ((sink, role) for sink, role in pipelines.sinks if sink.stage.identity in reached)
+
+
+def known_consumers(module: Module, stages: Iterable[Stage]) -> Proof:
+    """KNOWN_CONSUMERS: every consumer of some datasets is visible, and none shows of which class they are, which the fix changes."""
+    return proofs.KNOWN_CONSUMERS.unless(_first(_use_of(module, stage) for stage in stages))
+
+
+def _use_of(module: Module, stage: Stage) -> Objection:
+    pipelines = module.pipelines
+    for sink, role in _consumers(pipelines, stage):
+        if role == "unknown" or sink.role == "escape":
+            return f"what uses the dataset after {line(sink.module, sink.node)} is not visible"
+    if "unknown" in pipelines.roles(stage):
+        return "what uses the dataset is not visible"
+    for call in module.run.calls:
+        if call.name in _SHOWS and any(
+            dataset.stage.identity is stage.identity
+            for value in call.arguments.values()
+            for dataset in datasets_in(value)
+        ):
+            return f"`{call.name.removeprefix('builtins.')}` looks at the dataset in {line(call.module, call.node)}"
+    return "the notebook shows the dataset" if stage.module is module and module.is_cell_output(stage.node) else None
+
+
+# --- order, and ahead ------------------------------------------------------------------------------
+
+
+def same_order(module: Module, stages: Iterable[Stage]) -> Proof:
+    """SAME_ORDER: parallel calls hand their results on in the order of the elements.
+
+    Source: ``deterministic`` in the API documentation of ``tf.data.Dataset.map`` and ``interleave``; tried with 300 interleaves of
+    uneven datasets (TensorFlow 2.21), of which all gave the serial order.
+    """
+    return proofs.SAME_ORDER.unless(_first(_disorder(module, stage) for stage in stages))
+
+
+def _disorder(module: Module, stage: Stage) -> Objection:
+    where = line(stage.module, stage.node)
+    if constant(stage.keyword("deterministic"), stage.keyword("deterministic") is None) not in (True, None):
+        return f"`deterministic` gives the order up ({where})"
+    if stage.name == "interleave":
+        cycle = stage.given("cycle_length")
+        if not isinstance(constant(cycle), int) or constant(cycle) < 1:
+            return f"without a literal `cycle_length` the order depends on the number of processors ({where})"
+    for each in _around(module.pipelines, stage):
+        if each.name != "with_options":
+            continue
+        for options in options_of(each.given("options")):
+            asked = [options.attributes.get(name) for name in _ORDERS] if isinstance(options, Made) else [options]
+            if any(value is not None and constant(value) is not True for value in asked):
+                return f"the options of {line(each.module, each.node)} may give the order up"
+    return None
+
+
+_ORDERS = ("deterministic", "experimental_deterministic")
+
+
+def ends_of(module: Module, stage: Stage) -> list[Stage]:
+    """The ends of the datasets that an operation leads to: those that something consumes."""
+    reached = [stage, *module.pipelines.downstream(stage)]
+    consumed = {sink.stage.identity for sink, _ in module.pipelines.sinks}
+    return [each for each in reached if each.identity in consumed]
+
+
+def ahead(module: Module, ends: Sequence[Stage], stages: Iterable[Stage]) -> Proof:
+    """That some datasets may be read further ahead: because tf.data does so by itself, or because nothing that they read can change.
+
+    Args:
+        ends: the stages that run ahead then.
+        stages: those whose lineage is read earlier.
+    """
+    if _first(runs_ahead_anyway(module, stage) for stage in ends) is None:
+        return proofs.RUNTIME_DOES_IT.unless(None)
+    return unchanged_sources(module, stages)
+
+
+# --- batches instead of elements -------------------------------------------------------------------
+
+
+def batch_like_elements(op: Operation) -> Proof:
+    """BATCH_LIKE_ELEMENTS: what the function of a map does to each number does not depend on the numbers beside it."""
+    return proofs.BATCH_LIKE_ELEMENTS.unless(_first(map(_difference, op.stages)))
+
+
+def _difference(stage: Stage) -> Objection:
+    facts = facts_of(stage)
+    if facts is None or not facts.elementwise:
+        return "not every operation of its function acts on each number alone"
+    if stage.facts is not None:
+        for _, node, module in stage.facts.uses:
+            if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Power):
+                return f"a power of a batch may round otherwise ({line(module, node)})"
+    for call in facts.calls:
+        if call.name in _SHAPE_DEPENDENT:
+            return f"the shape of `{display_name(call.name or '')}` may depend on the batch ({line(call.module, call.node)})"
+        if call.name in ROUNDS_BY_POSITION:
+            return f"`{display_name(call.name or '')}` of a batch may round otherwise ({line(call.module, call.node)})"
+    return _compiled_for_elements(stage.function)
+
+
+def _compiled_for_elements(function: Value) -> Objection:
+    for option in options_of(function):
+        if not isinstance(option, (Function, External, Made, Instance)):
+            return "its function is not visible"
+        if not isinstance(option, Function) or not isinstance(option.node, cst.FunctionDef):
+            continue
+        plain = len(option.node.decorators) == (option.traced == "tf.function")
+        if (
+            not plain
+            or option.options is not None
+            and (option.options.arguments.keywords or option.options.arguments.unknown_keywords)
+        ):
+            return f"the decorators of `{option.name}` may ask for the shape of an element ({line(option.module, option.node)})"
+    return None
+
+
+def static_shape(op: Operation) -> Proof:
+    """STATIC_SHAPE: the elements that a map gets are slices of arrays, so that they make batches as they are."""
+    return proofs.STATIC_SHAPE.unless(_first(map(_shape_unknown, op.stages)))
+
+
+def _shape_unknown(stage: Stage) -> Objection:
+    source = stage.input
+    while source is not None and not source.is_source and source.name in _KEEPS_SHAPE:
+        source = source.input
+    if source is None or source.name not in _IN_MEMORY:
+        return "the shapes of the elements are not known"
+    where = line(source.module, source.node)
+    if source.name.endswith(".range"):
+        rank: int | None = 0
+    else:
+        arrays = list(flat(source.given("tensors")))
+        if not arrays or not all(map(_is_dense, arrays)):
+            return f"the elements of {where} are not known to be dense"
+        ranks = {
+            len(shape) - (source.name == FROM_TENSOR_SLICES) if shape is not None else None
+            for shape in map(shape_of, arrays)
+        }
+        rank = ranks.pop() if len(ranks) == 1 else None
+    facts = facts_of(stage)
+    for call in facts.calls if facts is not None else ():
+        if (needed := IMAGE_RANKS.get(call.name or "")) is not None and rank != needed:
+            return f"`{display_name(call.name or '')}` takes batches of images only, and the elements of {where} are not known to be images"
+    return None
+
+
+def records_of_one_shape(op: Operation, parse: Call) -> Proof:
+    """STATIC_SHAPE: a map parses single records of features of fixed length, as a reader of records gives them."""
+    spec = parse.given("features")
+    fixed = isinstance(spec, Mapping) and all(
+        isinstance(kind, Made) and kind.name == IO_FIXED_LEN_FEATURE for kind in spec.items.values()
+    )
+    if not isinstance(spec, Mapping) or spec.open or not fixed:
+        return proofs.STATIC_SHAPE.unless("the features may hold more than is visible")
+    return proofs.STATIC_SHAPE.unless(_first(map(_no_single_records, op.stages)))
+
+
+def _no_single_records(stage: Stage) -> Objection:
+    source = stage.input
+    while source is not None and not source.is_source and source.name in _KEEPS_SHAPE:
+        source = source.input
+    reads_records = source is not None and source.name == TFRECORD_DATASET
+    return (
+        None
+        if reads_records
+        else f"the elements before {line(stage.module, stage.node)} are not known to be single records"
+    )
+
+
+_KEEPS_SHAPE = frozenset("shuffle repeat take skip cache prefetch shard with_options".split())
+
+
+def _is_dense(value: Value) -> bool:
+    """Whether a value is certainly an array of one shape: NumPy makes no ragged ones, but of objects, which no dataset takes."""
+    return (
+        is_array(value)
+        or isinstance(value, Made)
+        and value.name in ("tensorflow.constant", "tensorflow.convert_to_tensor")
+    )
+
+
+def plain_calls(op: Operation, batch: Stage) -> Proof:
+    """PLAIN_CALL: the map and the batch have no arguments that mean something else in the other order."""
+    extra = _extra_argument(op.call, {"map_func", "num_parallel_calls", "deterministic"}, 2) or _extra_argument(
+        batch.call, {"batch_size", "drop_remainder", "num_parallel_calls", "deterministic"}, 2
+    )
+    return proofs.PLAIN_CALL.unless(extra)
+
+
+def _extra_argument(call: Call | None, known: set[str], most: int) -> Objection:
+    if call is None:
+        return "a call is not visible"
+    given = call.arguments
+    if given.unknown_keywords or given.unknown_positional or len(given.positional) > most:
+        return f"not all arguments of the call in {line(call.module, call.node)} are known"
+    other = next((name for name in given.keywords if name not in known), None)
+    return None if other is None else f"the call in {line(call.module, call.node)} has the argument `{other}`"
+
+
+def only_consumer(op: Operation, batch: Stage) -> Proof:
+    """ONLY_CONSUMER: nothing but a batch gets what a map gives."""
+    return passed_on(*((stage, batch) for stage in op.stages))
+
+
+def passed_on(*pairs: tuple[Stage, Stage]) -> Proof:
+    """ONLY_CONSUMER: of each pair of operations, nothing but the second gets what the first gives."""
+    return proofs.ONLY_CONSUMER.unless(_first(_also_used(*pair) for pair in pairs))
+
+
+def _also_used(stage: Stage, following: Stage) -> Objection:
+    """What may see the dataset of a stage beside the operation that follows it; None where nothing can."""
+    call = following.node
+    if stage.maybe or following.maybe or not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute):
+        return "the operations are applied under conditions"
+    made, receiver = stage.node, call.func.value
+    if receiver is made:
+        return None
+    if (
+        not isinstance(made, cst.BaseExpression)
+        or not isinstance(receiver, cst.Name)
+        or stage.module is not following.module
+    ):
+        return "the dataset between both operations may be used elsewhere"
+    reader = other_reader(stage.module, made, receiver)
+    if reader is None:
+        return None
+    return f"`{receiver.value}` is also used in {line(stage.module, reader)}"
+
+
+# --- the same in every epoch, and in no more memory ------------------------------------------------
+
+
+def same_every_epoch(module: Module, stage: Stage) -> Proof:
+    """SAME_EVERY_EPOCH: what leads to a stage gives the same elements in the same order each time it is iterated."""
+    return proofs.SAME_EVERY_EPOCH.unless(_first(map(_varies, _lineage(stage))))
+
+
+def _varies(stage: Stage) -> Objection:
+    if is_reshuffled(stage) or stage.name == "shuffle" and stage.given("seed") is None:
+        return f"`{display_name(stage.name)}` gives another order in each epoch ({line(stage.module, stage.node)})"
+    if stage.name in COMBINING - {"zip", "concatenate"}:
+        return f"`{stage.name}` draws in each epoch ({line(stage.module, stage.node)})"
+    return _reads(stage)
+
+
+def same_memory(prefetch: Stage, last: Stage) -> Proof:
+    """SAME_MEMORY: a prefetch holds no more behind the operations up to ``last`` than where it is."""
+    size = prefetch.given("buffer_size")
+    if isinstance(size, External) and size.name.endswith("AUTOTUNE") or constant(size) == -1:
+        return proofs.SAME_MEMORY.unless(None)
+    passed = [each for each in last.upstream() if prefetch in each.upstream() and each is not prefetch]
+    larger = next((each for each in passed if each.name not in _KEEPS_SIZE), None)
+    return proofs.SAME_MEMORY.unless(
+        None
+        if larger is None
+        else f"the buffer then holds what `{larger.name}` makes ({line(larger.module, larger.node)})"
+    )
+
+
+_KEEPS_SIZE = frozenset("shuffle repeat take skip cache prefetch shard with_options".split())

@@ -1,0 +1,98 @@
+"""Functions of TensorFlow and Keras whose operations keep no state, so that calls may run in parallel or ahead of time.
+
+A positive list: what stands in none of the namespaces, or in an exception, is not known to be stateless. Source: ``is_stateful``
+of the operations that each public function adds to a graph (TensorFlow 2.21, Keras 3.15); ``tests/knowledge/test_stateless.py``
+compares. ``Assert``, ``If`` and ``CheckNumerics`` are stateful for the runtime, but change nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import cache
+
+_NAMESPACES = (
+    "tensorflow.audio.", "tensorflow.bitwise.", "tensorflow.debugging.assert", "tensorflow.dtypes.", "tensorflow.image.", "tensorflow.io.",
+    "tensorflow.linalg.", "tensorflow.math.", "tensorflow.nn.", "tensorflow.ragged.", "tensorflow.sets.", "tensorflow.signal.",
+    "tensorflow.sparse.", "tensorflow.strings.", "tensorflow.Tensor.", "tensorflow.random.stateless_", "keras.ops.", "keras.backend.cast",
+)  # fmt: skip
+_TOP_LEVEL = re.compile(r"tensorflow\.[a-z]\w*$")
+_EXCEPTIONS = re.compile(
+    r"\.(?!stateless_)(?:random_\w+|sample_distorted_bounding_box|dropout|fractional_\w+|\w*sampler|sampled_softmax_loss|nce_loss"
+    r"|write_\w+|match_filenames_once|read_file|matching_files|gfile\.\w+|TFRecord\w+|timestamp|print|py_function|numpy_function|init_scope"
+    r"|function|numpy|item|load_\w+|import_graph_def|experimental_\w+)$"
+)
+"""What draws, touches files, reads a clock or runs Python. ``read_file`` has no state, but what it reads may change."""
+
+_OF_PYTHON = frozenset({"numpy", "cv2", "PIL", "scipy", "pandas"}) | sys.stdlib_module_names
+"""Libraries that add no operations to a graph: a mapped function calls them once, while it is traced."""
+
+
+@cache
+def is_stateless(name: str) -> bool:
+    """Whether a function, by its canonical name, is known to add only operations without state to a graph.
+
+    Example:
+        >>> is_stateless("tensorflow.image.resize"), is_stateless("tensorflow.image.random_crop"), is_stateless("acme.resize")
+        (True, False, False)
+    """
+    if adds_no_operations(name):
+        return True
+    return bool(name.startswith(_NAMESPACES) or _TOP_LEVEL.match(name)) and not _EXCEPTIONS.search(name)
+
+
+def adds_no_operations(name: str) -> bool:
+    """Whether a name is one of Python's own or of a library that knows nothing of graphs.
+
+    Example:
+        >>> adds_no_operations("numpy.array"), adds_no_operations("acme.array")
+        (True, False)
+    """
+    return name.partition(".")[0] in _OF_PYTHON
+
+
+_VARIABLES = re.compile(
+    r"\.(?:Variable|random\.Generator|random\.get_global_generator|Module|Checkpoint|SeedGenerator)\b|^keras\.(?:Model|models|Sequential|Optimizer"
+    r"|optimizers|applications|Metric|metrics|Variable|saving|Loss|losses|random|initializers|callbacks|tuner)\b|^tensorflow\.(?:saved_model|train|compat|"
+    r"lookup\.experimental|queue|estimator|contrib|summary|distribute)\b"
+)
+"""What holds variables, or may."""
+
+
+@cache
+def is_constant(name: str) -> bool:
+    """Whether a symbol of a library, or what a call of it returned, is certainly no variable and holds none.
+
+    Example:
+        >>> is_constant("tensorflow.float32"), is_constant("tensorflow.Variable"), is_constant("acme.SCALE")
+        (True, False, False)
+    """
+    if adds_no_operations(name):
+        return True
+    return name.startswith(("tensorflow.", "keras.")) and not _VARIABLES.search(name) or name in ("tensorflow", "keras")
+
+
+IMMUTABLE_TABLES = frozenset({"tensorflow.lookup.StaticHashTable", "tensorflow.lookup.StaticVocabularyTable"})
+"""Lookup tables that nothing changes once they are initialised. Source: their API documentation (TensorFlow 2.21)."""
+
+ROUNDS_BY_POSITION = frozenset(
+    {
+        *(f"tensorflow.{name}" for name in "exp math.exp sigmoid math.sigmoid nn.sigmoid tanh math.tanh math.log math.log1p pow math.pow".split()),
+        *(f"keras.ops.{name}" for name in "exp sigmoid tanh log log1p".split()),
+    }
+)  # fmt: skip
+"""Element-wise functions that may round otherwise for a number in a batch than for the same number alone.
+
+The kernels of Eigen take several numbers at once by another approximation than the last few. Measured with float32 on
+TensorFlow 2.21: up to 15 % of the results of exp, sigmoid, log, log1p and pow differ in the last bit; tanh takes the same way.
+"""
+
+IMAGE_RANKS = {
+    "tensorflow.image.flip_left_right": 3,
+    "tensorflow.image.flip_up_down": 3,
+    "tensorflow.image.adjust_brightness": 3,
+    "tensorflow.image.adjust_contrast": 3,
+    "tensorflow.image.grayscale_to_rgb": 3,
+    "tensorflow.image.rgb_to_grayscale": 3,
+}
+"""Functions that take images of rank 3, and batches of rank 4, but no batches of videos. Source: their API documentation (TensorFlow 2.21)."""
