@@ -55,6 +55,7 @@ class HalfPrecisionOnCpu(Rule):
     severity = Severity.WARNING
     applies = Applies(backends={"tensorflow"}, without_training=False)
     triggers = ("mixed_float16", "mixed_bfloat16", "jit_compile")
+    proves = ("same-numbers",)
     loss_tolerance = None
 
     def check(self, module):

@@ -68,6 +68,7 @@ class HalfPrecisionOutput(Rule):
     severity = Severity.WARNING
     speed = False
     triggers = ("mixed_float16", "mixed_bfloat16")
+    proves = ("same-numbers",)
     loss_tolerance = None
 
     def check(self, module):

@@ -72,6 +72,7 @@ class XlaDisabled(Rule):
     severity = Severity.INFO
     applies = Applies(keras=">=3", backends={"tensorflow"}, cpu_only=False, without_training=False)
     triggers = ("jit_compile",)
+    proves = ("same-numbers",)
     loss_tolerance = 1e-3
 
     def check(self, module):

@@ -56,6 +56,7 @@ class SingleDeviceStrategy(Rule):
     severity = Severity.INFO
     applies = Applies(keras=">=3", backends={"tensorflow"})
     triggers = ("MirroredStrategy(", ".MirroredStrategy(")
+    proves = ("same-numbers",)
     loss_tolerance = 1e-4
 
     def check(self, module):

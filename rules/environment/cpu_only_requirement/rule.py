@@ -74,6 +74,7 @@ class CpuOnlyRequirement(RequirementsRule):
     summary = "requirements leave the GPU unused"
     severity = Severity.INFO
     triggers = ("tensorflow",)
+    proves = ("same-output",)
     loss_tolerance = None
 
     def check(self, file: RequirementsFile):

@@ -74,6 +74,7 @@ class NonCudnnRnn(Rule):
     severity = Severity.WARNING
     applies = Applies(graph_code=False, tensorflow=">=2", multi_backend_keras=False, cpu_only=False)
     triggers = ("LSTM", "GRU")
+    proves = ("same-numbers", "same-names")
     loss_tolerance = None
 
     def check(self, module):

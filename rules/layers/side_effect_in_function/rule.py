@@ -102,6 +102,7 @@ class SideEffectInFunction(Rule):
         "defun",
         "to_graph(",
     )
+    proves = ("same-output",)
     loss_tolerance = None
 
     def check(self, module):

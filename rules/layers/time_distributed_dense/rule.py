@@ -76,6 +76,7 @@ class TimeDistributedDense(Rule):
     severity = Severity.WARNING
     applies = Applies(graph_code=False, tensorflow=">=2", multi_backend_keras=False)
     triggers = ("TimeDistributed",)
+    proves = ("same-numbers", "same-names")
     loss_tolerance = 1e-5
 
     def check(self, module):

@@ -70,6 +70,7 @@ class DatasetMaterialised(Rule):
     severity = Severity.WARNING
     applies = Applies(graph_code=False)
     triggers = ("as_numpy_iterator", "Dataset", "_dataset", "tensorflow_datasets", "from_tensor_slices", "list_files")
+    proves = ("raises-now",)
     loss_tolerance = 1e-6
 
     def check(self, module):

@@ -67,6 +67,7 @@ class DiscardedDataset(Rule):
     severity = Severity.ERROR
     applies = Applies(graph_code=False)
     triggers = ("Dataset", "_dataset", "tensorflow_datasets")
+    proves = ("same-numbers",)
     loss_tolerance = None
 
     def check(self, module):

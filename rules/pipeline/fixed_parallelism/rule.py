@@ -73,6 +73,7 @@ class FixedParallelism(Rule):
     severity = Severity.INFO
     applies = Applies(graph_code=False)
     triggers = ("num_parallel_calls", "cpu_count")
+    proves = ("pure-function", "same-order", "runtime-does-it", "known-consumers")
     loss_tolerance = 1e-6
 
     def check(self, module):

@@ -74,6 +74,7 @@ class MapBeforeBatch(Rule):
     severity = Severity.WARNING
     applies = Applies(graph_code=False)
     triggers = (".map(",)
+    proves = ("batch-like-elements", "static-shape", "only-consumer", "plain-call", "known-consumers")
     loss_tolerance = 1e-6
 
     def check(self, module):

@@ -73,6 +73,7 @@ class MissingCache(Rule):
     severity = Severity.INFO
     applies = Applies(graph_code=False)
     triggers = (".map(",)
+    proves = ("same-memory",)
     loss_tolerance = 1e-5
 
     def check(self, module):

@@ -75,6 +75,7 @@ class MissingPrefetch(Rule):
     severity = Severity.INFO
     applies = Applies(graph_code=False)
     triggers = ("Dataset", "_dataset", "tensorflow_datasets")
+    proves = ("runtime-does-it", "known-consumers", "unchanged-sources")
     loss_tolerance = 1e-6
 
     def check(self, module):

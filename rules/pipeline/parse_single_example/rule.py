@@ -78,6 +78,7 @@ class ParseSingleExample(Rule):
     severity = Severity.WARNING
     applies = Applies(graph_code=False)
     triggers = ("parse_single_example", "parse_single_sequence_example")
+    proves = ("static-shape", "only-consumer", "plain-call", "known-consumers")
     loss_tolerance = 1e-6
 
     def check(self, module):

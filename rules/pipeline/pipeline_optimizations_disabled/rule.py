@@ -67,6 +67,7 @@ class PipelineOptimizationsDisabled(Rule):
     summary = "tf.data optimizations are switched off"
     severity = Severity.WARNING
     triggers = ("with_options",)
+    proves = ("same-memory",)
     loss_tolerance = 1e-6
 
     def check(self, module):

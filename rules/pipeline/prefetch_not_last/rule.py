@@ -71,6 +71,7 @@ class PrefetchNotLast(Rule):
     severity = Severity.INFO
     applies = Applies(graph_code=False)
     triggers = (".prefetch(",)
+    proves = ("same-memory", "runtime-does-it", "known-consumers", "unchanged-sources")
     loss_tolerance = 1e-6
 
     def check(self, module):

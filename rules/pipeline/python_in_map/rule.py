@@ -78,6 +78,7 @@ class PythonInMap(Rule):
     applies = Applies(graph_code=False)
     speed = False
     triggers = (".map(", ".filter(", ".flat_map(", ".interleave(")
+    proves = ("same-output",)
     loss_tolerance = None
 
     def check(self, module):

@@ -79,6 +79,7 @@ class RandomBeforeCache(Rule):
     applies = Applies(graph_code=False)
     speed = False
     triggers = (".cache(",)
+    proves = ("same-numbers", "same-order")
     loss_tolerance = None
 
     def check(self, module):

@@ -57,6 +57,7 @@ class SequentialRecordReads(Rule):
     severity = Severity.INFO
     applies = Applies(graph_code=False)
     triggers = ("TFRecordDataset", "TextLineDataset")
+    proves = ("same-order",)
     loss_tolerance = None
 
     def check(self, module):

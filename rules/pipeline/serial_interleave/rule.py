@@ -66,6 +66,7 @@ class SerialInterleave(Rule):
     severity = Severity.INFO
     applies = Applies(graph_code=False)
     triggers = (".interleave(", ".flat_map(")
+    proves = ("pure-function", "same-order", "runtime-does-it", "known-consumers")
     loss_tolerance = 1e-6
 
     def check(self, module):

@@ -73,6 +73,7 @@ class ShuffleAfterBatch(Rule):
     applies = Applies(graph_code=False)
     speed = False
     triggers = (".shuffle(",)
+    proves = ("same-order",)
     loss_tolerance = None
 
     def check(self, module):

@@ -71,6 +71,7 @@ class ShuffleAfterDecode(Rule):
     severity = Severity.WARNING
     applies = Applies(graph_code=False)
     triggers = (".shuffle(", "shuffle_and_repeat(")
+    proves = ("same-order",)
     loss_tolerance = None
 
     def check(self, module):

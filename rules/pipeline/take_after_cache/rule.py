@@ -66,6 +66,7 @@ class TakeAfterCache(Rule):
     severity = Severity.WARNING
     applies = Applies(graph_code=False)
     triggers = (".cache(",)
+    proves = ("same-names", "same-every-epoch", "only-consumer", "known-consumers")
     loss_tolerance = 1e-6
 
     def check(self, module):

@@ -55,6 +55,7 @@ class UnusedSuppression(CommentsRule):
     severity = Severity.WARNING
     speed = False
     triggers = ("noqa", "kerascheck")
+    proves = ("only-comments",)
 
     def check(self, comments: Comments):
         for directive in comments.directives:

@@ -108,6 +108,7 @@ class DebugLeftOn(Rule):
         "enable_dump_debug_info",
         "set_log_device_placement",
     )
+    proves = ("same-numbers", "same-output")
     loss_tolerance = 1e-5
 
     def check(self, module):

@@ -101,6 +101,7 @@ class EagerTrainStep(Rule):
     severity = Severity.WARNING
     applies = Applies(graph_code=False, tensorflow=">=2")
     triggers = ("GradientTape",)
+    proves = ("same-output",)
     loss_tolerance = 1e-5
 
     def check(self, module):

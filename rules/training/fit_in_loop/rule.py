@@ -79,6 +79,7 @@ class FitInLoop(Rule):
     severity = Severity.WARNING
     applies = Applies(graph_code=False, multi_backend_keras=False)
     triggers = (".fit(", ".fit_generator(")
+    proves = ("same-numbers",)
     loss_tolerance = 1e-5
 
     def check(self, module):

@@ -89,6 +89,7 @@ class HeavyCallback(Rule):
     summary = "callback saves or records too often"
     severity = Severity.WARNING
     triggers = ("save_freq", "histogram_freq", "update_freq", "profile_batch", "BackupAndRestore(")
+    proves = ("same-output",)
     loss_tolerance = 1e-5
 
     def check(self, module):

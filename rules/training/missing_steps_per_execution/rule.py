@@ -110,6 +110,7 @@ class MissingStepsPerExecution(Rule):
     severity = Severity.INFO
     applies = Applies(graph_code=False, tensorflow=">=2.4", backends={"tensorflow"})
     triggers = (".compile(",)
+    proves = ("same-output",)
     loss_tolerance = 1e-4
 
     def check(self, module):

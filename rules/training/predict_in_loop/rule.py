@@ -102,6 +102,7 @@ class PredictInLoop(Rule):
     severity = Severity.WARNING
     applies = Applies(graph_code=False)
     triggers = (".predict(", ".evaluate(")
+    proves = ("plain-call",)
     loss_tolerance = 1e-5
 
     def check(self, module):

@@ -80,6 +80,7 @@ class RetraceByPythonArg(Rule):
     severity = Severity.WARNING
     applies = Applies(graph_code=False)
     triggers = (".function", "function(")
+    proves = ("same-output",)
     loss_tolerance = 1e-5
 
     def check(self, module):
