@@ -14,6 +14,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from kerascheck import api
+from kerascheck.fixes.proofs import Obligation
 from kerascheck.rule import AnyRule
 
 PAGE = Path(__file__).parent / "rule-api.md"
@@ -87,6 +88,8 @@ def _topic(name: str) -> str:
             types.append(each)
         elif isinstance(thing, FunctionType):
             lines.append(_line(f"{name}.{_signature(thing, each)}", _sentence(inspect.getdoc(thing))))
+        elif isinstance(thing, Obligation):
+            lines.append(_line(f"{name}.{each}", f"{thing.statement[0].upper()}{thing.statement[1:]}."))
         else:
             lines.append(_line(f"{name}.{each}", _sentence(_documented(_origin(topic, each)).get(each))))
     for each in types:

@@ -41,7 +41,8 @@ class Applicability(enum.Enum):
     """Whether a fix keeps the behaviour of the program.
 
     Example:
-        >>> fixes.drop_argument(call("f(x, verbose=1)"), "verbose", safe=False).applicability.value
+        >>> rounds = proofs.SAME_NUMBERS.unless("XLA rounds in another order")
+        >>> fixes.drop_argument(call("f(x, jit_compile=True)"), "jit_compile", rounds).applicability.value
         'unsafe'
     """
 

@@ -36,7 +36,9 @@ class MarkRule(Rule):
             name = getattr(node, "value", None)
             if isinstance(name, str) and name.endswith("_mark"):
                 start, end = module.range_of(node)
-                fix = Fix(Applicability.SAFE, "Unmark", (Edit(end - len("_mark"), end, ""),))
+                fix = Fix(
+                    Applicability.SAFE, "Unmark", (Edit(end - len("_mark"), end, ""),), obligations=("only-comments",)
+                )
                 place = types.SimpleNamespace(module=module, node=node)
                 yield self.finding(place, f"Unmark {name}.", severity=severity, fix=fix, related=[(place, "here")])
 

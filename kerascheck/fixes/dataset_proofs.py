@@ -32,9 +32,16 @@ from kerascheck.interpreter.values import (
     flat,
     options_of,
 )
-from kerascheck.knowledge.callables import IO_FIXED_LEN_FEATURE, having
-from kerascheck.knowledge.datasets import FROM_TENSOR_SLICES, FROM_TENSORS, OPTIONS, TFRECORD_DATASET
+from kerascheck.knowledge.callables import DENSE_MAKERS, IO_FIXED_LEN_FEATURE, having
+from kerascheck.knowledge.datasets import (
+    DATASET_RANGE,
+    FROM_TENSOR_SLICES,
+    IN_MEMORY_SOURCES,
+    OPTIONS,
+    TFRECORD_DATASET,
+)
 from kerascheck.knowledge.layers import LAYERS, LOOKUP_LAYERS, Holds, holds
+from kerascheck.knowledge.namespaces import OF_DATA
 from kerascheck.knowledge.stateless import IMAGE_RANKS, IMMUTABLE_TABLES, ROUNDS_BY_POSITION, is_stateless
 from kerascheck.knowledge.symbols import State, Trait
 from kerascheck.meaning.data.captures import Capture, doubtful_captures
@@ -47,8 +54,6 @@ from kerascheck.meaning.module import Module
 Objection = str | None
 """What stands against an obligation, as a clause without a full stop; None where nothing does."""
 
-_IN_MEMORY = frozenset({FROM_TENSOR_SLICES, FROM_TENSORS, "tensorflow.data.Dataset.range"})
-"""Sources that hold their elements from the start."""
 _NO_MATTER = frozenset(
     "shuffle batch padded_batch repeat take skip cache prefetch with_options shard zip concatenate enumerate unbatch window".split()
 )
@@ -169,7 +174,7 @@ def _lineage(stage: Stage) -> Iterator[Stage]:
 def _reads(stage: Stage) -> Objection:
     where = line(stage.module, stage.node)
     if stage.is_source:
-        if stage.name in _IN_MEMORY:
+        if stage.name in IN_MEMORY_SOURCES:
             return None
         if stage.name.endswith("from_generator"):
             return f"the generator of {where} would run further ahead of the training"
@@ -217,7 +222,7 @@ def _options_unknown(pipelines: Pipelines, stage: Stage) -> Objection:
 
 def _is_known_option(value: Value) -> bool:
     if isinstance(value, Made):
-        plain = value.name == OPTIONS or value.name.startswith("tensorflow.data.")
+        plain = value.name == OPTIONS or value.name.startswith(OF_DATA)
         return plain and all(map(_is_known_option, value.attributes.values()))
     return isinstance(value, (Const, External))
 
@@ -246,7 +251,11 @@ def _use_of(module: Module, stage: Stage) -> Objection:
             for dataset in datasets_in(value)
         ):
             return f"`{call.name.removeprefix('builtins.')}` looks at the dataset in {line(call.module, call.node)}"
-    return "the notebook shows the dataset" if stage.module is module and module.is_cell_output(stage.node) else None
+    shown = (sink for sink, _ in pipelines.sinks if sink.stage.identity is stage.identity and sink.role == "discard")
+    return next(
+        (f"the notebook shows it ({line(module, sink.node)})" for sink in shown if module.is_cell_output(sink.node)),
+        None,
+    )
 
 
 # --- order, and ahead ------------------------------------------------------------------------------
@@ -350,10 +359,10 @@ def _shape_unknown(stage: Stage) -> Objection:
     source = stage.input
     while source is not None and not source.is_source and source.name in _KEEPS_SHAPE:
         source = source.input
-    if source is None or source.name not in _IN_MEMORY:
+    if source is None or source.name not in IN_MEMORY_SOURCES:
         return "the shapes of the elements are not known"
     where = line(source.module, source.node)
-    if source.name.endswith(".range"):
+    if source.name == DATASET_RANGE:
         rank: int | None = 0
     else:
         arrays = list(flat(source.given("tensors")))
@@ -398,12 +407,12 @@ _KEEPS_SHAPE = frozenset("shuffle repeat take skip cache prefetch shard with_opt
 
 
 def _is_dense(value: Value) -> bool:
-    """Whether a value is certainly an array of one shape: NumPy makes no ragged ones, but of objects, which no dataset takes."""
-    return (
-        is_array(value)
-        or isinstance(value, Made)
-        and value.name in ("tensorflow.constant", "tensorflow.convert_to_tensor")
-    )
+    """Whether a value is certainly an array or a tensor of one shape, or a literal: a list of uneven lists makes no tensor."""
+    if isinstance(value, Const):
+        return isinstance(value.value, (int, float, str, bytes))
+    if isinstance(value, (Made, Tensor)):
+        return is_array(value) or (value.name if isinstance(value, Made) else value.origin) in DENSE_MAKERS
+    return False
 
 
 def plain_calls(op: Operation, batch: Stage) -> Proof:

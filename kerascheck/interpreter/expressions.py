@@ -319,6 +319,8 @@ class Expressions(Machine):
             chained = len(node.comparisons) > 1
             self.use("branch" if chained else "arithmetic" if scalar else "tensors", node)
             return Tensor(self._origin(*values))
+        if any(map(is_array, values)) and not identity:
+            return derived(*values)
         return UNKNOWN
 
     def _conditional(self, node: cst.IfExp) -> Value:

@@ -215,6 +215,11 @@ ARRAY_MAKERS = having(Trait.MAKES_ARRAY)
 _TENSOR_MAKERS = having(Trait.MAKES_TENSOR)
 PY_FUNCTIONS = having(Trait.RUNS_PYTHON)
 IMAGE_DECODERS = having(Trait.DECODES_IMAGE)
+DENSE_MAKERS = frozenset(
+    f"{TENSORFLOW}{name}"
+    for name in "constant convert_to_tensor eye fill linspace ones random.normal random.truncated_normal random.uniform range zeros".split()
+)
+"""What makes a dense tensor of whatever it is given, or raises. Source: API documentation of TensorFlow 2.21."""
 LOOKING_AT_DATASETS = having(Trait.LOOKS_AT_DATASET)
 
 IO_DECODE = "tensorflow.io.decode_"

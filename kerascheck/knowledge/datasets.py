@@ -145,6 +145,9 @@ FROM_GENERATOR = f"{DATASET}.from_generator"
 FROM_TENSOR_SLICES = f"{DATASET}.from_tensor_slices"
 FROM_TENSORS = f"{DATASET}.from_tensors"
 LIST_FILES = f"{DATASET}.list_files"
+DATASET_RANGE = f"{DATASET}.range"
+IN_MEMORY_SOURCES = frozenset({FROM_TENSOR_SLICES, FROM_TENSORS, DATASET_RANGE})
+"""Sources that hold their elements from the start."""
 
 
 @cache

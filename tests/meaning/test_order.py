@@ -4,7 +4,10 @@ import pytest
 from snippets import MODEL, load
 
 from kerascheck.fixes.builders.chains import rearranged
+from kerascheck.fixes.proofs import SAME_ORDER
 from kerascheck.meaning.data.order import Added, Wish, WishKind, arrangement, line_of
+
+PROOF = SAME_ORDER.unless("the elements come in another order")
 
 HEAD = MODEL + (
     "def decode(path):\n    return tf.io.decode_jpeg(tf.io.read_file(path))\n"
@@ -127,4 +130,4 @@ def test_a_wish_for_another_chain_is_not_granted(tmp_path):
 def test_what_is_used_elsewhere_stays(tmp_path, end, fixed):
     module, _ = chain(tmp_path, ["batch", "shuffle"], end)
     shuffle = next(stage for stage in module.run.stages if stage.name == "shuffle")
-    assert (rearranged(module, [Wish(WishKind.SHUFFLE_EARLIER, shuffle)], "Shuffle first") is not None) is fixed
+    assert (rearranged(module, [Wish(WishKind.SHUFFLE_EARLIER, shuffle)], "Shuffle first", PROOF) is not None) is fixed

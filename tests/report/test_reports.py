@@ -212,6 +212,7 @@ def test_json_has_every_field_and_places_the_edits():
                 "fix": {
                     "applicability": "safe",
                     "message": "Add the argument",
+                    "unproven": [],
                     "withheld": None,
                     "edits": [
                         {"line": 1, "column": 1, "end_line": 1, "end_column": 1, "content": "import x\n"},

@@ -150,10 +150,10 @@ class Breaking(Rule):
         for call in module.run.calls:
             if call.attribute == "fit":
                 place = text.index("model.fit")
-                yield self.finding(call, "This breaks.", fix=Fix(Applicability.SAFE, "Break it", (Edit(place, place, "("),)))
+                yield self.finding(call, "This breaks.", fix=Fix(Applicability.SAFE, "Break it", (Edit(place, place, "("),), obligations=("same-output",)))
             if call.attribute == "map" and "# fine" not in text:
                 place = text.index("ds = ds.map")
-                yield self.finding(call, "This is fine.", fix=Fix(Applicability.SAFE, "Say so", (Edit(place, place, "# fine\\n"),)))
+                yield self.finding(call, "This is fine.", fix=Fix(Applicability.SAFE, "Say so", (Edit(place, place, "# fine\\n"),), obligations=("only-comments",)))
 '''
 
 

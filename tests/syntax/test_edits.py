@@ -895,17 +895,6 @@ def test_two_fixes_that_need_one_import():
     )
 
 
-def test_make_fix():
-    edit = Edit(0, 0, "x")
-
-    def refuse():
-        raise CannotEdit("no")
-
-    assert edits.make_fix(Applicability.SAFE, "m", lambda: (edit,)) == Fix(Applicability.SAFE, "m", (edit,))
-    assert edits.make_fix(Applicability.SAFE, "m", refuse) is None
-    assert edits.make_fix(Applicability.SAFE, "m", lambda: ()) is None
-
-
 def test_append_method_to_a_starred_element():
     with pytest.raises(CannotEdit):
         applied("x = [*y]", lambda tree: edits.append_method(tree, compound(tree, cst.StarredElement), P))
