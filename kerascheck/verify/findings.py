@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kerascheck.finding import Applicability, Finding
+from kerascheck.report.common import place
 from kerascheck.verify.compare import Variant
 
 if TYPE_CHECKING:
@@ -142,11 +143,20 @@ def repairs(linted: Linted, *, every: bool = False) -> list[Repair]:
     ``every``: also those of rules that are about something else than speed.
     """
     fixable = [f for f in linted.findings if f.fix is not None and f.fix.edits and (every or is_about_speed(f))]
-    made = [_repair(linted, f"{f.code} {f.name} {place_of(f)}", [f]) for f in fixable]
+    made = [repair_of(linted, name, [finding]) for name, finding in zip(_names(fixable), fixable)]
     made = [repair for repair in made if repair.findings]
     if len(made) > 1:
-        made.append(_repair(linted, TOGETHER, fixable))
+        made.append(repair_of(linted, TOGETHER, fixable))
     return made
+
+
+def _names(findings: Sequence[Finding]) -> list[str]:
+    """A name for each finding: verdicts are assigned by name, so no two findings share one."""
+    short = [f"{finding.code} {finding.name} {place_of(finding)}" for finding in findings]
+    return [
+        f"{finding.code} {finding.name} {place(finding.location)}" if short.count(name) > 1 else name
+        for finding, name in zip(findings, short)
+    ]
 
 
 def looks(linted: Linted, repairs: Sequence[Repair]) -> list[Variant]:
@@ -165,12 +175,13 @@ def looks(linted: Linted, repairs: Sequence[Repair]) -> list[Variant]:
 
 def place_of(finding: Finding) -> str:
     """``train.py:7`` or ``train.ipynb:cell 2:7``."""
-    place = finding.location
-    cell = "" if place.cell is None else f":cell {place.cell_number}"
-    return f"{os.path.basename(place.path)}{cell}:{place.line}"
+    location = finding.location
+    cell = "" if location.cell is None else f":cell {location.cell_number}"
+    return f"{os.path.basename(location.path)}{cell}:{location.line}"
 
 
-def _repair(linted: Linted, name: str, findings: Sequence[Finding]) -> Repair:
+def repair_of(linted: Linted, name: str, findings: Sequence[Finding]) -> Repair:
+    """The variant with the fixes of ``findings``; a fix that conflicts with an earlier one in the text is left out."""
     from kerascheck.fix import compose
 
     texts, applied, places = {}, [], []

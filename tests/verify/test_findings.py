@@ -57,6 +57,17 @@ def test_every_fix_is_a_variant_and_all_fit_together(project):
     assert (project / "train.py").read_text() == TRAIN
 
 
+def test_no_two_variants_share_a_name(project):
+    (project / "lib" / "sub").mkdir()
+    (project / "lib" / "sub" / "data.py").write_text(DATA)
+    (project / "train.py").write_text(
+        TRAIN.replace("from lib import helpers", "from lib.sub.data import make as other")
+    )
+    names = [repair.variant.name for repair in repairs(findings_of("train.py", Configuration()))]
+    assert {"KC101 serial-map lib/data.py:5:37", "KC101 serial-map lib/sub/data.py:5:37"} <= set(names)
+    assert len(set(names)) == len(names) and "KC309 debug-left-on train.py:7" in names
+
+
 def test_findings_in_modules_are_repaired_there(project):
     made = repairs(findings_of("train.py", Configuration()))
     serial = next(repair for repair in made if repair.variant.name.startswith("KC101"))
