@@ -170,6 +170,13 @@ class Verdict:
     """The share of the machine that other programs used meanwhile, 0 to 1; None where that is unknown."""
     no_effect: float = NO_EFFECT
     """See :attr:`Budget.no_effect`."""
+    change: str | None = None
+    """How the results differ, expected or not; None where they agree or could not be compared."""
+
+    @property
+    def same_results(self) -> bool | None:
+        """Whether the first losses agree; None where no loss was visible in both."""
+        return False if self.change else (True if self.losses and self.losses[0] else None)
 
 
 @dataclass(slots=True)
@@ -850,7 +857,8 @@ def _judge(g: _Gathered, budget: Budget = Budget()) -> Verdict:
         others=_use_by_others([*g.original_runs, *g.runs]),
         no_effect=budget.no_effect,
     )
-    change, pairs = g.change, g.pairs
+    verdict.change = change = g.change
+    pairs = g.pairs
     if g.ratio is None or len(g.runs) < FIRST_LOOK or pairs < _FEW_BLOCKS:
         # An interval from so little says nothing, however far it lies from 1.
         verdict.status = Status.NOT_RUN

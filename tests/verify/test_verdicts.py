@@ -218,6 +218,23 @@ def test_a_few_blocks_are_no_evidence_whatever_their_ratio(rounds, blocks, statu
 
 
 @pytest.mark.parametrize(
+    ("losses", "tolerance", "status", "same"),
+    [
+        ([1.0, 0.9], 1e-6, Status.CONFIRMED, True),
+        ([1.0, 0.5], 1e-6, Status.CHANGES_RESULTS, False),
+        ([1.0, 0.5], None, Status.CONFIRMED, False),  # its fix says so, and still the results are others
+        ([1.0, 0.9], None, Status.CONFIRMED, True),
+        ([], None, Status.CONFIRMED, None),
+    ],
+)
+def test_a_verdict_knows_whether_the_results_are_the_same(losses, tolerance, status, same):
+    slow, fast = ended(losses=[1.0, 0.9]), ended(losses=losses)
+    slow.blocks, fast.blocks = [block(0.04)] * 8, [block(0.01)] * 8
+    verdict = _judge(_Gathered(Variant("v", {}, tolerance), [slow] * 2, [fast] * 2, ratio=Ratio(4.0, 3.5, 4.5)))
+    assert (verdict.status, verdict.same_results) == (status, same)
+
+
+@pytest.mark.parametrize(
     ("written", "repaired", "status"),
     [
         ([9.0, 9.4], [4.0, 4.4], Status.CONFIRMED),
