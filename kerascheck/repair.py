@@ -73,14 +73,21 @@ def repairs(
         fixed = engine.fix(source, by_path[path], outcome, unsafe=unsafe, narrowed=narrowing.of_text)
         if fixed.text == source.text:
             continue
-        if source.cells is None:
-            yield Repair(source, fixed, source.encode(), fixed.source.encode(), {})
-            continue
         try:
-            yield _of_notebook(source, fixed, read_bytes(path) if given is None else given)
+            yield repair_of(source, fixed, given)
         except (NotRewritable, Unreadable, OSError) as problem:
             what = cannot_be_read(problem).message if isinstance(problem, OSError) else str(problem)
             outcome.errors.append(FileError(UNREADABLE, Location(path, None, 1, 1, 1, 1), what))
+
+
+def repair_of(source: Source, fixed: Fixed[Source], given: bytes | None = None) -> Repair:
+    """The file with its fixes applied; ``given``: the bytes of a notebook that is not on disk.
+
+    Raises NotRewritable, :class:`Unreadable`, and OSError.
+    """
+    if source.cells is None:
+        return Repair(source, fixed, source.encode(), fixed.source.encode(), {})
+    return _of_notebook(source, fixed, read_bytes(source.path) if given is None else given)
 
 
 def _of_notebook(source: Source, fixed: Fixed[Source], before: bytes) -> Repair:
