@@ -58,7 +58,8 @@ def _training(context: click.Context, parameter: click.Parameter, value: str | N
 @click.command(
     short_help="Measure what each fix of a script is worth here.",
     context_settings={"ignore_unknown_options": False},
-    epilog="Exit codes: 0 nothing to win was confirmed, 1 a finding was confirmed, 2 the script could not be measured. "
+    epilog="Exit codes: 0 nothing to win was confirmed, 1 a finding was confirmed, 2 the script could not be measured, "
+    "or --apply could not write. "
     "Arguments of the script follow after '--'.",
 )
 @click.argument("script", required=False, type=click.Path())
@@ -105,7 +106,10 @@ def _training(context: click.Context, parameter: click.Parameter, value: str | N
     metavar="WHERE",
     help="Run it there: ssh://[user@]host[:port][/folder], slurm[:partition], ray or ray://host:port.",
 )
-@click.option("--yes", is_flag=True, help="With --on: upload without asking.")
+@click.option(
+    "--apply", is_flag=True, help="Show the confirmed fixes as a patch, and write them into the files after a question."
+)
+@click.option("--yes", is_flag=True, help="With --apply: write without asking. With --on: upload without asking.")
 @click.option(
     "--scaling",
     is_flag=True,
@@ -122,7 +126,7 @@ def _training(context: click.Context, parameter: click.Parameter, value: str | N
 def verify(script: str | None, arguments: tuple[str, ...], **options: Any) -> int:
     """Run SCRIPT as written and as repaired, and say what each repair is worth on this machine.
 
-    The script is executed, several times, up to the middle of its training; nothing of it is changed on disk.
+    The script is executed, several times, up to the middle of its training; only --apply changes it on disk.
     A SCRIPT that ends in .txt is a list of scripts, one a line with its arguments: each gets a row, and its results are kept beside it.
     """
     from kerascheck.config import ConfigError
@@ -131,6 +135,10 @@ def verify(script: str | None, arguments: tuple[str, ...], **options: Any) -> in
 
     if (script is None) == (options["rule"] is None):
         raise click.UsageError("name a script, or a rule with --rule")
+    if options["apply"] or options["yes"]:
+        from kerascheck.verify.apply_cli import refuse_contradictions
+
+        refuse_contradictions(script, options)
     if sys.platform == "win32":
         raise click.ClickException("verify needs signals that Windows does not have; use WSL")
     options["target"] = _target(options)
@@ -144,19 +152,23 @@ def verify(script: str | None, arguments: tuple[str, ...], **options: Any) -> in
                 if script is None:
                     raise click.UsageError("--scaling takes a script")
                 return _scaling(script, arguments, options)
-            result = _verify(script, arguments, options)
+            prepared = _prepared(script, arguments, options)
+            result = _measured(prepared, options)
     except (NotAScript, NotAList, ConfigError) as problem:
         raise click.ClickException(str(problem)) from None
     except OSError as problem:
         raise click.ClickException(f"no process could be started: {problem}") from None
     if result is None:
         return 2
+    if not options["no_memory"] and options["rule"] is None:
+        from kerascheck.verify import memory
+
+        memory.remember(result)
     _write(result, options)
-    return result.exit_code
+    return _apply(prepared, result, options) if options["apply"] else result.exit_code
 
 
-def _verify(script: str | None, arguments: tuple[str, ...], options: dict[str, Any]) -> Verification | None:
-    from kerascheck.verify import memory
+def _prepared(script: str | None, arguments: tuple[str, ...], options: dict[str, Any]) -> Prepared:
     from kerascheck.verify.prepared import prepare
 
     room = None
@@ -169,18 +181,31 @@ def _verify(script: str | None, arguments: tuple[str, ...], options: dict[str, A
             raise click.UsageError(f"{room.code} {room.name} is not about scripts: there is nothing to run")
         script = str(room.folder / "slow.py")
     assert script is not None, "there is a script where there is no rule"
-    prepared = prepare(script, arguments, configuration_of(options, room), python=options["python"], room=room)
+    return prepare(script, arguments, configuration_of(options, room), python=options["python"], room=room)
+
+
+def _measured(prepared: Prepared, options: dict[str, Any]) -> Verification | None:
+    """The verification of a script, here or on the target; None, with the reason said, where that was not possible."""
     if options["target"]:
-        result = _elsewhere(prepared, options)
-        if result is None:
+        return _elsewhere(prepared, options)
+    _announce(prepared.run, prepared.command, len(prepared.repairs), options)
+    with Progress() as progress:
+        return verify_here(prepared, options, progress)
+
+
+def _apply(prepared: Prepared, result: Verification, options: dict[str, Any]) -> int:
+    from kerascheck.verify.apply_cli import apply_confirmed
+
+    def measure(combined: Prepared) -> Verification | None:
+        # The upload of the same script to the same target was agreed to before.
+        try:
+            with ends_on_signals():
+                return _measured(combined, {**options, "yes": True})
+        except OSError as problem:
+            click.echo(f"no process could be started: {problem}", err=True)
             return None
-    else:
-        _announce(prepared.run, prepared.command, len(prepared.repairs), options)
-        with Progress() as progress:
-            result = verify_here(prepared, options, progress)
-    if not options["no_memory"] and options["rule"] is None:
-        memory.remember(result)
-    return result
+
+    return apply_confirmed(prepared, result, options, measure)
 
 
 def _scaling(script: str, arguments: tuple[str, ...], options: dict[str, Any]) -> int:

@@ -8,13 +8,14 @@ of the frameworks and the machine class are those that it was measured with.
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import hashlib
 import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 _FILE = Path(".kerascheck", "evidence.json")
 _SCHEMA = 1
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_NO_STATE = ""
+"""The state of no code: evidence with it is outdated."""
 _LARGEST = 2000
 """Entries kept; the oldest go first."""
 
@@ -179,10 +182,35 @@ def remember(result: Verification) -> Path | None:
             ignore = path.parent / ".gitignore"
             if not ignore.exists():
                 write_whole(ignore, "*\n")
-        write_whole(path, json.dumps({"version": _SCHEMA, "evidence": entries}, indent=1) + "\n")
+        _write(path, entries)
     except OSError:
         return None
     return path
+
+
+def outdate(result: Verification, written: Collection[Finding]) -> None:
+    """Mark the evidence about the findings of ``result`` as outdated, except those whose fixes were ``written``.
+
+    A step of the rewritten script takes another time, also where the code of a finding is the same. The evidence about what
+    was written counts again only where the old code is back.
+    """
+    path = project_folder(result.linted.script) / _FILE
+    entries, changed = _read(path), False
+    for finding in result.linted.findings:
+        if finding in written:
+            continue
+        identity, _ = key(finding, result.linted.sources[os.path.abspath(finding.location.path)])
+        for name, entry in entries.items():
+            if name.split("@")[0] == identity and isinstance(entry, dict):
+                entry["state"] = _NO_STATE
+                changed = True
+    if changed:
+        with contextlib.suppress(OSError):
+            _write(path, entries)
+
+
+def _write(path: Path, entries: Mapping[str, Any]) -> None:
+    write_whole(path, json.dumps({"version": _SCHEMA, "evidence": entries}, indent=1) + "\n")
 
 
 def _read(path: Path) -> dict[str, Any]:
