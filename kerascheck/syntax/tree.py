@@ -245,6 +245,7 @@ class Tree:
         root: the ``libcst.Module``.
         parents: every significant node but the root to the node that holds it.
         functions, classes, imports: nodes of these kinds in source order.
+        memory: analyses of the tree by their classes, for as long as it lives.
     """
 
     def __init__(self, text: str):
@@ -255,6 +256,7 @@ class Tree:
         self._ranges: dict[cst.CSTNode, tuple[int, int]] = {}
         self._codes: dict[cst.CSTNode, str] = {}
         self._reader: Reader | None = None
+        self.memory: dict[type, Any] = {}
         self.root: cst.Module
         self.parents: dict[cst.CSTNode, cst.CSTNode] = {}
         self.functions: list[cst.FunctionDef] = []
