@@ -140,6 +140,7 @@ def test_other_uses(text, field, expected):
         ("@f\ndef g(): pass", False, True),
         ("lambda: f()", False, False),
         ("(a for a in b)", False, True),
+        ("await a", False, True),
     ],
 )
 def test_code_that_stands_elsewhere(text, star, calls):

@@ -813,7 +813,8 @@ SIN = "keras.ops.sin"
         ("import tensorflow as tf\ndef f():\n    import tensorflow as tf", TF, "tf.data.AUTOTUNE", None),
         ("import tensorflow as tf\nclass A:\n    tf = 1\n    def tf(self): pass", TF, "tf.data.AUTOTUNE", None),
         ("x = 1", TF, "tf.data.AUTOTUNE", "import tensorflow as tf"),
-        ("def f():\n    import tensorflow as tf", TF, "tensorflow.data.AUTOTUNE", "import tensorflow"),
+        ("def f():\n    import tensorflow as tf", TF, None, None),
+        ("import keras\ndef f():\n    import tensorflow as tf", TF, "tensorflow.data.AUTOTUNE", "import tensorflow"),
         ("if TYPE_CHECKING:\n    import tensorflow as tf", TF, "tensorflow.data.AUTOTUNE", "import tensorflow"),
         ("from . import tensorflow as tf", TF, "tensorflow.data.AUTOTUNE", "import tensorflow"),
         ("import torchfuse as tf", TF, "tensorflow.data.AUTOTUNE", "import tensorflow"),
@@ -868,6 +869,97 @@ def test_spelling(code, dotted, expected, new_import):
     assert text == expected
     assert [edit.content.strip() for edit in made] == ([new_import] if new_import else [])
     assert made == edits.spelling(tree, dotted)[1]
+
+
+LATE = "f()\nimport tensorflow as tf\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("import tensorflow as tf\nHERE", "tf.data.AUTOTUNE"),
+        # An import that the place runs before, or may run before.
+        ("HERE\nimport tensorflow as tf", None),
+        (f"{LATE}HERE", "tf.data.AUTOTUNE"),
+        (f"{LATE}def g(): HERE", "tf.data.AUTOTUNE"),
+        (f"def g(): HERE\n{LATE}", None),
+        ("def g(): HERE\nx = 1\nimport tensorflow as tf", "tf.data.AUTOTUNE"),
+        ("@f\ndef g(): HERE\nimport tensorflow as tf", None),
+        # One that need not run.
+        ("if x: import tensorflow as tf\nHERE", None),
+        ("if x:\n    import tensorflow as tf\n    HERE", "tf.data.AUTOTUNE"),
+        ("if x:\n    import tensorflow as tf\n    def f(): HERE", None),
+        ("if __name__ == '__main__':\n    import tensorflow as tf\n    HERE", "tf.data.AUTOTUNE"),
+        ("if x: import tensorflow as tf\nelse: import tensorflow as tf\nHERE", "tf.data.AUTOTUNE"),
+        ("try:\n    import tensorflow as tf\nexcept E:\n    tf = None\nHERE", "tf.data.AUTOTUNE"),
+        ("try:\n    import other\n    import tensorflow as tf\nexcept E:\n    tf = None\nHERE", None),
+        ("import keras\nif TYPE_CHECKING: import tensorflow as tf\nHERE", "tensorflow.data.AUTOTUNE"),
+        # Imports of functions and classes.
+        ("def f():\n    import tensorflow as tf\n    HERE", "tf.data.AUTOTUNE"),
+        ("def f():\n    HERE\n    import tensorflow as tf", None),
+        ("def f():\n    if x: import tensorflow as tf\n    HERE", None),
+        ("def f():\n    import tensorflow as tf\n    def g(): HERE", None),
+        ("def f():\n    import tensorflow as tf\nHERE", None),
+        ("import tensorflow as tf\ndef f():\n    import tensorflow as tf\n    HERE", "tf.data.AUTOTUNE"),
+        ("import tensorflow as tf\ndef f():\n    HERE\n    import tensorflow as tf", "tensorflow.data.AUTOTUNE"),
+        ("import keras\ndef f():\n    import tensorflow as tf\nHERE", "tensorflow.data.AUTOTUNE"),
+        ("import tensorflow as tf\nclass A:\n    tf = 1\n    HERE", "tensorflow.data.AUTOTUNE"),
+        ("import tensorflow as tf\nclass A:\n    tf = 1\n    def f(self): HERE", "tf.data.AUTOTUNE"),
+        # Parts of the library, and stars.
+        ("import tensorflow.data as td\nHERE", "td.AUTOTUNE"),
+        ("from tensorflow import lookup\nHERE", "tf.data.AUTOTUNE"),
+        ("import tensorflow as tf\nfrom keras.layers import *\nHERE", "tf.data.AUTOTUNE"),
+        ("import tensorflow as tf\nfrom helpers import *\nHERE", "tensorflow.data.AUTOTUNE"),
+        ("from helpers import *\nimport tensorflow as tf\nHERE", "tf.data.AUTOTUNE"),
+        ("from helpers import *\nprint(tf)\nHERE", "tensorflow.data.AUTOTUNE"),
+        ("from tensorflow import data\nfrom keras import *\nHERE", "tf.data.AUTOTUNE"),
+        ("x = 1\nf()\nfrom helpers import *\nHERE", None),
+        # The program looks through its names.
+        ("print(dir())\nHERE", None),
+        ("for name in globals(): print(name)\nHERE", None),
+        ("print(vars(args))\nHERE", "tf.data.AUTOTUNE"),
+        ("import sys\nprint(sys.modules[__name__])\nHERE", None),
+        ("import tensorflow as tf\nprint(dir())\nHERE", "tf.data.AUTOTUNE"),
+        # A new import comes no earlier than the program wants the library.
+        ("import os\nf()\nimport keras\nHERE", None),
+        ("import os\nos.environ['A'] = '1'\nimport keras\nHERE", "tf.data.AUTOTUNE"),
+    ],
+)
+def test_spelling_at_a_place(code, expected):
+    tree = Tree(code + "\n")
+    place = next(found for found in tree.parents if isinstance(found, cst.Name) and found.value == "HERE")
+    if expected is None:
+        with pytest.raises(CannotEdit):
+            edits.spelling(tree, TF, at=place)
+    else:
+        assert edits.spelling(tree, TF, at=place)[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        (LATE, None),
+        ("x = 1\nimport tensorflow as tf", "tf.data.AUTOTUNE"),
+        ("import tensorflow as tf\ndef f():\n    x()\n    import tensorflow as tf", "tensorflow.data.AUTOTUNE"),
+        ("import tensorflow as tf\nclass A:\n    tf = f()", "tensorflow.data.AUTOTUNE"),
+    ],
+)
+def test_spelling_at_any_place_needs_a_name_that_is_bound_everywhere(code, expected):
+    tree = Tree(code + "\n")
+    if expected is None:
+        with pytest.raises(CannotEdit):
+            edits.spelling(tree, TF)
+    else:
+        assert edits.spelling(tree, TF)[0] == expected
+
+
+def test_free_name():
+    assert edits.free_name(Tree("gpus = 1\n"), ("gpu", "device")) == "gpu"
+    assert edits.free_name(Tree("def f(gpu): pass\n"), ("gpu", "device")) == "device"
+    assert edits.free_name(Tree("print(gpu)\n"), ("gpu", "device")) == "device"
+    for code in ("gpu = device = 1\n", "print(dir())\n"):
+        with pytest.raises(CannotEdit):
+            edits.free_name(Tree(code), ("gpu", "device"))
 
 
 def test_import_and_text_that_uses_it():

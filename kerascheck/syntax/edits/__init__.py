@@ -20,7 +20,13 @@ from kerascheck.syntax.edits.expressions import (
     replace,
     set_argument_value,
 )
-from kerascheck.syntax.edits.imports import imports_as_written, insert_after_imports, names_as_written, spelling
+from kerascheck.syntax.edits.imports import (
+    end_of_imports,
+    imports_as_written,
+    insert_after_imports,
+    names_as_written,
+)
+from kerascheck.syntax.edits.spelling import free_name, spelling
 from kerascheck.syntax.edits.statements import add_decorator, assign_back, delete_statement, move_statements
 
 __all__ = [
@@ -34,6 +40,8 @@ __all__ = [
     "assign_back",
     "call_at",
     "delete_statement",
+    "end_of_imports",
+    "free_name",
     "imports_as_written",
     "insert_after_imports",
     "keep_arguments",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import weakref
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
@@ -11,7 +10,8 @@ import libcst as cst
 
 from kerascheck.knowledge.callables import COMPAT_V1, COMPAT_V2
 from kerascheck.knowledge.namespaces import KERAS, OF_KERAS, TENSORFLOW
-from kerascheck.syntax.edits.contract import CannotEdit, Edits, insert
+from kerascheck.syntax.def_use import def_use, target_names
+from kerascheck.syntax.edits.contract import Edits, insert
 from kerascheck.syntax.edits.lines import (
     BLANK_LINE,
     COMMENT_LINE,
@@ -28,7 +28,7 @@ from kerascheck.syntax.tree import Tree
 _SET_UP_ROOTS = frozenset("os sys warnings logging matplotlib mpl plt print site locale faulthandler".split())
 
 
-def _dotted(node: cst.CSTNode | None) -> str | None:
+def dotted_name(node: cst.CSTNode | None) -> str | None:
     parts = []
     while isinstance(node, cst.Attribute):
         parts.append(node.attr.value)
@@ -57,7 +57,7 @@ def _is_set_up(small: cst.CSTNode) -> bool:
             isinstance(small.value, cst.Call) and _root_name(small.value) in _SET_UP_ROOTS
         )
     if isinstance(small, cst.Assign):
-        if isinstance(small.value, (cst.BaseString, cst.BaseNumber)) or _dotted(small.value) in (
+        if isinstance(small.value, (cst.BaseString, cst.BaseNumber)) or dotted_name(small.value) in (
             "None",
             "True",
             "False",
@@ -106,12 +106,21 @@ def imports_as_written(tree: Tree) -> Iterator[tuple[cst.ImportAlias, str, str]]
                     yield alias, name, dotted.removeprefix(TENSORFLOW) if dotted.startswith(OF_KERAS) else dotted
 
 
+def _library(statement: cst.Import | cst.ImportFrom) -> str:
+    """The library that an import names first; empty for a relative import."""
+    if isinstance(statement, cst.ImportFrom):
+        named = "" if statement.relative else dotted_name(statement.module) or ""
+    else:
+        named = statement.names[0].evaluated_name
+    return named.partition(".")[0]
+
+
 def _import_aliases(statement: cst.Import | cst.ImportFrom) -> Iterator[tuple[cst.ImportAlias, str, str | None]]:
     if isinstance(statement.names, cst.ImportStar):
         return
     base = ""
     if isinstance(statement, cst.ImportFrom):
-        base = (_dotted(statement.module) or "") + "."
+        base = (dotted_name(statement.module) or "") + "."
     for alias in statement.names:
         dotted = base + alias.evaluated_name
         if alias.evaluated_alias is not None:
@@ -131,16 +140,33 @@ def _is_docstring(statement: cst.CSTNode) -> bool:
     )
 
 
-def _last_import(tree: Tree, text: str) -> int | None:
-    """The index in the module of the statement after which ``text`` may stand; None where it starts the file."""
-    body = tree.root.body
+def _last_of_block(tree: Tree) -> int | None:
+    """The index in the module of the last statement of the import block; None where there is no such block."""
     last = None
-    for index, statement in enumerate(body):
+    for index, statement in enumerate(tree.root.body):
         kind = "import" if index == 0 and _is_docstring(statement) else _kind(tree, statement)
         if kind is None:
             break
         if kind == "import":
             last = index
+    return last
+
+
+def runs_own_code(tree: Tree, statement: cst.CSTNode) -> bool:
+    """Whether a statement of the module may call functions of this file: neither imports nor the settings between them do."""
+    return def_use(tree).uses(statement).calls and _kind(tree, statement) is None
+
+
+def end_of_imports(tree: Tree, text: str = "") -> int:
+    """The index in the module of the statement before which :func:`insert_after_imports` puts ``text``."""
+    last = _last_import(tree, text)
+    return 0 if last is None else last + 1
+
+
+def _last_import(tree: Tree, text: str) -> int | None:
+    """The index in the module of the statement after which ``text`` may stand; None where it starts the file."""
+    body = tree.root.body
+    last = _last_of_block(tree)
     # What the text uses may be imported further down.
     used = set(re.findall(r"(?<![\w.])[^\W\d]\w*", text))
     bound: dict[str, int] = {}
@@ -194,7 +220,9 @@ def insert_after_imports(tree: Tree, text: str) -> Edits:
 
 
 @dataclass(frozen=True, slots=True)
-class _Bindings:
+class Bindings:
+    """The names that the imports of a file bind."""
+
     imports: dict[str, str]
     """Names that module-level imports bind and nothing rebinds, with the dotted name as written."""
     taken: frozenset[str]
@@ -203,32 +231,36 @@ class _Bindings:
     """Names that only imports inside of functions bind, with the last dotted name."""
     sources: frozenset[str]
     """All dotted names that are imported anywhere."""
+    at_run_time: dict[cst.Import | cst.ImportFrom, str]
+    """The imports that are not for type checkers alone, each with the library that it names; "" for a relative one."""
 
 
-_bindings_of: weakref.WeakKeyDictionary[Tree, _Bindings] = weakref.WeakKeyDictionary()
-
-
-def _bindings(tree: Tree) -> _Bindings:
-    found = _bindings_of.get(tree)
+def bindings_of(tree: Tree) -> Bindings:
+    """The names that the imports of a file bind; each tree is read once."""
+    found: Bindings | None = tree.memory.get(Bindings)
     if found is None:
-        found = _bindings_of[tree] = _find_bindings(tree)
+        found = tree.memory[Bindings] = _find_bindings(tree)
     return found
 
 
-def _find_bindings(tree: Tree) -> _Bindings:
+def _find_bindings(tree: Tree) -> Bindings:
     imports: dict[str, str] = {}
+    at_run_time: dict[cst.Import | cst.ImportFrom, str] = {}
     elsewhere: list[tuple[str, str | None]] = []
     sources = set()
     for statement in tree.imports:
         holders = list(tree.ancestors(statement))
         is_local = any(isinstance(holder, (cst.FunctionDef, cst.ClassDef)) for holder in holders)
         is_typing = any(
-            isinstance(holder, cst.If) and (_dotted(holder.test) or "").endswith("TYPE_CHECKING") for holder in holders
+            isinstance(holder, cst.If) and (dotted_name(holder.test) or "").endswith("TYPE_CHECKING")
+            for holder in holders
         )
         if isinstance(statement, cst.ImportFrom) and isinstance(statement.names, cst.ImportStar):
-            sources.add(_dotted(statement.module) or "")
+            sources.add(dotted_name(statement.module) or "")
         elif isinstance(statement, cst.Import):
             sources.update(alias.evaluated_name for alias in statement.names)
+        if not is_typing:
+            at_run_time[statement] = _library(statement)
         for name, dotted in _imported_names(statement):
             sources.add(dotted or "")
             if is_local or is_typing or dotted is None or name in imports:
@@ -240,13 +272,14 @@ def _find_bindings(tree: Tree) -> _Bindings:
         name: dotted for name, dotted in elsewhere if dotted is not None and name not in imports and name not in taken
     }
     for name, dotted in elsewhere:
-        if dotted is None or name not in imports or _meaning(imports[name]) != _meaning(dotted):
+        if dotted is None or name not in imports or meaning(imports[name]) != meaning(dotted):
             taken.add(name)
     usable = {name: dotted for name, dotted in imports.items() if name not in taken}
-    return _Bindings(usable, frozenset(taken | set(imports)), local, frozenset(sources))
+    return Bindings(usable, frozenset(taken | set(imports)), local, frozenset(sources), at_run_time)
 
 
-def _meaning(dotted: str) -> str:
+def meaning(dotted: str) -> str:
+    """The canonical name of what an import binds."""
     # Inside of TensorFlow 1's name space the names that fixes use are the same.
     name, _, rest = dotted.partition(COMPAT_V1)
     return canonical("tensorflow" + rest) if not name and dotted != rest else canonical(dotted)
@@ -270,14 +303,14 @@ def _bound_names(tree: Tree) -> Iterator[str]:
                 yield node.name.value
         elif isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign)):
             if not _is_in_class(tree, node) and not _is_missing_import(tree, node):
-                yield from _target_names(node.target)
+                yield from target_names(node.target)
         elif isinstance(node, (cst.For, cst.CompFor, cst.NamedExpr)):
-            yield from _target_names(node.target)
+            yield from target_names(node.target)
         elif isinstance(node, cst.Del):
-            yield from _target_names(node.target)
+            yield from target_names(node.target)
         elif isinstance(node, cst.AsName):
             if not isinstance(tree.parents[node], cst.ImportAlias):
-                yield from _target_names(node.name)
+                yield from target_names(node.name)
         elif isinstance(node, cst.Param):
             yield node.name.value
         elif isinstance(node, (cst.MatchAs, cst.MatchStar)) and node.name is not None:
@@ -296,17 +329,9 @@ def _is_in_class(tree: Tree, node: cst.CSTNode) -> bool:
 def _is_missing_import(tree: Tree, node: cst.CSTNode) -> bool:
     """Whether this is the ``tf = None`` of a script that runs without TensorFlow."""
     value = getattr(tree.parents[node], "value", None)
-    return _dotted(value) == "None" and any(isinstance(holder, cst.ExceptHandler) for holder in tree.ancestors(node))
-
-
-def _target_names(target: cst.CSTNode) -> Iterator[str]:
-    stack = [target]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, cst.Name):
-            yield node.value
-        elif isinstance(node, (cst.Tuple, cst.List)):
-            stack += [element.value for element in node.elements]
+    return dotted_name(value) == "None" and any(
+        isinstance(holder, cst.ExceptHandler) for holder in tree.ancestors(node)
+    )
 
 
 def names_as_written(tree: Tree, ending: Collection[str]) -> Iterator[tuple[cst.CSTNode, str]]:
@@ -330,7 +355,7 @@ def names_as_written(tree: Tree, ending: Collection[str]) -> Iterator[tuple[cst.
     usable: dict[str, str] | None = None
     stars = {
         dotted.removeprefix(TENSORFLOW) for statement in tree.imports
-        if isinstance(statement, cst.ImportFrom) and isinstance(statement.names, cst.ImportStar) and (dotted := _dotted(statement.module))
+        if isinstance(statement, cst.ImportFrom) and isinstance(statement.names, cst.ImportStar) and (dotted := dotted_name(statement.module))
     }  # fmt: skip
     for node, parent in tree.parents.items():
         if type(node) is cst.Name:
@@ -343,15 +368,15 @@ def names_as_written(tree: Tree, ending: Collection[str]) -> Iterator[tuple[cst.
             continue
         if isinstance(parent, (cst.ImportAlias, cst.ImportFrom, cst.AsName)):
             continue
-        root, _, rest = (_dotted(node) or "").partition(".")
+        root, _, rest = (dotted_name(node) or "").partition(".")
         if root not in sources:
             # A bare name that nothing else binds may come with all names of a module of Keras.
             is_value = not isinstance(parent, (cst.Attribute, cst.Arg)) or parent.value is node
-            if stars and isinstance(node, cst.Name) and is_value and root not in _bindings(tree).taken:
+            if stars and isinstance(node, cst.Name) and is_value and root not in bindings_of(tree).taken:
                 yield from ((node, f"{star}.{root}") for star in sorted(stars) if star.startswith(KERAS))
             continue
         if usable is None:
-            bindings = _bindings(tree)
+            bindings = bindings_of(tree)
             usable = {
                 name: dotted for name, dotted in (bindings.local | bindings.imports).items() if len(sources[name]) == 1
             }
@@ -359,69 +384,3 @@ def names_as_written(tree: Tree, ending: Collection[str]) -> Iterator[tuple[cst.
         if root in usable and not is_member and not (isinstance(parent, cst.Arg) and parent.keyword is node):
             dotted = (usable[root] + ("." + rest if rest else "")).replace(COMPAT_V2, "tensorflow", 1)
             yield node, dotted.removeprefix(TENSORFLOW) if dotted.startswith(OF_KERAS) else dotted
-
-
-def _is_public(dotted: str) -> bool:
-    return not re.search(r"\b(python|contrib|src|_api)\b", dotted)
-
-
-def _spelled(bindings: _Bindings, wanted: str) -> str | None:
-    """The shortest way to write ``wanted`` with what the file imports."""
-    has_keras = any(re.match(r"(tf_)?keras\b", source) for source in bindings.sources)
-    best: tuple[int, str] | None = None
-    for name, dotted in bindings.imports.items():
-        meaning = _meaning(dotted)
-        if not _is_public(dotted):
-            continue
-        if meaning == wanted:
-            rest = ""
-        elif wanted.startswith(meaning + "."):
-            rest = wanted[len(meaning) :]
-        elif meaning == "tensorflow" and wanted.startswith(KERAS) and not has_keras:
-            rest = "." + wanted
-        else:
-            continue
-        if best is None or rest.count(".") < best[0]:
-            best = (rest.count("."), name + rest)
-    return None if best is None else best[1]
-
-
-def _imports_for(bindings: _Bindings, root: str) -> Iterator[tuple[str, str]]:
-    """Imports of a library with the names that they bind, the usual one first."""
-    if root == "tensorflow":
-        yield "tf", "import tensorflow as tf"
-    elif root == "numpy":
-        yield "np", "import numpy as np"
-    elif root == "keras" and any(re.match(r"tf_keras\b", source) for source in bindings.sources):
-        yield "keras", "import tf_keras as keras"
-        return
-    elif root == "keras" and not any(re.match(r"keras\b", source) for source in bindings.sources):
-        # tf.keras and keras are two libraries up to TensorFlow 2.15: stay with the one in use.
-        if any(re.match(r"tensorflow\b", source) for source in bindings.sources):
-            yield "keras", "from tensorflow import keras"
-            return
-    yield root, f"import {root}"
-
-
-def spelling(tree: Tree, dotted: str) -> tuple[str, Edits]:
-    """How this file writes a canonical dotted name such as ``tensorflow.data.AUTOTUNE``.
-
-    Names count as usable where imports of the module bind them and nothing else in the
-    file binds them, in whatever scope.
-
-    Returns:
-        The expression, and the edit that adds an import where nothing binds the name.
-
-    Raises:
-        CannotEdit: every name under which it could be imported means something else.
-    """
-    wanted = canonical(dotted)
-    bindings = _bindings(tree)
-    text = _spelled(bindings, wanted)
-    if text is not None:
-        return text, ()
-    root, _, rest = wanted.partition(".")
-    for name, statement in _imports_for(bindings, root):
-        if name not in bindings.taken:
-            return (f"{name}.{rest}" if rest else name), insert_after_imports(tree, statement)
-    raise CannotEdit(f"no name is free for {root}")
