@@ -39,3 +39,11 @@ THREADING_SET_INTRA_OP_PARALLELISM_THREADS = "tensorflow.config.threading.set_in
 TPU_EXPERIMENTAL_INITIALIZE_TPU_SYSTEM = "tensorflow.tpu.experimental.initialize_tpu_system"
 TPU_STRATEGY = "tensorflow.distribute.TPUStrategy"
 VIRTUAL_DEVICE_CONFIGURATION = "tensorflow.config.experimental.VirtualDeviceConfiguration"
+
+DEVICE_SETTINGS = frozenset(
+    {
+        *(SET_MEMORY_GROWTH, SET_VISIBLE_DEVICES, SET_LOGICAL_DEVICE_CONFIGURATION),
+        *(THREADING_SET_INTER_OP_PARALLELISM_THREADS, THREADING_SET_INTRA_OP_PARALLELISM_THREADS),
+    }
+)
+"""Functions that raise once the devices are initialised (tried with TensorFlow 2.21)."""

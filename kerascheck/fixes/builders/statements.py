@@ -2,105 +2,186 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
+
 import libcst as cst
 
 from kerascheck.finding import Fix
+from kerascheck.fixes.device_proofs import change_between, effect, sets_up_only
+from kerascheck.fixes.lines import line
 from kerascheck.fixes.offer import offer
-from kerascheck.fixes.proofs import BOUND_BEFORE, NOTHING_BETWEEN, SAME_NUMBERS, SAME_OUTPUT
+from kerascheck.fixes.proofs import BOUND_BEFORE, NOTHING_BETWEEN, RAISES_NOW, SAME_NUMBERS, SAME_OUTPUT, Proof
+from kerascheck.fixes.run_proofs import catcher, in_block, statement_of
 from kerascheck.interpreter.values import Call, Const, Scope
+from kerascheck.meaning.module import Module
 from kerascheck.syntax import edits
+from kerascheck.syntax.def_use import def_use
+from kerascheck.syntax.edits import CannotEdit
+from kerascheck.syntax.moves import Objections, objections_to_move
 from kerascheck.syntax.tree import Tree
 
 
-def move_device_config(call: Call, started: Call) -> Fix | None:
-    """Move a module-level statement that configures devices to below the imports, with the one that lists them.
+def move_device_config(module: Module, call: Call, started: Call) -> Fix | None:
+    """Move a module-level statement that configures devices to below the imports, with the lines that its names come from.
 
-    None in a notebook where an earlier cell holds ``started``, which initialises the devices: there are no imports before it in the cell.
+    None where the code would not run there, and where the devices are started above that place, or in another cell.
     """
-    tree, source = call.module.tree, call.module.source
-    if (
-        source.cells is not None
-        and started.module is call.module
-        and source.cell_at(tree.range_of(started.node)[0]) is not source.cell_at(tree.range_of(call.node)[0])
-    ):
+    tree = module.tree
+    statement = in_block(module, call.node, tree.root)
+    start = statement_of(started, module, tree.root)
+    if statement is None or start is None or not sets_up_only(module, statement):
         return None
-    statement = _in_block(tree, call.node, tree.root)
-    if statement is None:
+    body: list[cst.CSTNode] = list(tree.root.body)
+    moved = _with_sources(tree, body, statement)
+    place = _place_below_imports(tree, body, moved)
+    if place is None or not _index(body, place) <= _index(body, start) < _index(body, moved[0]):
         return None
-    block = list(tree.root.body)
-    index = next(i for i, other in enumerate(block) if other is statement)
-    moved, before = [statement], block[:index]
-    used = {node.value for node in tree.descendants(statement) if isinstance(node, cst.Name)}
-    if before and _assigns_any(tree, before[-1], used):
-        moved.insert(0, before.pop())
-    used |= {node.value for other in moved for node in tree.descendants(other) if isinstance(node, cst.Name)}
-    if any(_assigns_any(tree, other, used) for other in before):
+    cells = module.source.cells
+    if cells is not None and len({module.source.cell_at(tree.range_of(each)[0]) for each in (place, *moved)}) > 1:
         return None
+    against = objections_to_move(tree, moved, place, functools.partial(line, module))
+    if against.unbound is not None:
+        return None
+    between = [each for each in body[_index(body, place) : _index(body, statement)] if each not in moved]
+    disturbed = effect(module, moved) or against.between or change_between(call, module, between)
     return offer(
         "Move it below the imports",
         lambda: edits.move_statements(tree, moved, after_imports=True),
-        [BOUND_BEFORE.unless("not proven"), NOTHING_BETWEEN.unless("not proven")],
+        [
+            BOUND_BEFORE.unless(against.doubtful),
+            NOTHING_BETWEEN.unless(disturbed),
+            RAISES_NOW.unless(catcher(call)),
+        ],
     )
 
 
+def _index(body: Sequence[cst.CSTNode], statement: cst.CSTNode) -> int:
+    return next(index for index, other in enumerate(body) if other is statement)
+
+
+def _with_sources(tree: Tree, body: Sequence[cst.CSTNode], statement: cst.CSTNode) -> list[cst.CSTNode]:
+    """A statement, after those directly before it that bind names which it reads."""
+    analysis = def_use(tree)
+    moved = [statement]
+    index = _index(body, statement)
+    needed = set(analysis.free_reads(statement))
+    while index:
+        before = body[index - 1]
+        uses = analysis.uses(before)
+        is_plain = isinstance(before, cst.SimpleStatementLine) and not any(map(_is_import, before.body))
+        if not is_plain or uses.binds.isdisjoint(needed):
+            break
+        index -= 1
+        moved.insert(0, before)
+        needed |= uses.reads
+    return moved
+
+
+def _is_import(node: cst.CSTNode) -> bool:
+    return isinstance(node, (cst.Import, cst.ImportFrom))
+
+
+def _place_below_imports(tree: Tree, body: Sequence[cst.CSTNode], moved: Sequence[cst.CSTNode]) -> cst.CSTNode | None:
+    """The statement above which statements go that move below the imports; None where they cannot move there."""
+    try:
+        made = edits.move_statements(tree, moved, after_imports=True)
+    except CannotEdit:
+        return None
+    start = next((edit.start for edit in made if edit.start == edit.end), None)
+    if start is None:
+        return None
+    return next((each for each in body if tree.statement_range(each)[0] >= start), None)
+
+
 def move_before_layers(call: Call, first: Call) -> Fix | None:
-    """Move a statement that sets a policy to before the statement of the same block that makes the first layer."""
-    tree = call.module.tree
-    frame = call.scope.frame
-    anchor = first.node if first.scope.frame is frame else None
-    if anchor is None:
-        anchor = next(
-            (
-                scope.node
-                for scope in first.scope.chain()
-                if scope.kind == "call" and scope.parent is not None and scope.parent.frame is frame
-            ),
-            None,
-        )
+    """Move a statement that sets a policy to before the statement of the same block that makes the first layer.
+
+    Unsafe, for the layers then compute in another type; None where the code would not run there.
+    """
+    tree, module = call.module.tree, call.module
     statement = tree.statement(call.node)
     block = tree.parents.get(statement)
+    anchor = _node_in_frame(first, call.scope.frame)
     if anchor is None or block is None:
         return None
-    target = _in_block(tree, anchor, block)
+    target = in_block(module, anchor, block)
     if target is None or target is statement:
         return None
-    return offer(
+    return _offer_move(
         "Move it before the layers are created",
-        lambda: edits.move_statements(tree, [statement], before=target),
-        [SAME_NUMBERS.unless("the layers are then created under the policy, and compute in its type")],
+        call,
+        [statement],
+        target,
+        SAME_NUMBERS.unless("the layers are then created under the policy, and compute in its type"),
+    )
+
+
+def _node_in_frame(call: Call, frame: Scope) -> cst.CSTNode | None:
+    """The call itself, where it stands in a frame, or the call there that leads to it."""
+    if call.scope.frame is frame:
+        return call.node
+    return next(
+        (
+            scope.node
+            for scope in call.scope.chain()
+            if scope.kind == "call" and scope.parent is not None and scope.parent.frame is frame
+        ),
+        None,
+    )
+
+
+def _offer_move(message: str, call: Call, moved: Sequence[cst.CSTNode], place: cst.CSTNode, proof: Proof) -> Fix | None:
+    """A move that changes what the program does, by the proof that is missing; None where the code would not run there."""
+    tree = call.module.tree
+    try:
+        against: Objections = objections_to_move(tree, moved, place, functools.partial(line, call.module))
+    except (KeyError, StopIteration):
+        return None
+    if against.unbound is not None:
+        return None
+    return offer(
+        message,
+        lambda: edits.move_statements(tree, moved, before=place),
+        [proof, BOUND_BEFORE.unless(against.doubtful), NOTHING_BETWEEN.unless(against.between)],
     )
 
 
 def move_above_import(call: Call, first: Call) -> Fix | None:
-    """Move a module-level statement that sets an environment variable to a literal above an import, with ``import os``; unsafe, for the variable then counts."""
-    tree = call.module.tree
-    statement = _in_block(tree, call.node, tree.root)
-    anchor = _in_block(tree, first.node, tree.root)
-    if (
-        statement is None
-        or anchor is None
-        or first.module is not call.module
-        or not isinstance(call.given("value"), Const)
-    ):
+    """Move a module-level statement that sets an environment variable to a literal above an import, with ``import os``.
+
+    Unsafe, for the variable then counts; None where the code would not run there.
+    """
+    tree, module = call.module.tree, call.module
+    statement = in_block(module, call.node, tree.root)
+    anchor = in_block(module, first.node, tree.root) if first.module is module else None
+    if statement is None or anchor is None or not isinstance(call.given("value"), Const):
         return None
-    moved = [statement]
-    block = list(tree.root.body)
-    index = {id(other): place for place, other in enumerate(block)}
-    for other in block[index[id(anchor)] : index[id(statement)]]:
-        if isinstance(other, cst.SimpleStatementLine) and tree.code_of(other).strip() in (
-            "import os",
-            "from os import environ",
-        ):
-            moved.insert(0, other)
-    return offer(
+    body = list(tree.root.body)
+    needed = def_use(tree).free_reads(statement)
+    moved = [
+        each
+        for each in body[_index(body, anchor) : _index(body, statement)]
+        if _imports_os(tree, each) and not def_use(tree).uses(each).binds.isdisjoint(needed)
+    ]
+    return _offer_move(
         "Move it above the import",
-        lambda: edits.move_statements(tree, moved, before=anchor),
-        [SAME_OUTPUT.unless("the variable then takes effect")],
+        call,
+        [*moved, statement],
+        anchor,
+        SAME_OUTPUT.unless("the variable then takes effect"),
+    )
+
+
+def _imports_os(tree: Tree, statement: cst.CSTNode) -> bool:
+    return isinstance(statement, cst.SimpleStatementLine) and tree.code_of(statement).strip() in (
+        "import os",
+        "from os import environ",
     )
 
 
 def move_before_loop(call: Call, loop: Scope) -> Fix | None:
-    """Move a statement of a loop before the loop; unsafe, for it then runs once."""
+    """Move a statement of a loop before the loop; unsafe, for it then runs once. None where it needs what the loop binds."""
     tree = call.module.tree
     statement = tree.statement(call.node)
     if (
@@ -110,27 +191,10 @@ def move_before_loop(call: Call, loop: Scope) -> Fix | None:
         or len(loop.node.body.body) < 2
     ):
         return None
-    return offer(
+    return _offer_move(
         "Move it before the loop",
-        lambda: edits.move_statements(tree, [statement], before=loop.node),
-        [SAME_NUMBERS.unless("it then runs once, and the optimizer keeps its state")],
+        call,
+        [statement],
+        loop.node,
+        SAME_NUMBERS.unless("it then runs once, and the optimizer keeps its state"),
     )
-
-
-def _in_block(tree: Tree, node: cst.CSTNode, block: cst.CSTNode) -> cst.CSTNode | None:
-    """The statement of ``block`` that holds ``node``."""
-    for ancestor in [node, *tree.ancestors(node)]:
-        if tree.parents.get(ancestor) is block:
-            return ancestor
-        if isinstance(ancestor, (cst.FunctionDef, cst.ClassDef, cst.Lambda)):
-            return None
-    return None
-
-
-def _assigns_any(tree: Tree, statement: cst.CSTNode, names: set[str]) -> bool:
-    for node in tree.descendants(statement):
-        if isinstance(node, cst.AssignTarget) and isinstance(node.target, cst.Name) and node.target.value in names:
-            return True
-        if isinstance(node, cst.For) and isinstance(node.target, cst.Name) and node.target.value in names:
-            return True
-    return False

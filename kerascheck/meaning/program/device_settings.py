@@ -8,24 +8,10 @@ from dataclasses import dataclass
 
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.values import Call, Made, Value, constant
-from kerascheck.knowledge.devices import (
-    LIST_PHYSICAL_DEVICES,
-    SET_LOGICAL_DEVICE_CONFIGURATION,
-    SET_MEMORY_GROWTH,
-    SET_VISIBLE_DEVICES,
-    THREADING_SET_INTER_OP_PARALLELISM_THREADS,
-    THREADING_SET_INTRA_OP_PARALLELISM_THREADS,
-)
+from kerascheck.knowledge.devices import DEVICE_SETTINGS, LIST_PHYSICAL_DEVICES, SET_VISIBLE_DEVICES
 from kerascheck.meaning.program.device_start import initialising_call
 from kerascheck.meaning.program.program import SET_VARIABLE, Program
 
-_SETTINGS = (
-    SET_MEMORY_GROWTH,
-    SET_VISIBLE_DEVICES,
-    SET_LOGICAL_DEVICE_CONFIGURATION,
-    THREADING_SET_INTRA_OP_PARALLELISM_THREADS,
-    THREADING_SET_INTER_OP_PARALLELISM_THREADS,
-)
 # They are read once, when the runtime starts.
 _VARIABLES = frozenset({"CUDA_VISIBLE_DEVICES", "TF_FORCE_GPU_ALLOW_GROWTH"})
 # What a process that is started later finds in its environment is meant for that.
@@ -52,7 +38,7 @@ def late_settings(module: Module) -> Iterator[LateSetting]:
     if not module.mentions(_CHILDREN):
         yield from _late_variables(module)
     program = module.once(Program)
-    for call in program.calls(*_SETTINGS):
+    for call in program.calls(*sorted(DEVICE_SETTINGS)):
         # All CPUs are visible as it is, and what stays as it was may be set again.
         if call.name == SET_VISIBLE_DEVICES and _are_all_cpus(call.given("devices")):
             continue

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import libcst as cst
 
 from kerascheck.interpreter.module import Module
@@ -43,14 +45,7 @@ def initialising_call(module: Module, before: Call) -> Call | None:
     for call in module.run.calls:
         if call.order >= before.order or call.name == before.name:
             return None
-        # Layers with a seed make a variable at once in Keras 3 only.
-        if (
-            module.runtime.keras < 3
-            and (call.name or "").startswith((RANDOM_LAYERS, DROPOUT))
-            and call.attribute is None
-        ):
-            continue
-        if not _initialises(call):
+        if not _initialises_in(module, call):
             continue
         if happens_before(call, before):
             return call
@@ -63,7 +58,20 @@ def initialising_call(module: Module, before: Call) -> Call | None:
     return None
 
 
-def _initialises(call: Call) -> bool:
+def initialising_calls(module: Module) -> Iterator[Call]:
+    """The calls that initialise TensorFlow's devices wherever they run, in program order."""
+    return (call for call in module.run.calls if _initialises_in(module, call))
+
+
+def _initialises_in(module: Module, call: Call) -> bool:
+    # Layers with a seed make a variable at once in Keras 3 only.
+    if module.runtime.keras < 3 and (call.name or "").startswith((RANDOM_LAYERS, DROPOUT)) and call.attribute is None:
+        return False
+    return initialises(call)
+
+
+def initialises(call: Call) -> bool:
+    """Whether a call initialises TensorFlow's devices where it runs."""
     name = call.name
     if name is None or call.scope.traced_by():
         return False

@@ -94,6 +94,6 @@ class LateDeviceConfig(Rule):
                 program.place_in_module(module, call),
                 f"{display_name(call.name)} raises or has no effect after TensorFlow has initialised its devices; move it up.",
                 because=because,
-                fix=fixes.move_device_config(call, started) if own else None,
+                fix=fixes.move_device_config(module, call, started) if own else None,
                 related=((started, "initialises the devices"), *(() if own else ((call, "sets them"),))),
             )

@@ -1,0 +1,13 @@
+"""Places of a program in words."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from kerascheck.interpreter.values import SeenModule
+
+
+def line(module: SeenModule, node: cst.CSTNode) -> str:
+    """The place of a node for people: "line 12", or "cell 3, line 2" in a notebook."""
+    location = module.source.locate(*module.range_of(node))
+    return f"line {location.line}" if location.cell is None else f"cell {location.cell_number}, line {location.line}"

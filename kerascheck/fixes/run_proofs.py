@@ -1,0 +1,134 @@
+"""Proofs about the run of a program: whether something catches an exception, and which statement leads to a call."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Mapping
+
+import libcst as cst
+
+from kerascheck.fixes.lines import line
+from kerascheck.interpreter.values import Call, Function, SeenModule
+from kerascheck.knowledge.namespaces import KERAS, TENSORFLOW
+
+_OPENING = (TENSORFLOW, KERAS, "builtins.open", "open")
+"""How the names of context managers begin that pass every exception on."""
+_Names = Mapping[cst.CSTNode, str]
+"""The names of what the calls of a program call."""
+_CATCH_ALL = frozenset({"Exception", "BaseException"})
+
+
+def statement_of(call: Call, module: SeenModule, block: cst.CSTNode) -> cst.CSTNode | None:
+    """The statement of ``block`` that makes a call, or leads to it through the functions of the program.
+
+    None where an import makes the call, or code that nothing in sight calls.
+    """
+    node, frame, holder = call.node, call.scope.frame, call.module
+    while True:
+        if holder is module:
+            found = in_block(module, node, block)
+            if found is not None:
+                return found
+        if frame.parent is None:
+            return None
+        node, holder, frame = frame.node, frame.module, frame.parent.frame
+
+
+def in_block(module: SeenModule, node: cst.CSTNode, block: cst.CSTNode) -> cst.CSTNode | None:
+    """The statement of ``block`` that runs ``node``; None where a function or class of the block does, when it is called."""
+    parents = module.tree.parents
+    for holder in (node, *module.tree.ancestors(node)):
+        if isinstance(holder, (cst.FunctionDef, cst.Lambda)) and holder is not node:
+            return None
+        if parents.get(holder) is block:
+            return holder
+    return None
+
+
+def catcher(call: Call, exceptions: frozenset[str] | None = None) -> str | None:
+    """What may catch an exception of a call, in its function or around the calls of that, as a clause; None where nothing does.
+
+    Args:
+        exceptions: the names of the exceptions that count; every ``try`` counts where it is None.
+    """
+    for path in (call, *(other for other in call.module.run.calls if other.node is call.node)):
+        found = _catcher_on(path, exceptions)
+        if found is not None:
+            return found
+    return None
+
+
+def _catcher_on(call: Call, exceptions: frozenset[str] | None) -> str | None:
+    """What catches an exception of a call on the way that led to it."""
+    for scope in call.scope.chain():
+        if scope.kind == "handed":
+            return f"a library calls it at {line(scope.module, scope.node)}"
+    names = {each.node: each.name or "" for each in call.module.run.calls}
+    node, module = call.node, call.module
+    for frame in call.scope.frames():
+        found = _catcher_around(module, node, exceptions, names)
+        if found is None and frame.function is not None:
+            found = _catcher_elsewhere(frame.function, exceptions, names)
+        if found is not None:
+            return found
+        if frame.parent is None:
+            return f"the callers of `{frame.function.name}` are not visible" if frame.function is not None else None
+        node, module = frame.node, frame.module
+    return None
+
+
+def _catcher_elsewhere(function: Function, exceptions: frozenset[str] | None, names: _Names) -> str | None:
+    """What catches an exception at a call of a function that was not followed, or takes the function as a value."""
+    tree = function.module.tree
+    for node, parent in tree.parents.items():
+        if not isinstance(node, cst.Name) or node.value != function.name or parent is function.node:
+            continue
+        used: cst.CSTNode = parent if isinstance(parent, cst.Attribute) and parent.attr is node else node
+        user = tree.parents.get(used)
+        if (
+            isinstance(user, (cst.Arg, cst.Assign, cst.Element, cst.DictElement))
+            and getattr(user, "value", None) is used
+        ):
+            return f"`{function.name}` is handed on at {line(function.module, used)}"
+        found = _catcher_around(function.module, used, exceptions, names)
+        if found is not None:
+            return found
+    return None
+
+
+def _catcher_around(
+    module: SeenModule, node: cst.CSTNode, exceptions: frozenset[str] | None, names: _Names
+) -> str | None:
+    """What catches an exception within the function, or the module, that a node stands in."""
+    for holder in module.tree.ancestors(node):
+        if isinstance(holder, (cst.FunctionDef, cst.Lambda)):
+            return None
+        if isinstance(holder, (cst.Try, cst.TryStar)) and _catches(holder, exceptions):
+            return f"it stands in the `try` of {line(module, holder)}"
+        if isinstance(holder, cst.With):
+            if not all(names.get(item.item, "").startswith(_OPENING) for item in holder.items):
+                return f"the `with` of {line(module, holder)} may catch what it raises"
+    return None
+
+
+def _catches(statement: cst.Try | cst.TryStar, exceptions: frozenset[str] | None) -> bool:
+    if exceptions is None:
+        return True
+    for handler in statement.handlers:
+        kinds = (
+            [element.value for element in handler.type.elements]
+            if isinstance(handler.type, cst.Tuple)
+            else [handler.type]
+        )
+        for kind in kinds:
+            if (
+                not isinstance(kind, cst.Name)
+                or kind.value in exceptions | _CATCH_ALL
+                or not _is_builtin_error(kind.value)
+            ):
+                return True
+    return False
+
+
+def _is_builtin_error(name: str) -> bool:
+    return isinstance(getattr(builtins, name, None), type)
