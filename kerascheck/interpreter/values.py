@@ -37,6 +37,9 @@ class Record(Protocol):
 
     calls: list[Call]
 
+    @property
+    def modules(self) -> list[SeenModule]: ...
+
 
 class SeenModule(Protocol):
     """A module as far as values and the interpreter know it: :class:`kerascheck.interpreter.module.Module`."""

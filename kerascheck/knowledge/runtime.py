@@ -122,6 +122,11 @@ DEPRECATED: dict[str, str | None] = {
 }
 """Names that are still there, with the one to write today; None where more than the name changes."""
 
+ONE_OBJECT = frozenset(
+    name for name, new in DEPRECATED.items() if new is not None and name != EXPERIMENTAL_RUN_FUNCTIONS_EAGERLY
+)
+"""Names of DEPRECATED that stand for the very object of their new name (tests/knowledge/test_runtime.py compares them)."""
+
 NEW_NAMES_SINCE = (2, 4)
 """The release that has all names of DEPRECATED under which things are to be written today. Source: its API documentation, and AUTOTUNE came last."""
 # The list of names in the API documentation of 2.1.

@@ -6,10 +6,14 @@ import libcst as cst
 
 from kerascheck.finding import Fix
 from kerascheck.fixes.offer import offer
-from kerascheck.fixes.proofs import PLAIN_CALL, RAISES_NOW, SAME_NUMBERS, Proof
+from kerascheck.fixes.patches import objection_to_alias, replacement
+from kerascheck.fixes.proofs import PLAIN_CALL, RAISES_NOW, SAME_NUMBERS, SAME_OBJECT, Proof
+from kerascheck.fixes.run_proofs import catcher
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.place import Place
-from kerascheck.interpreter.values import Call
+from kerascheck.interpreter.values import Call, Class, External, Instance, Made, options_of
+from kerascheck.knowledge.classes import FUNCTIONAL, MODEL, SEQUENTIAL, class_of_bases
+from kerascheck.knowledge.namespaces import OF_KERAS_APPLICATIONS
 from kerascheck.syntax import edits
 from kerascheck.syntax.edits import call_at
 
@@ -50,14 +54,14 @@ def delete_statement(call: Call, *proofs: Proof) -> Fix | None:
     return offer("Delete the statement", lambda: edits.delete_statement(tree, statement), proofs)
 
 
-def rename(place: Place, name: str, *proofs: Proof) -> Fix | None:
-    """Write the canonical ``name`` instead of an attribute."""
+def rename(place: Place, old: str, new: str) -> Fix | None:
+    """Write the canonical name ``new`` instead of an attribute or name that is known as ``old``."""
 
     def build() -> edits.Edits:
-        text, imports = edits.spelling(place.module.tree, name)
+        text, imports = edits.spelling(place.module.tree, new, at=place.node)
         return (*imports, *edits.replace(place.module.tree, place.node, text))
 
-    return offer(f"Write {name}", build, proofs)
+    return offer(f"Write {new}", build, [SAME_OBJECT.unless(objection_to_alias(place.module, old, new))])
 
 
 def replace_generator_method(call: Call, name: str) -> Fix | None:
@@ -81,10 +85,38 @@ def replace_generator_method(call: Call, name: str) -> Fix | None:
     return rename_method(
         call,
         name,
-        RAISES_NOW.unless(None if call.module.runtime.keras >= 3 else "Keras 2 still has the method"),
+        RAISES_NOW.unless(_may_have_method(call) or catcher(call)),
         PLAIN_CALL.unless(f"`{dropped[0]}` is dropped" if dropped else None),
         without=dropped,
     )
+
+
+def _may_have_method(call: Call) -> str | None:
+    """Why a method that Keras 3 removed may be there after all, as a clause."""
+    if call.module.runtime.keras < 3:
+        return "Keras 2 still has the method"
+    for option in options_of(call.receiver):
+        if isinstance(option, Made) and option.call is not None and _makes_plain_model(option.call.name or ""):
+            continue
+        if not isinstance(option, Instance) or class_of_bases(option.cls.external_bases()) != MODEL:
+            return "its object may be something else than a model of Keras 3"
+        if any(
+            option.cls.member(each) is not None for each in (call.attribute or "", "__getattr__", "__getattribute__")
+        ):
+            return f"`{option.cls.name}` may have the method"
+        if any(
+            not isinstance(base, (Class, External))
+            for cls in option.cls.ancestry()
+            if isinstance(cls, Class)
+            for base in cls.bases
+        ):
+            return f"a base of `{option.cls.name}` may have the method"
+    return replacement(call.module, frozenset({call.attribute or ""}))
+
+
+def _makes_plain_model(name: str) -> bool:
+    """Whether a callable makes a model of Keras's own class; what is loaded from a file may be of any."""
+    return name in (MODEL, SEQUENTIAL, FUNCTIONAL) or name.startswith(OF_KERAS_APPLICATIONS)
 
 
 def rename_method(call: Call, name: str, *proofs: Proof, without: tuple[str, ...] = ()) -> Fix | None:

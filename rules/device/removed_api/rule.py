@@ -102,7 +102,7 @@ class RemovedApi(Rule):
                 f"{_short(old.name)} is an old name; write {new or 'what it stands for with the methods of the dataset'}.",
                 because="It still works; TensorFlow keeps it for old code only.",
                 pedantic=True,
-                fix=fixes.rename(old.place, old.successor) if new and not old.is_imported else None,
+                fix=fixes.rename(old.place, old.name, old.successor) if new and not old.is_imported else None,
             )
         assumed = old.place.module.target.assumed
         return self.finding(
