@@ -1,11 +1,13 @@
 """How time and memory grow: with the number of files, and with the length and depth of one program.
 
     python benchmarks/scale.py files [100 1000 10000]
+    python benchmarks/scale.py empty [1000 10000 100000]
     python benchmarks/scale.py programs [--sizes 50 100 200 400]
 
 ``files`` makes trees in which each folder of fifty files has two scripts that train, six modules of layers and forty-two that
-know nothing of Keras. The table has the time of a run without a cache, that time per file, and the most memory that one of its
-processes held. ``programs`` makes one program of each form, twice as large each time: the exponent is the power of the size
+know nothing of Keras; ``empty`` makes as many empty files. The table has, for runs without a cache, with an empty one, with
+nothing changed since, and with one file changed: the time, that time per file, the most memory that one process of the run held,
+and the size of the cache. ``programs`` makes one program of each form, twice as large each time: the exponent is the power of the size
 with which its time grows from one to the next, 1 where it grows linearly. Nothing is asserted; figures of one run can be compared.
 """
 
@@ -22,7 +24,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-_LINT = ["-m", "kerascheck", "check", "--isolated", "--exit-zero", "--no-cache", "--output-format", "concise", "."]
+_LINT = ["-m", "kerascheck", "check", "--isolated", "--exit-zero", "--output-format", "concise", "."]
 _PLAIN, _LAYERS, _FOLDER = 42, 6, 50
 
 _PLAIN_MODULE = '''"""Part {number} of a program."""
@@ -101,20 +103,42 @@ def write_tree(root: Path, files: int) -> None:
             (package / f"train_{number}.py").write_text(_TRAINING.format(number=number))
 
 
-def files(counts: list[int]) -> None:
+def write_empty(root: Path, files: int) -> None:
+    """As many empty files, a hundred in a folder."""
+    for number in range(files):
+        folder = root / f"package_{number // 100}"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"part_{number}.py").touch()
+
+
+def files(counts: list[int], write: Callable[[Path, int], None]) -> None:
     """Print the table of trees."""
-    print(f"{'files':>8} {'seconds':>9} {'ms per file':>12} {'MB in the largest process':>26}")
+    print(f"{'files':>8} {'run':>12} {'seconds':>9} {'ms per file':>12} {'MB of memory':>13} {'MB of cache':>12}")
     for count in counts:
         with tempfile.TemporaryDirectory() as folder:
-            write_tree(Path(folder), count)
-            started = time.perf_counter()
-            # A process of its own, since the most memory of all children that ended is told.
-            measure = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)\n"
-            measure += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
-            command = [sys.executable, "-c", measure, sys.executable, *_LINT]
-            told = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
-            seconds = time.perf_counter() - started
-        print(f"{count:8} {seconds:9.2f} {1000 * seconds / count:12.2f} {int(told) / 1024:26.0f}", flush=True)
+            root = Path(folder)
+            (root / ".git").mkdir()
+            write(root, count)
+            for run in ("no cache", "cold", "warm", "one changed"):
+                if run == "one changed":
+                    next(root.glob("package_0/part_*.py")).write_text("import os\n")
+                seconds, kilobytes = _measured(folder, ["--no-cache"] if run == "no cache" else [])
+                kept = sum(each.stat().st_size for each in (root / ".kerascheck" / "cache").glob("*"))
+                print(
+                    f"{count:8} {run:>12} {seconds:9.2f} {1000 * seconds / count:12.2f} {kilobytes / 1024:13.0f} {kept / 2**20:12.1f}",
+                    flush=True,
+                )
+
+
+def _measured(folder: str, options: list[str]) -> tuple[float, int]:
+    """Seconds of a run, and the kilobytes of its largest process."""
+    # A process of its own, since the most memory of all children that ended is told.
+    measure = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)\n"
+    measure += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    command = [sys.executable, "-c", measure, sys.executable, *_LINT[:-1], *options, "."]
+    started = time.perf_counter()
+    told = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
+    return time.perf_counter() - started, int(told)
 
 
 _HEADER = "import tensorflow as tf\nfrom tensorflow import keras\nmodel = keras.Sequential([keras.layers.Dense(1)])\n"
@@ -188,7 +212,7 @@ def programs(sizes: list[int]) -> None:
 
 def _processor_seconds(path: Path) -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, *_LINT[:-1], str(path)], stdout=subprocess.DEVNULL, check=False)
+    subprocess.run([sys.executable, *_LINT[:-1], "--no-cache", str(path)], stdout=subprocess.DEVNULL, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -197,10 +221,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("files").add_argument("counts", type=int, nargs="*", default=[100, 1000, 10_000])
+    commands.add_parser("empty").add_argument("counts", type=int, nargs="*", default=[1000, 10_000, 100_000])
     commands.add_parser("programs").add_argument("--sizes", type=int, nargs="+", default=[50, 100, 200, 400])
     arguments = parser.parse_args()
     print(f"Python {sys.version.split()[0]}, {len(os.sched_getaffinity(0))} processors, load {os.getloadavg()[0]:.1f}")
-    files(arguments.counts) if arguments.command == "files" else programs(arguments.sizes)
+    if arguments.command == "programs":
+        programs(arguments.sizes)
+    else:
+        files(arguments.counts, write_tree if arguments.command == "files" else write_empty)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from command import kerascheck
 
 from kerascheck import cli, engine
 from kerascheck.cache.folder import Folder
+from kerascheck.cache.memo import is_packed, meets, packed
 
 ROOT = Path(__file__).resolve().parent.parent
 _run_of = cli._run_of  # before conftest.py takes it away
@@ -474,3 +475,50 @@ def test_processes_at_the_same_time(project):
     ran = [process.communicate() for process in [start() for _ in range(3)]]
     ran.append(start().communicate())
     assert len(set(ran)) == 1 and "KC" in ran[0][0]
+
+
+def test_a_cache_grows_with_the_files_and_not_with_their_square(project, in_this_process):
+    sizes = []
+    for count in (200, 800):
+        for number in range(count):
+            Path(f"module_{number}.py").touch()
+        kerascheck(".")
+        sizes.append(max(each.stat().st_size for each in Path(".kerascheck/cache").iterdir()))
+    assert sizes[1] < 4.5 * sizes[0]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text"), [(set(), ""), ({0}, "0"), ({3, 4, 5, 9}, "3+2 4"), ({7, 0, 1, 1000}, "0+1 6 993")]
+)
+def test_a_set_of_facts_is_written_as_runs(numbers, text):
+    assert packed(numbers) == text and is_packed(text)
+    for number in range(12):
+        assert meets(text, [number]) is (number in numbers)
+    assert meets(text, sorted({2, 1000} & numbers)) is (1000 in numbers)
+
+
+@pytest.mark.parametrize("text", ["x", "1 2\n3", "-1", "1+", "9999999999", 7, None, ["1"]])
+def test_what_is_no_set_of_facts_is_refused(text):
+    assert not is_packed(text)
+
+
+@pytest.mark.slow
+def test_a_cached_run_of_many_files_takes_little_memory(tmp_path):
+    """20,000 empty files took 655 MB when each entry was as wide as the run; 10^5 take some 290 MB now (benchmarks/scale.py)."""
+    (tmp_path / ".git").mkdir()
+    for number in range(20_000):
+        folder = tmp_path / f"package_{number // 100}"
+        folder.mkdir(exist_ok=True)
+        (folder / f"part_{number}.py").touch()
+    for _ in range(2):
+        assert most_memory("check", "--isolated", tmp_path) < 150 << 10
+
+
+def most_memory(*arguments):
+    """Kilobytes of the largest process of a run."""
+    measure = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True);"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    command = [sys.executable, "-c", measure, sys.executable, "-m", "kerascheck", *map(str, arguments)]
+    return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)

@@ -21,6 +21,10 @@ _IGNORED = "*\n"
 _LARGEST = 256 << 20
 """Bytes of the largest file that is read: what is larger was not written here."""
 _MOST_BYTES, _MOST_FILES = 200 << 20, 64
+_PIECE = 1 << 20
+"""Characters that are written at once."""
+_LONGEST_DIGEST = 256
+"""Bytes of the first line, at most."""
 _USED = 24 * 3600
 """Seconds after which a file that is used is marked as used once more."""
 
@@ -66,6 +70,11 @@ def _is_for_all(folder: str) -> bool:
         return True
 
 
+def _pieces(text: str) -> Iterator[bytes]:
+    """A text of ASCII in pieces: a copy of all of it would double the memory that a run of many files takes."""
+    return (text[start : start + _PIECE].encode("ascii") for start in range(0, len(text), _PIECE))
+
+
 class Folder:
     """The files of a cache. Nothing here raises for what is wrong with them: they are missing then, or are not written."""
 
@@ -80,7 +89,8 @@ class Folder:
                 status = os.fstat(file.fileno())
                 if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
                     return None
-                digest, _, text = file.read().partition(b"\n")
+                digest = file.readline(_LONGEST_DIGEST).rstrip(b"\n")
+                text = file.read()
             if digest != disk.digest(text).encode():
                 return None
             if time.time() - status.st_mtime > _USED:
@@ -95,7 +105,7 @@ class Folder:
         try:
             self._prepare()
             for name, content in files.items():
-                self._replace(name, json.dumps(content, separators=(",", ":")).encode())
+                self._replace(name, json.dumps(content, separators=(",", ":")))
             self._make_room(files)
         except OSError:
             return False
@@ -112,11 +122,12 @@ class Folder:
     def _ignore(self) -> str:
         return os.path.join(self.path, ".gitignore")
 
-    def _replace(self, name: str, text: bytes) -> None:
+    def _replace(self, name: str, text: str) -> None:
         path = os.path.join(self.path, f"tmp{os.urandom(8).hex()}.part")
         try:
             with open(path, "xb") as file:
-                file.write(disk.digest(text).encode() + b"\n" + text)
+                file.write(disk.digest_of_pieces(_pieces(text)).encode() + b"\n")
+                file.writelines(_pieces(text))
             os.replace(path, os.path.join(self.path, name))
         except BaseException:
             with contextlib.suppress(OSError):

@@ -18,7 +18,7 @@ from typing import Any
 
 import kerascheck
 from kerascheck.cache.folder import Folder
-from kerascheck.cache.memo import Entry, Memo
+from kerascheck.cache.memo import Entry, Memo, is_packed
 from kerascheck.cache.written import Damaged, read, write
 from kerascheck.config import Configuration, Settings
 from kerascheck.finding import FileError, Finding
@@ -56,7 +56,7 @@ class Run:
         self._folder, self._paths = folder, paths
         here = [os.getcwd(), os.path.expanduser("~"), *paths, arguments, _version()]
         self._name = disk.digest(json.dumps(here).encode())
-        self._head: dict[str, Any] = {}
+        self._parts: Any = None
         self._facts: list[disk.Fact | None] = []
         self._outdated: set[int] = set()
         self._settled: dict[int, disk.Fact] = {}
@@ -71,22 +71,23 @@ class Run:
         """What an earlier run found, where everything is as it was then."""
         head = self._folder.read(f"{self._name}.json")
         try:
-            self._facts = [None if row is None else _fact(row) for row in head["facts"]]
+            # Rows of many files take much memory, which those that follow need.
+            self._facts = [None if row is None else _fact(row) for row in _drained(head["facts"])]
             recheck = disk.Recheck()
             self._outdated = recheck.outdated(self._facts)
             self._settled = recheck.settled
-            self._head = head
+            self._parts = head["parts"]
             if self._outdated or not head["is_certain"]:
                 return None
             linted = _linted(head, self._facts)
         except (Damaged, KeyError, TypeError, ValueError, IndexError, OSError, Unreadable):
             # Nobody's facts are as good as none.
-            self._facts, self._outdated, self._settled, self._head = [], set(), {}, {}
+            self._facts, self._outdated, self._settled, self._parts = [], set(), {}, None
             return None
         if self._settled:
             for number, fact in self._settled.items():
                 self._facts[number] = fact
-            self._folder.write({f"{self._name}.json": {**head, "facts": list(map(_row, self._facts))}})
+            self._folder.write({f"{self._name}.json": {**head, "facts": self._facts}})
         return linted
 
     @contextlib.contextmanager
@@ -104,9 +105,10 @@ class Run:
             return {}
         parts = self._folder.read(f"{self._name}.parts.json")
         try:
-            if parts["of"] != self._head["parts"]:
+            if parts["of"] != self._parts:
                 return {}
-            return {key: (value, int(facts, 16)) for key, (value, facts) in parts["entries"].items()}
+            entries = {key: (value, facts) for key, (value, facts) in parts.pop("entries").items()}
+            return entries if all(map(is_packed, (facts for _, facts in entries.values()))) else {}
         except (KeyError, TypeError, ValueError, AttributeError):
             return {}
 
@@ -136,13 +138,16 @@ class Run:
             return True
         with disk.recording(record):
             _ask_for_rules()
-        facts = list(map(_row, record.facts))
-        entries = {key: [value, f"{numbers:x}"] for key, (value, numbers) in memo.entries.items()}
         parts = disk.digest(os.urandom(16))
         is_certain = linted.outcome.is_certain
-        head = {"parts": parts, "facts": facts, "is_certain": is_certain, **(_written(linted) if is_certain else {})}
+        head = {
+            "parts": parts,
+            "facts": record.facts,
+            "is_certain": is_certain,
+            **(_written(linted) if is_certain else {}),
+        }
         return self._folder.write(
-            {f"{self._name}.parts.json": {"of": parts, "entries": entries}, f"{self._name}.json": head}
+            {f"{self._name}.parts.json": {"of": parts, "entries": memo.entries}, f"{self._name}.json": head}
         )
 
 
@@ -188,15 +193,20 @@ def _version() -> list[Any]:
     ]
 
 
+def _drained(rows: list[Any]) -> Iterator[Any]:
+    """The items of a list, each forgotten by it as soon as the next is asked for."""
+    if not isinstance(rows, list):
+        raise Damaged
+    rows.reverse()
+    while rows:
+        yield rows.pop()
+
+
 def _fact(row: Any) -> disk.Fact:
     question, path, answer, status = row
     if type(question) is not str or type(path) is not str or not isinstance(answer, (str, bool, type(None))):
         raise Damaged
     return disk.Fact(question, path, answer, None if status is None else disk.Stat(*status))
-
-
-def _row(fact: disk.Fact | None) -> Any:
-    return None if fact is None else [fact.question, fact.path, fact.answer, fact.stat]
 
 
 def _written(linted: Linted) -> dict[str, Any]:

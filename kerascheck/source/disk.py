@@ -309,6 +309,14 @@ def digest(data: bytes) -> str:
     return blake2b(data, digest_size=16).hexdigest()
 
 
+def digest_of_pieces(pieces: Iterable[bytes]) -> str:
+    """The :func:`digest` of a content in pieces."""
+    found = blake2b(digest_size=16)
+    for piece in pieces:
+        found.update(piece)
+    return found.hexdigest()
+
+
 def digest_of(names: Iterable[str]) -> str:
     """The same for a list of names."""
     return digest("\0".join(names).encode("utf-8", "surrogateescape"))
