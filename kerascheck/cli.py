@@ -393,6 +393,8 @@ def _check_files(
         left_out = found.tests_left_out
         tests = f" ({count(left_out, 'test file')} left out: see include-tests)" if left_out else ""
         click.echo(f"warning: no Python files found under {', '.join(paths)}{tests}", err=True)
+    for note in found.notes:
+        click.echo(f"warning: {note}", err=True)
     if options["verbose"]:
         for path in found.irregular:
             click.echo(f"{path}: skipped: not a regular file", err=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 from kerascheck.finding import Severity
 from kerascheck.source import disk
+from kerascheck.source.patterns import BadPattern, spec
 
 DEFAULT_EXCLUDE = (
     "__pycache__", "__pypackages__", "_build", "buck-out", "build", "dist", "*.egg-info",
@@ -190,13 +191,10 @@ _CLOSED = re.compile(r"(?:\\.|\[[!^]?\]?(?:\\.|[^\]\\])*\]|[^\[\\])+", re.S)
 
 
 def _pattern(glob: str, folder: str) -> Pattern:
-    # Imported here because it takes as long as everything else of a run without Keras; who has patterns needs it anyway.
-    import pathspec
-
     try:
-        read = list(pathspec.GitIgnoreSpec.from_lines([glob] * bool(_CLOSED.fullmatch(glob))).patterns)
-    except ValueError:
-        read = []
+        read = spec(glob).patterns if _CLOSED.fullmatch(glob) else ()
+    except BadPattern as problem:
+        raise ConfigError(f"has the pattern {problem}; write it as in .gitignore") from None
     if not any(pattern.include for pattern in read):
         raise ConfigError(f"has the pattern '{glob}', which matches nothing; write it as in .gitignore")
     return Pattern(folder, glob)

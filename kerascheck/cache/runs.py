@@ -117,13 +117,14 @@ class Run:
         known = memo.recall("found")
         with contextlib.suppress(Damaged):
             if known is not None:
-                paths, tests_left_out, unreadable, irregular = read(_Found, known)
+                paths, *others = read(_Found, known)
                 files = [File(path, configuration.for_file(path)) for path in paths if self._is_asked_for(path)]
-                return Discovered(files, tests_left_out, unreadable, irregular)
+                return Discovered(files, *others)
         with memo.record.asking("found"):
             found = discover()
         if all(file.content is None for file in found.files):
-            kept = ([file.path for file in found.files], found.tests_left_out, found.unreadable, found.irregular)
+            others = (found.tests_left_out, found.unreadable, found.irregular, found.notes)
+            kept = ([file.path for file in found.files], *others)
             memo.keep("found", write(kept), memo.record.asked_by("found"))
         return found
 
@@ -151,7 +152,7 @@ class Run:
         )
 
 
-_Found = tuple[list[str], int, list[tuple[str, str]], list[str]]
+_Found = tuple[list[str], int, list[tuple[str, str]], list[str], list[str]]
 
 
 def _ask_for_rules() -> None:
@@ -218,7 +219,7 @@ def _written(linted: Linted) -> dict[str, Any]:
 
     return {
         "settings": write(settings),
-        "found": [rows(found.files), found.tests_left_out, write(found.unreadable), found.irregular],
+        "found": [rows(found.files), found.tests_left_out, write(found.unreadable), found.irregular, found.notes],
         "files": None if linted.files is found.files else rows(linted.files),
         "findings": write(outcome.findings),
         "errors": write(outcome.errors),
@@ -240,9 +241,13 @@ def _linted(head: dict[str, Any], facts: Sequence[disk.Fact | None]) -> Linted:
     def files(rows: Any) -> list[File]:
         return [File(path, settings[number]) for path, number in read(list[tuple[str, int]], rows)]
 
-    rows, tests_left_out, unreadable, irregular = head["found"]
+    rows, tests_left_out, unreadable, irregular, notes = head["found"]
     found = Discovered(
-        files(rows), read(int, tests_left_out), read(list[tuple[str, str]], unreadable), read(list[str], irregular)
+        files(rows),
+        read(int, tests_left_out),
+        read(list[tuple[str, str]], unreadable),
+        read(list[str], irregular),
+        read(list[str], notes),
     )
     digests = {fact.path: fact.answer for fact in facts if fact is not None and fact.question == "digest"}
     sources = {

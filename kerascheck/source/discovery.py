@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from kerascheck.config import Configuration, Pattern, Settings
 from kerascheck.source import disk
 from kerascheck.source.code import without_comments
+from kerascheck.source.patterns import compiled, spec
 from kerascheck.source.reading import cannot_be_read, decode, display_path, read_bytes, read_stream
 from kerascheck.source.requirements import is_about_tensorflow, kind_of
 from kerascheck.source.text import Unreadable
@@ -19,6 +20,8 @@ from kerascheck.source.text import Unreadable
 if TYPE_CHECKING:
     import pathspec
 
+_LARGEST_IGNORE_FILE = 1 << 20
+"""Bytes of a .gitignore that is read; its patterns are compiled one by one, and each file is matched against all."""
 _TEST_FILE = re.compile(r"test_.*\.(?:py|ipynb)|.*_test\.(?:py|ipynb)")
 _TEST_FOLDERS = frozenset(("test", "tests"))
 _PYTHON_ENDINGS = (".py", ".ipynb", ".pyw", ".pyt", ".tac", ".wsgi")
@@ -59,6 +62,8 @@ class Discovered:
     """Folders that could not be listed and pipes that could not be read, and why."""
     irregular: list[str] = field(default_factory=list)
     """Pipes, devices and dead links in folders, called like files to lint."""
+    notes: list[str] = field(default_factory=list)
+    """What was left out of .gitignore files, and why, as lines that name the file."""
 
 
 def discover(arguments: Sequence[str], configuration: Configuration, *, force_exclude: bool = False) -> Discovered:
@@ -229,6 +234,7 @@ def _walk(top: str, configuration: Configuration, result: Discovered) -> Iterato
             if kind_of(path) and not _is_about_tensorflow(path):
                 continue
             yield File(display_path(path), settings)
+    result.notes += ignored.notes
 
 
 @disk.question
@@ -278,7 +284,7 @@ def matches(pattern: Pattern, path: str, *, folder_itself: bool = False) -> bool
     if not path.startswith(base):
         return False
     relative = path[len(base) :].replace(os.sep, "/") + ("/" if folder_itself else "")
-    return bool(_spec((pattern.glob.removeprefix("./"),)).match_file(relative))
+    return bool(spec(pattern.glob.removeprefix("./")).match_file(relative))
 
 
 @functools.cache
@@ -288,20 +294,17 @@ def _name_glob(glob: str) -> re.Pattern[str]:
     return re.compile(fnmatch.translate(glob))
 
 
-@functools.cache
-def _spec(lines: tuple[str, ...]) -> pathspec.GitIgnoreSpec:
-    # pathspec takes as long to import as everything else of a run without Keras.
-    import pathspec
-
-    return pathspec.GitIgnoreSpec.from_lines(lines)
-
-
 class _Ignored:
-    """The .gitignore files that apply below ``top``: its own, its parents' up to the repository, its subfolders'."""
+    """The .gitignore files that apply below ``top``: its own, its parents' up to the repository, its subfolders'.
+
+    Attributes:
+        notes: what of them is left out, and why.
+    """
 
     def __init__(self, top: str, active: bool):
         self._active = active
-        self._specs: dict[str, tuple[str, ...]] = {}
+        self._specs: dict[str, list[pathspec.GitIgnoreSpec]] = {}
+        self.notes: list[str] = []
         if not active:
             return
         folder = top
@@ -323,13 +326,20 @@ class _Ignored:
         if not self._active:
             return
         for name in (".gitignore", os.path.join(".git", "info", "exclude")):
+            path = os.path.join(folder, name)
             try:
-                lines = tuple(read_bytes(os.path.join(folder, name)).decode("utf-8", "replace").splitlines())
+                data = read_bytes(path)
             except OSError:
                 continue
-            if any(line.strip() and not line.startswith("#") for line in lines):
-                previous = self._specs.get(folder, ())
-                self._specs[folder] = (*previous, *lines)
+            if len(data) > _LARGEST_IGNORE_FILE:
+                self.notes.append(f"{display_path(path)}: is left out: it has {len(data)} bytes")
+                continue
+            lines = data.decode("utf-8", "replace").splitlines()
+            if not any(line.strip() and not line.startswith("#") for line in lines):
+                continue
+            read, refused = compiled(lines)
+            self._specs.setdefault(folder, []).append(read)
+            self.notes += (f"{display_path(path)}:{index + 1}: is left out: {what}" for index, what in refused)
 
     def match(self, path: str, *, is_folder: bool) -> bool:
         """Whether git would ignore ``path``: the deepest file that says something about it decides."""
@@ -337,10 +347,10 @@ class _Ignored:
             return False
         folder = os.path.dirname(path)
         while True:
-            lines = self._specs.get(folder)
-            if lines:
+            # What .git/info/exclude says comes after .gitignore, and decides before it.
+            for read in reversed(self._specs.get(folder, ())):
                 relative = path.removeprefix(os.path.join(folder, "")).replace(os.sep, "/") + ("/" if is_folder else "")
-                verdict = _spec(lines).check_file(relative).include
+                verdict = read.check_file(relative).include
                 if verdict is not None:
                     return bool(verdict)
             parent = os.path.dirname(folder)

@@ -1,0 +1,81 @@
+"""Patterns with the syntax of .gitignore, so that a bad one costs itself only and none takes longer than its text and a path are long."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pathspec
+
+_LONGEST = 4096
+"""Characters of a pattern: no path of a common system is longer (``PATH_MAX`` of Linux)."""
+_STAR = "[^/]*"
+"""What pathspec makes of a star (``pathspec.patterns.gitignore``, 0.12 to 1.1)."""
+_MOST_OPEN = 3
+"""Wildcards that a regular expression may try again at each place: each multiplies the time by the length of a path."""
+
+
+class BadPattern(ValueError):
+    """A pattern that git takes and nothing matches, or one that takes too long; the text says which."""
+
+
+def compiled(lines: Sequence[str]) -> tuple[pathspec.GitIgnoreSpec, list[tuple[int, str]]]:
+    """The pattern of all good lines, and the others: their index, counted from 0, and what is wrong with them."""
+    # pathspec takes as long to import as everything else of a run without Keras.
+    import pathspec
+
+    patterns, refused = [], []
+    for index, line in enumerate(lines):
+        if not line.strip() or line.startswith("#"):
+            continue
+        try:
+            patterns += _patterns(line)
+        except BadPattern as problem:
+            refused.append((index, str(problem)))
+    return pathspec.GitIgnoreSpec(patterns), refused
+
+
+def spec(line: str) -> pathspec.GitIgnoreSpec:
+    """A single pattern; raises :class:`BadPattern`."""
+    import pathspec
+
+    return pathspec.GitIgnoreSpec(_patterns(line))
+
+
+@functools.cache
+def _patterns(line: str) -> tuple[pathspec.Pattern, ...]:
+    import pathspec
+
+    if len(line) > _LONGEST:
+        raise BadPattern(f"a pattern of {len(line)} characters")
+    try:
+        read = list(pathspec.GitIgnoreSpec.from_lines([line]).patterns)
+    except (ValueError, re.error):
+        raise BadPattern(f"'{line}', which matches nothing") from None
+    for pattern in read:
+        if pattern.include is not None:
+            pattern.regex = _without_backtracking(line, pattern.regex)  # type: ignore[attr-defined]
+    return tuple(read)
+
+
+def _without_backtracking(line: str, regex: re.Pattern[str]) -> re.Pattern[str]:
+    """The same regular expression, whose stars but the last each take the first place where what follows them fits.
+
+    That is enough: a later place leaves less for the stars behind. A lookahead that is matched again is an atomic group, which
+    ``re`` has from Python 3.11 on.
+    """
+    first, *parts = regex.pattern.split(_STAR)
+    text = first
+    left = len(re.findall(r"\.[+*]", regex.pattern))
+    for number, part in enumerate(parts):
+        if number < len(parts) - 1 and "(" not in part:
+            text += f"(?=(?P<star{number}>[^/]*?{part}))(?P=star{number})" if part else ""
+        else:
+            text += _STAR + part
+            left += 1
+    if left > _MOST_OPEN:
+        raise BadPattern(f"'{line[:60]}', which has too many wildcards")
+    return re.compile(text) if len(parts) > 1 else regex
