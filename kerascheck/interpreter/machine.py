@@ -15,6 +15,7 @@ from kerascheck.interpreter.joining import join
 from kerascheck.interpreter.place import Place
 from kerascheck.interpreter.values import (
     MAY_HOLD_DATASETS,
+    MAY_HOLD_VALUES,
     UNKNOWN,
     Arguments,
     Call,
@@ -36,6 +37,7 @@ from kerascheck.interpreter.values import (
     Tensor,
     Value,
     datasets_in,
+    holds_container,
     now,
     options_of,
 )
@@ -223,6 +225,8 @@ class Machine(ABC):
         """Write to something that outlives the function at hand, and that is there since ``born``: a moment, or 0 for always."""
         if born < self._touched:
             self._touched = born
+        if type(value) in MAY_HOLD_VALUES and holds_container(value, target):
+            value = UNKNOWN
         self._trail.append((target, key, target.get(key, MISSING)))
         target[key] = value
 
@@ -296,6 +300,7 @@ class Machine(ABC):
             certain = certain and scope.kind in ("with", "try")
             if scope.kind == "loop":
                 added = None if added is None or scope.turns is None else added * scope.turns
+        items = [UNKNOWN if holds_container(item, group.items) else item for item in items]
         before = group.most if group.open else len(group.items)
         group.most = None if before is None or added is None else before + added
         group.items.extend(item for item in items if certain or item not in group.items[-MAX_ALIKE:])

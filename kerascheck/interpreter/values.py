@@ -699,6 +699,30 @@ def flat(value: Value | None) -> Iterator[Value]:
             yield option
 
 
+def holds_container(value: Value, items: list[Value] | dict[Any, Value]) -> bool:
+    """Whether a value is, or holds at any depth, the list, set or dictionary of these ``items``.
+
+    What is written into a container is asked first: everything that walks through values relies on their being trees.
+    """
+    pending, seen = [value], set()
+    while pending:
+        each = pending.pop()
+        if type(each) not in MAY_HOLD_VALUES or id(each) in seen:
+            continue
+        seen.add(id(each))
+        if isinstance(each, Union):
+            pending += each.options
+        elif isinstance(each, Group):
+            if each.items is items:
+                return True
+            pending += each.items
+        elif isinstance(each, Mapping):
+            if each.items is items:
+                return True
+            pending += each.items.values()
+    return False
+
+
 def datasets_in(value: Value | None, depth: int = 3) -> Iterator[Dataset]:
     """Datasets that a value is, or holds in tuples, lists and dictionaries.
 
@@ -724,6 +748,7 @@ def _datasets_in(value: Value | None, depth: int) -> Iterator[Dataset]:
 
 # Most values are asked, and of most the type answers.
 _NONE: Iterator[Dataset] = iter(())
+MAY_HOLD_VALUES = frozenset({Union, Group, Mapping})
 MAY_HOLD_DATASETS = frozenset({Dataset, Union, Group, Mapping, Iteration})
 _MAY_HOLD_TENSORS = frozenset({Union, Group, Mapping})
 

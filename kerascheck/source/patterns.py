@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pathspec
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 _LONGEST = 4096
 """Characters of a pattern: no path of a common system is longer (``PATH_MAX`` of Linux)."""
@@ -27,7 +28,8 @@ def compiled(lines: Sequence[str]) -> tuple[pathspec.GitIgnoreSpec, list[tuple[i
     # pathspec takes as long to import as everything else of a run without Keras.
     import pathspec
 
-    patterns, refused = [], []
+    patterns: list[GitIgnoreSpecPattern] = []
+    refused: list[tuple[int, str]] = []
     for index, line in enumerate(lines):
         if not line.strip() or line.startswith("#"):
             continue
@@ -46,7 +48,7 @@ def spec(line: str) -> pathspec.GitIgnoreSpec:
 
 
 @functools.cache
-def _patterns(line: str) -> tuple[pathspec.Pattern, ...]:
+def _patterns(line: str) -> tuple[GitIgnoreSpecPattern, ...]:
     import pathspec
 
     if len(line) > _LONGEST:
@@ -56,8 +58,8 @@ def _patterns(line: str) -> tuple[pathspec.Pattern, ...]:
     except (ValueError, re.error):
         raise BadPattern(f"'{line}', which matches nothing") from None
     for pattern in read:
-        if pattern.include is not None:
-            pattern.regex = _without_backtracking(line, pattern.regex)  # type: ignore[attr-defined]
+        if pattern.regex is not None:
+            pattern.regex = _without_backtracking(line, pattern.regex)
     return tuple(read)
 
 

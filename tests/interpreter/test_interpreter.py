@@ -4,9 +4,19 @@ import json
 import warnings
 
 import pytest
-from snippets import MODEL, load, shown, sinks
+from snippets import IMPORTS, MODEL, load, shown, sinks
 
-from kerascheck.interpreter.values import UNKNOWN, Const, Dataset, Group, Union, constant, holds_tensor, options_of
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Const,
+    Dataset,
+    Group,
+    Union,
+    constant,
+    flat,
+    holds_tensor,
+    options_of,
+)
 
 DATA = MODEL + "def aug(x):\n    return x + tf.random.uniform([])\nbase = tf.data.Dataset.range(100)\n"
 
@@ -660,3 +670,22 @@ def test_many_short_modules_are_followed_as_a_few_long_ones_are(tmp_path, length
     module = load(tmp_path, {"train.py": lines, **files})
     last = module.run.calls[-1].arguments.positional[0]
     assert [option.value if isinstance(option, Const) else "?" for option in options_of(last)] == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "kept = []\nkept.append(kept)",
+        "kept = []\nkept.extend([kept])",
+        "kept = []\nkept += [kept]",
+        "kept = [1]\nother = [kept]\nkept.append(other)",
+        "kept = {}\nkept['a'] = kept",
+        "kept = {}\nkept.update(a={'b': [kept]})",
+        "kept = []\nfor i in range(3):\n    kept.append((kept, i))",
+        "def add(x):\n    x.append(x)\n    return x\nkept = add([])",
+    ],
+)
+def test_a_container_that_holds_itself_costs_nothing(tmp_path, text):
+    module = load(tmp_path, f"{text}\nmodel = keras.Sequential([keras.layers.Dense(1)])\nmodel.fit(kept)\n", head=IMPORTS)
+    assert module.run.calls[-1].name == "keras.Model.fit"
+    assert list(flat(module.run.calls[-1].arguments.positional[0]))
