@@ -9,18 +9,15 @@ from __future__ import annotations
 import difflib
 import functools
 import os
-import subprocess
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from kerascheck.config import ConfigError
 from kerascheck.engine import is_on_disk
 from kerascheck.finding import Finding, Location
-from kerascheck.source import Source, Unreadable, decode, read
+from kerascheck.source import Source, Unreadable, decode, git, read
 from kerascheck.source.text import NEWLINE
 
-_OF_OTHERS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR")
-"""What git tells its hooks of the repository that they run in, which need not be the one that is asked."""
 _MANY_PAIRS = 2_000_000
 """Pairs of equal lines from which difflib looks at frequent lines less closely: it takes a microsecond for each, many times."""
 _REGULAR, _SUBMODULE = "100", "160000"
@@ -214,15 +211,7 @@ def _if_shallow(top: str) -> str:
 
 def _git(top: str, *arguments: str, fails_with: int = 0) -> bytes:
     """What a command of git writes; raises ConfigError where it fails with another exit code."""
-    surroundings = {name: value for name, value in os.environ.items() if name not in _OF_OTHERS}
-    # Neither may a repository name a program that git starts, nor does anybody wait for a lock or a password.
-    surroundings |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-    command = ["git", "-c", "core.fsmonitor=false", "-C", top, *arguments]
     try:
-        ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, env=surroundings)
-    except OSError as problem:
-        raise ConfigError(f"--diff-base: git cannot be run: {problem.strerror or problem}") from None
-    if ran.returncode not in (0, fails_with):
-        said = " ".join(ran.stderr.decode(errors="replace").split()) or f"exit code {ran.returncode}"
-        raise ConfigError(f"--diff-base: git {arguments[0]} failed in {top}: {said}")
-    return ran.stdout if ran.returncode == 0 else b""
+        return git.ask(top, *arguments, fails_with=fails_with)
+    except git.GitFailed as problem:
+        raise ConfigError(f"--diff-base: {problem}") from None

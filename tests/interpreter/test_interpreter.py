@@ -686,6 +686,8 @@ def test_many_short_modules_are_followed_as_a_few_long_ones_are(tmp_path, length
     ],
 )
 def test_a_container_that_holds_itself_costs_nothing(tmp_path, text):
-    module = load(tmp_path, f"{text}\nmodel = keras.Sequential([keras.layers.Dense(1)])\nmodel.fit(kept)\n", head=IMPORTS)
+    module = load(
+        tmp_path, f"{text}\nmodel = keras.Sequential([keras.layers.Dense(1)])\nmodel.fit(kept)\n", head=IMPORTS
+    )
     assert module.run.calls[-1].name == "keras.Model.fit"
     assert list(flat(module.run.calls[-1].arguments.positional[0]))

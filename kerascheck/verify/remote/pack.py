@@ -7,12 +7,13 @@ import importlib.util
 import io
 import itertools
 import os
-import subprocess
 import tarfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
+
+from kerascheck.source import git
 
 LARGEST_BYTES = 256 * 1024 * 1024
 """More than this is data, which is better copied once."""
@@ -152,10 +153,9 @@ def _seen_by_git(root: str) -> tuple[list[str], list[str]]:
 def _git(folder: str, *arguments: str) -> str:
     """What git says; empty without git, or outside of a repository."""
     try:
-        done = subprocess.run(["git", "-C", folder, *arguments], capture_output=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
+        return os.fsdecode(git.ask(folder, *arguments))
+    except git.GitFailed:
         return ""
-    return os.fsdecode(done.stdout)
 
 
 def _walk(root: str) -> Iterator[str]:
