@@ -574,6 +574,7 @@ def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
     for repair in made:
         data = repair.after
         _took(repair, outcome, options)
+    _tell_skipped(outcome, options)
     # The code goes where the next program reads it, the report to people.
     click.echo(data, nl=False)
     return _report(outcome, [file], options, err=True, fixed=sum(len(repair.fixed.applied) for repair in made))
@@ -594,6 +595,7 @@ def _fix(files: Sequence[File], outcome: Outcome, narrowing: Narrowing, options:
             continue
         _took(repair, outcome, options)
         applied += len(repair.fixed.applied)
+    _tell_skipped(outcome, options)
     return applied
 
 
@@ -641,6 +643,14 @@ def _took(repair: Repair, outcome: Outcome, options: dict[str, Any]) -> None:
         click.echo(common.fixed(repair.source.path, repair.fixed.applied), err=True)
 
 
+def _tell_skipped(outcome: Outcome, options: dict[str, Any]) -> None:
+    """Say which fixes were dropped, and why."""
+    from kerascheck.report import common
+
+    for line in common.skipped(outcome.skipped) if not options["quiet"] else ():
+        click.echo(line, err=True)
+
+
 def _diff(
     files: Sequence[File],
     outcome: Outcome,
@@ -661,6 +671,7 @@ def _diff(
     click.echo(text, nl=False)
     for line in concise.render([], outcome.errors, outcome.sources):
         click.echo(line, err=True)
+    _tell_skipped(outcome, options)
     if not options["quiet"]:
         repaired = sum(len(repair.fixed.applied) for repair in made)
         click.echo(common.would_fix(repaired, len(made), outcome.findings, unsafe=options["unsafe_fixes"]), err=True)

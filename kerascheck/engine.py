@@ -541,14 +541,16 @@ def fix(
 
     others = [File(path, file.settings) for path in sorted(outcome.checked_from.get(file.path, ()))]
 
-    def find(changed: Source) -> list[Finding]:
+    def find(changed: Source) -> list[Finding | FileError]:
         analysis = Analysis([changed, *unsaved])
-        found = _merge([file], [analysis.check(each) for each in (file, *others)]).findings
-        return found if narrowed is None else narrowed(changed, found)
+        found = _merge([file], [analysis.check(each) for each in (file, *others)])
+        return [*found.findings, *found.errors]
 
     is_python = kind_of(source.path) is None
     return with_large_stack(
-        lambda: apply_fixes(source, find, unsafe, is_python=is_python, edited=edited, programs=programs)
+        lambda: apply_fixes(
+            source, find, unsafe, is_python=is_python, edited=edited, programs=programs, narrowed=narrowed
+        )
     )
 
 

@@ -47,3 +47,5 @@ class Outcome:
     is_certain: bool = True
     """Whether another run finds the same, as long as what was read is the same: not where a check failed or took too long."""
     left_out: LeftOut = field(default_factory=LeftOut)
+    skipped: dict[Finding, str] = field(default_factory=dict)
+    """Findings whose fixes were dropped, with the reasons: "leaves its finding"."""

@@ -39,11 +39,15 @@ class Repair:
         path = self.source.path
         outcome.sources[path] = self.fixed.source
         outcome.findings = [finding for finding in outcome.findings if finding.location.path != path]
-        # A fix that was refused would be refused again: it is not offered.
-        outcome.findings += (
-            replace(each, fix=None) if each in self.fixed.skipped else each for each in self.fixed.remaining
-        )
+        outcome.findings += self.fixed.remaining
         outcome.findings.sort(key=lambda finding: finding.sort_key)
+        _drop(self.fixed, outcome)
+
+
+def _drop(fixed: Fixed[Source], outcome: Outcome) -> None:
+    """Offer no fix that was dropped: it would be dropped again."""
+    skipped = {finding.sort_key for finding in fixed.skipped}
+    outcome.findings = [replace(each, fix=None) if each.sort_key in skipped else each for each in outcome.findings]
 
 
 def repairs(
@@ -57,7 +61,7 @@ def repairs(
     """The repairs of all files that fixes change, sorted by path.
 
     Each is made when it is asked for: a file that was written in between counts as it is then for those that import it.
-    What cannot be repaired is added to the errors of ``outcome``.
+    What cannot be repaired is added to the errors of ``outcome``, and fixes that were dropped to its ``skipped``.
 
     Args:
         outcome: what linting ``files`` gave.
@@ -71,7 +75,9 @@ def repairs(
         if source.piped:
             continue
         fixed = engine.fix(source, by_path[path], outcome, unsafe=unsafe, narrowed=narrowing.of_text)
+        outcome.skipped |= fixed.skipped
         if fixed.text == source.text:
+            _drop(fixed, outcome)
             continue
         try:
             yield repair_of(source, fixed, given)

@@ -5,12 +5,12 @@ import os
 import re
 import stat
 import tempfile
-from dataclasses import dataclass, replace
 
 import pytest
 
-from kerascheck.finding import Applicability, Edit, Finding, Fix, Location, Severity
+from kerascheck.finding import Applicability, Edit, FileError, Finding, Fix, Location, Severity
 from kerascheck.fix import apply_fixes, compose, write_atomically
+from kerascheck.source import Source
 
 SAFE, UNSAFE = Applicability.SAFE, Applicability.UNSAFE
 
@@ -19,16 +19,13 @@ def fix(*edits, applicability=SAFE, message=""):
     return Fix(applicability, message, tuple(Edit(*edit) for edit in edits))
 
 
-@dataclass(frozen=True)
-class Text:
-    text: str
-
-    def with_text(self, text):
-        return replace(self, text=text)
+def Text(text):
+    return Source("a.py", text)
 
 
-def finding(start, fix=None):
-    return Finding("KC101", "name", Severity.WARNING, Location("a.py", None, 1, start + 1, 1, start + 2), "", fix=fix)
+def finding(start, fix=None, message="", *, length=1, severity=Severity.WARNING, code="KC101"):
+    place = Location("a.py", None, 1, start + 1, 1, start + 1 + length)
+    return Finding(code, "name", severity, place, message, fix=fix)
 
 
 def by_pattern(*rewrites, applicability=SAFE):
@@ -36,7 +33,12 @@ def by_pattern(*rewrites, applicability=SAFE):
 
     def find(source):
         return [
-            finding(match.start(), fix((match.start(), match.end(), match.expand(new)), applicability=applicability))
+            finding(
+                match.start(),
+                fix((match.start(), match.end(), match.expand(new)), applicability=applicability),
+                match[0],
+                length=len(match[0]),
+            )
             for pattern, new in rewrites
             for match in re.finditer(pattern, source.text)
         ]
@@ -110,18 +112,18 @@ class TestApplyFixes:
         assert result.text == "two = 1\n"
         chain = by_pattern(("a1", "a2"), ("a2", "a3"), ("a3", "b"))
         result = apply_fixes(Text("a1 = 1\n"), chain, False)
-        assert (result.text, len(result.applied), result.remaining, result.skipped) == ("b = 1\n", 3, [], [])
+        assert (result.text, len(result.applied), result.remaining, result.skipped) == ("b = 1\n", 3, [], {})
 
     def test_nothing_to_do(self):
         source = Text("a = 1\n")
         other = finding(0)
         result = apply_fixes(source, lambda _: [other], False)
-        assert (result.text, result.applied, result.remaining, result.skipped) == ("a = 1\n", [], [other], [])
+        assert (result.text, result.applied, result.remaining, result.skipped) == ("a = 1\n", [], [other], {})
 
     def test_unsafe_only_when_asked(self):
         find = by_pattern(("slow", "fast"), applicability=UNSAFE)
         kept = apply_fixes(Text("slow\n"), find, False)
-        assert (kept.text, len(kept.remaining), kept.skipped) == ("slow\n", 1, [])
+        assert (kept.text, len(kept.remaining), kept.skipped) == ("slow\n", 1, {})
         assert apply_fixes(Text("slow\n"), find, True).text == "fast\n"
 
     def test_conflicting_fixes_take_two_rounds(self):
@@ -144,7 +146,7 @@ class TestApplyFixes:
         result = apply_fixes(Text("slow1\nslow2\nbad\nslow3\nslow4\n"), find, False)
         assert result.text == "fast1\nfast2\nbad\nfast3\nfast4\n"
         assert len(result.applied) == 4
-        assert result.skipped == result.remaining
+        assert result.skipped == dict.fromkeys(result.remaining, "breaks the program")
         assert len(result.skipped) == 1
 
     def test_breaking_fix_does_not_starve_one_that_it_conflicts_with(self):
@@ -167,22 +169,160 @@ class TestApplyFixes:
         broken = apply_fixes(Text("await slow\n"), by_pattern(("slow", "f(a=1, a=2)")), False)
         assert broken.text == "await slow\n"
 
-    def test_cycle_ends(self):
+    @pytest.mark.parametrize("text", ["ping\n", "pong\n"])
+    def test_fixes_that_undo_each_other_are_both_dropped(self, text):
         calls = []
 
         def find(source):
             calls.append(source.text)
-            return by_pattern(("ping", "pong"))(source) or by_pattern(("pong", "ping"))(source)
+            return by_pattern(("ping", "pong"), ("pong", "ping"))(source)
 
-        result = apply_fixes(Text("ping\n"), find, False)
-        assert calls == ["ping\n", "pong\n"]
-        assert (result.text, len(result.applied), len(result.skipped)) == ("pong\n", 1, 1)
+        result = apply_fixes(Text(text), find, False)
+        assert len(calls) == len(set(calls)) == 2
+        assert (result.text, result.applied, list(result.skipped)) == (text, [], result.remaining)
+        assert list(result.skipped.values()) == ["undoes another fix"]
 
-    def test_endless_growth_ends(self):
-        result = apply_fixes(Text("x\n"), by_pattern((r"x\b", "xx")), False)
-        assert (result.text, len(result.applied), len(result.skipped)) == ("x" * 11 + "\n", 10, 1)
-        # Found in the last text, not in the one before.
-        assert [f.location.column for f in result.remaining] == [11]
+    def test_fix_beside_others_that_undo_each_other(self):
+        find = by_pattern(("ping", "pong"), ("pong", "ping"), ("slow", "fast"))
+        result = apply_fixes(Text("ping + slow\n"), find, False)
+        assert result.text.endswith("fast\n")
+        assert apply_fixes(Text(result.text), find, False).text == result.text
+
+    def test_rule_whose_fixes_never_end_is_left_alone(self):
+        def find(source):
+            first, second = map(int, source.text.split("+"))
+            places = (0, str(first)), (source.text.index("+") + 1, str(second))
+            fixes = (fix((start, start + len(old), str(int(old) + 1))) for start, old in places)
+            return [
+                finding(0, next(fixes), str(first), code="KC101"),
+                *[finding(1, each, str(second), code="KC102") for each in fixes if second < 5],
+            ]
+
+        result = apply_fixes(Text("1+1"), find, False)
+        assert (result.text, len(result.applied)) == ("1+5", 4)
+        assert list(result.skipped.values()) == ["never comes to an end"]
+
+    def test_fix_that_leaves_its_finding_is_dropped(self):
+        # It moves another statement.
+        find = by_pattern((r"slow(\d)", r"fast\1"))
+
+        def broken(source):
+            start = source.text.index("fault")
+            other = source.text.index("x = 1;")
+            moved = fix((0, 0, "x = 1;"), (other, other + 6, "")) if other else fix((0, 0, "x;"))
+            return [*find(source), finding(start, moved, "fault", length=5)]
+
+        text = "y = slow1;x = 1;fault;slow2\n"
+        result = apply_fixes(Text(text), broken, False)
+        assert result.text == "y = fast1;x = 1;fault;fast2\n"
+        assert len(result.applied) == 2
+        assert [finding.message for finding in result.remaining] == ["fault"]
+        assert result.skipped == {result.remaining[0]: "leaves its finding"}
+        again = apply_fixes(Text(result.text), broken, False)
+        assert (again.text, again.applied, again.skipped) == (result.text, [], result.skipped)
+
+    def test_moved_statement_that_is_still_found(self):
+        def find(source):
+            start = source.text.index("late")
+            edits = ((0, 0, "late;"), (start, start + 5, "")) if start else ()
+            return [finding(start, fix(*edits), "late", length=4)]
+
+        result = apply_fixes(Text("a;late;b\n"), find, False)
+        assert (result.text, list(result.skipped.values())) == ("a;late;b\n", ["leaves its finding"])
+
+    def test_moved_statement_with_a_finding_that_nobody_fixed(self):
+        def find(source):
+            if source.text.startswith("("):
+                return [finding(1, None, "slow", length=4)]
+            moved = fix((0, 0, "(slow);"), (0, 4, "fast"), (5, 12, ""))
+            return [finding(0, moved, "slow", length=4), finding(6, None, "slow", length=4)]
+
+        result = apply_fixes(Text("slow;(slow);\n"), find, False)
+        assert (result.text, len(result.applied), result.skipped) == ("(slow);fast;\n", 1, {})
+
+    def test_call_wrapped_around_what_is_marked(self):
+        def find(source):
+            wrapped = () if source.text.startswith("g") else ((0, 0, "g("), (3, 3, ")"))
+            return [finding(0, fix(*wrapped), "call", length=len(source.text) - 1)]
+
+        result = apply_fixes(Text("f()\n"), find, False)
+        assert (result.text, list(result.skipped.values())) == ("f()\n", ["leaves its finding"])
+
+    def test_argument_added_within_what_is_marked(self):
+        def find(source):
+            end = source.text.index(")")
+            return [finding(0, fix((end, end, "1,")), "call", length=end + 1)]
+
+        result = apply_fixes(Text("f()\n"), find, False)
+        assert (result.text, list(result.skipped.values())) == ("f()\n", ["leaves its finding"])
+
+    def test_same_finding_at_the_next_call_of_the_chain(self):
+        # The first fix is done: the finding is at another call, though it is written in the same edit.
+        def find(source):
+            found = re.search(r"^(.*)(map\(\w\)).batch(.*)", source.text)
+            swapped = found and fix((0, found.end(), f"{found[1]}batch.{found[2]}{found[3]}"))
+            return [finding(found.start(2), swapped, "swap", length=6)] if found else []
+
+        result = apply_fixes(Text("map(f).map(g).batch\n"), find, False)
+        assert (result.text, len(result.applied), result.skipped) == ("batch.map(f).map(g)\n", 2, {})
+
+    def test_alike_findings_of_which_one_is_not_fixed(self):
+        def find(source):
+            found = re.finditer("slow(!?)", source.text)
+            return [
+                finding(m.start(), None if m[1] else fix((m.start(), m.end(), "fast")), "slow", length=4) for m in found
+            ]
+
+        # Not Python: nothing is to be parsed.
+        result = apply_fixes(Text("slow slow! slow slow!\n"), find, False, is_python=False)
+        assert (result.text, len(result.applied), len(result.remaining)) == ("fast slow! fast slow!\n", 2, 2)
+
+    def test_dropped_fix_is_tried_again_when_others_are_done(self):
+        # The fix of "late" works as soon as "early" is gone: otherwise the next run would find work.
+        def find(source):
+            late = source.text.find("late")
+            early = by_pattern(("early", "on_time"))(source)
+            new = "late" if early else "good"
+            return [*early, *([finding(late, fix((late, late + 4, new)), "late", length=4)] if late >= 0 else [])]
+
+        result = apply_fixes(Text("early;late\n"), find, False)
+        assert (result.text, len(result.applied), result.skipped) == ("on_time;good\n", 2, {})
+
+    @pytest.mark.parametrize("where", ["finding", "file"])
+    def test_fix_that_causes_an_error_is_dropped(self, where):
+        rewrite = by_pattern((r"slow(\d)", r"fast\1"))
+
+        def find(source):
+            found = [finding(0, None, "was there", severity=Severity.ERROR, code="KC2")]
+            if "fast3" in source.text:
+                place = source.text.index("fast3")
+                error = finding(place, None, "shapes do not match", severity=Severity.ERROR, code="KC3")
+                found.append(error if where == "finding" else FileError("KC998", error.location, "a rule failed"))
+            return [*rewrite(source), *found]
+
+        text = "x;slow1;slow2;slow3;slow4\n"
+        result = apply_fixes(Text(text), find, False)
+        assert result.text == "x;fast1;fast2;slow3;fast4\n"
+        assert len(result.applied) == 3
+        assert list(result.skipped.values()) == ["causes an error that was not there"]
+
+    def test_error_that_moves_is_no_new_one(self):
+        def find(source):
+            error = finding(source.text.index("!"), None, "!", severity=Severity.ERROR)
+            return [*by_pattern(("long_name", "n"))(source), error, FileError("KC999", error.location, "cell")]
+
+        assert apply_fixes(Text("long_name # !\n"), find, False).text == "n # !\n"
+
+    def test_findings_that_do_not_count_are_not_fixed_but_may_be_errors(self):
+        def find(source):
+            error = finding(0, None, "", severity=Severity.ERROR, code="KC2")
+            return [*by_pattern(("slow", "fast"))(source), *([error] if "fast1" in source.text else [])]
+
+        def narrowed(source, findings):
+            return [each for each in findings if each.location.column < 12 and each.code != "KC2"]
+
+        result = apply_fixes(Text("slow0;slow1;slow2\n"), find, False, narrowed=narrowed)
+        assert (result.text, len(result.remaining), len(result.skipped)) == ("fast0;slow1;slow2\n", 1, 1)
 
     def test_remaining_belongs_to_the_new_text(self):
         def find(source):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kerascheck.finding import Applicability, FileError, Finding, Location, Severity
 from kerascheck.outcome import LeftOut
 
 SAFE_OPTION, UNSAFE_OPTION = "--fix", "--fix --unsafe-fixes"
+_PLACES = 3
+"""Places that a line about several findings names."""
 _NOUNS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "hint"}
 
 
@@ -32,9 +34,9 @@ def is_fixable(finding: Finding) -> bool:
     return option(finding) in (SAFE_OPTION, UNSAFE_OPTION)
 
 
-def count(number: int, noun: str) -> str:
+def count(number: int, noun: str, plural: str | None = None) -> str:
     """``1 file``, ``2 files``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{number} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def summary(
@@ -118,6 +120,16 @@ def would_fix(repaired: int, files: int, findings: Iterable[Finding], *, unsafe:
     others = 0 if unsafe else sum(option(finding) == UNSAFE_OPTION for finding in findings)
     done = f"{count(repaired, 'problem')} in {count(files, 'file')}" if repaired else "nothing"
     return f"Would fix {done}" + (f"; {others}{' more' if repaired else ''} with --unsafe-fixes." if others else ".")
+
+
+def skipped(reasons: Mapping[Finding, str]) -> Iterator[str]:
+    """Lines about fixes that were dropped, one for each reason."""
+    for reason in dict.fromkeys(reasons.values()):
+        findings = [finding for finding, each in reasons.items() if each == reason]
+        places = [f"{place(finding.location).rpartition(':')[0]} {finding.code}" for finding in findings[:_PLACES]]
+        more = [f"{len(findings) - _PLACES} more"] if len(findings) > _PLACES else []
+        which = "it" if len(findings) == 1 else "each"
+        yield f"{count(len(findings), 'fix', 'fixes')} dropped: {which} {reason} ({', '.join(places + more)})"
 
 
 def not_silenced(left: Iterable[tuple[Finding, str]]) -> Iterator[str]:
