@@ -57,7 +57,7 @@ def _commented(source: Source, findings: list[Finding]) -> Commented:
             continue
         edit = suppression(changed, finding)
         text = "" if edit is None else changed.text[: edit.start] + edit.content + changed.text[edit.end :]
-        if edit is None or not _means_the_same(changed, text):
+        if edit is None or not _means_the_same(changed, text) or not changed.with_text(text).survives():
             left.append((finding, "no comment can stand on its lines"))
             continue
         changed = changed.with_text(text)
@@ -70,6 +70,8 @@ def _refused(source: Source) -> str | None:
         return "comments are not written into notebooks"
     if source.commands:
         return "it has IPython commands, so comments are not written into it"
+    if source.is_lossy:
+        return f"the encoding {source.encoding} would change the rest of the file"
     return "it is not a regular file" if source.piped else None
 
 

@@ -16,6 +16,9 @@ from kerascheck.source.text import BYTE_ORDER_MARK, NEWLINE, Source, Unreadable
 # A line's end is found faster than a line's start.
 _COMMAND = re.compile(r"\n[ \t]*[!%]{1,2}[ \t]*[A-Za-z]")
 
+_EXACT = ("utf-8", "iso-8859-1", "ascii")
+"""Encodings in which no two sequences of bytes mean the same text."""
+
 
 def display_path(path: str | os.PathLike[str]) -> str:
     """``path`` as shown to the user: relative to the working directory where it lies inside."""
@@ -73,12 +76,21 @@ def decode(path: str, data: bytes) -> Source:
         ) from None
     except (LookupError, UnicodeError) as problem:
         raise Unreadable(f"cannot be decoded: {problem}") from None
-    return from_text(path, text, encoding, bom)
+    return from_text(path, text, encoding, bom, is_lossy=not _gives_back(text, encoding, body))
 
 
-def from_text(path: str, text: str, encoding: str = "utf-8", bom: bool = False) -> Source:
+def _gives_back(text: str, encoding: str, body: bytes) -> bool:
+    if encoding in _EXACT:
+        return True
+    try:
+        return text.encode(encoding) == body
+    except UnicodeError:
+        return False
+
+
+def from_text(path: str, text: str, encoding: str = "utf-8", bom: bool = False, *, is_lossy: bool = False) -> Source:
     """The source of a script with this text; raises :class:`Unreadable`."""
-    source = Source(path, text, encoding, bom)
+    source = Source(path, text, encoding, bom, is_lossy=is_lossy)
     if (null := text.find("\0")) >= 0:
         place = source.locate(null, null)
         raise Unreadable("contains a null byte: not Python source", place.line, place.column)

@@ -30,12 +30,14 @@ def edited(source: Source, edits: Sequence[Edit]) -> Source | None:
         return _edited_cells(source, edits)
     text = with_edits(source.text, edits)
     if source.original is None:
-        return source.with_text(text)
+        changed = source.with_text(text)
+        return changed if changed.survives() else None
     original = with_edits(source.original, edits)
     # The commands have to be read as before.
     if any(_is_beside_command(source, edit) for edit in edits) or notebook.blank(original) != text:
         return None
-    return replace(source, text=text, original=original)
+    changed = replace(source, text=text, original=original)
+    return changed if changed.survives() else None
 
 
 def _edited_cells(source: Source, edits: Sequence[Edit]) -> Source | None:
@@ -61,13 +63,15 @@ def _edited_cells(source: Source, edits: Sequence[Edit]) -> Source | None:
 
 
 def suited(source: Source, fix: Fix, offset: int) -> Fix:
-    """A fix for the cells of a notebook, and between commands: withheld where it cannot be made there.
+    """A fix as the file can have it, in the cells of a notebook and between commands; withheld where it cannot be made there.
 
     Lines that it inserts between two cells go into the one that they concern, imports into that with the other imports.
 
     Args:
         offset: where the finding is.
     """
+    if source.is_lossy:
+        return replace(fix, withheld=f"the encoding {source.encoding} would change the rest of the file")
     if source.cells is None and source.original is None:
         return fix
     edits = fix.edits if source.cells is None else tuple(_settled(source, fix.edits, source.cell_at(offset)))

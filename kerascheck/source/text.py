@@ -49,6 +49,7 @@ class Source:
             the text of a notebook tells the reader to run for TensorBoard, one below the other.
         piped: whether it came from a pipe that was named, into which nothing can be written.
         original: as long as ``text``, with what was blanked out there; None where nothing was.
+        is_lossy: whether the codec turns ``text`` into other bytes than those of the file, as "unicode_escape" does.
     """
 
     path: str
@@ -59,6 +60,7 @@ class Source:
     commands: str = ""
     piped: bool = False
     original: str | None = None
+    is_lossy: bool = False
 
     @property
     def written(self) -> str:
@@ -130,6 +132,13 @@ class Source:
         """The same script with another text, which has no commands that were blanked out."""
         return replace(self, text=text, original=None)
 
+    def survives(self) -> bool:
+        """Whether the encoding has the characters of the text, and gives them back."""
+        try:
+            return self.written.encode(self.encoding).decode(self.encoding) == self.written
+        except UnicodeError:
+            return False
+
     def encode(self) -> bytes:
-        """The bytes of a script with this text; raises UnicodeEncodeError where its encoding lacks a character."""
+        """The bytes of a script with this text; raises UnicodeError where its encoding lacks a character."""
         return (BYTE_ORDER_MARK if self.bom else b"") + self.written.encode(self.encoding)
