@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from kerascheck import registry
+from kerascheck import engine, registry
 from kerascheck.finding import Finding
 from kerascheck.rule import CommentsRule
 from kerascheck.source.python import without_warnings
@@ -17,8 +17,13 @@ from kerascheck.source.suppress import suppression
 from kerascheck.source.suppression import suppressions
 
 if TYPE_CHECKING:
+    from kerascheck.narrow import Narrowing
     from kerascheck.outcome import Outcome
     from kerascheck.source import Source
+    from kerascheck.source.discovery import File
+
+_ROUNDS = 10
+"""How often comments uncover other findings, at most."""
 
 
 @dataclass(frozen=True)
@@ -37,15 +42,38 @@ class Commented:
     left: list[tuple[Finding, str]]
 
 
-def commented(outcome: Outcome) -> Iterator[Commented]:
-    """Every file that has findings, sorted by path."""
+def commented(outcome: Outcome, files: Sequence[File], narrowing: Narrowing) -> Iterator[Commented]:
+    """Every file that has findings, sorted by path.
+
+    Args:
+        outcome: the result of linting ``files``, as ``narrowing`` left it.
+    """
+    by_path = {file.path: file for file in files}
     for path, findings in groupby(outcome.findings, lambda finding: finding.location.path):
-        yield _commented(outcome.sources[path], list(findings))
+        file = by_path[path]
+
+        def find(changed: Source, file: File = file) -> list[Finding]:
+            return narrowing.of_text(changed, engine.of_changed(changed, file, outcome))
+
+        yield _commented(outcome.sources[path], list(findings), find)
 
 
-def _commented(source: Source, findings: list[Finding]) -> Commented:
+def _commented(source: Source, findings: list[Finding], find: Callable[[Source], list[Finding]]) -> Commented:
     if refused := _refused(source):
         return Commented(source, source.text, [], [(finding, refused) for finding in findings])
+    changed, silenced, left = _round(source, findings)
+    done = list(silenced)
+    for _ in range(_ROUNDS):
+        if not silenced:
+            break
+        # A finding that joined several hid the others.
+        changed, silenced, left = _round(changed, find(changed))
+        done += silenced
+    return Commented(source, changed.text, done, left)
+
+
+def _round(source: Source, findings: list[Finding]) -> tuple[Source, list[Finding], list[tuple[Finding, str]]]:
+    """The source with comments for some findings, those that they silence, and the others with the reasons."""
     changed, silenced, left = source, [], []
     # From the end: a comment above a line of requirements moves the lines below it.
     for finding in reversed(findings):
@@ -62,7 +90,7 @@ def _commented(source: Source, findings: list[Finding]) -> Commented:
             continue
         changed = changed.with_text(text)
         silenced.append(finding)
-    return Commented(source, changed.text, silenced[::-1], left[::-1])
+    return changed, silenced[::-1], left[::-1]
 
 
 def _refused(source: Source) -> str | None:

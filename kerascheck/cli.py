@@ -404,7 +404,7 @@ def _check_files(
         return _write_baseline(outcome, files, options)
     narrowing.take(outcome, files)
     if options["add_noqa"]:
-        return _add_noqa(files, outcome, options)
+        return _add_noqa(files, outcome, narrowing, options)
     if options["diff"]:
         return _diff(files, outcome, narrowing, options)
     fixed = _fix(files, outcome, narrowing, options) if options["fix"] else 0
@@ -599,14 +599,14 @@ def _fix(files: Sequence[File], outcome: Outcome, narrowing: Narrowing, options:
     return applied
 
 
-def _add_noqa(files: Sequence[File], outcome: Outcome, options: dict[str, Any]) -> int:
+def _add_noqa(files: Sequence[File], outcome: Outcome, narrowing: Narrowing, options: dict[str, Any]) -> int:
     """Silence every finding by a comment in its file; the exit code of the run, for what is left."""
     from kerascheck.add_noqa import commented
     from kerascheck.fix import write_atomically
     from kerascheck.report import common, concise
 
     silenced, changed, left = 0, 0, []
-    for made in commented(outcome):
+    for made in commented(outcome, files, narrowing):
         if made.silenced:
             path = made.source.path
             try:

@@ -539,11 +539,8 @@ def fix(
     """
     from kerascheck.fix import apply_fixes
 
-    others = [File(path, file.settings) for path in sorted(outcome.checked_from.get(file.path, ()))]
-
     def find(changed: Source) -> list[Finding | FileError]:
-        analysis = Analysis([changed, *unsaved])
-        found = _merge([file], [analysis.check(each) for each in (file, *others)])
+        found = _of_changed(changed, file, outcome, unsaved)
         return [*found.findings, *found.errors]
 
     is_python = kind_of(source.path) is None
@@ -552,6 +549,21 @@ def fix(
             source, find, unsafe, is_python=is_python, edited=edited, programs=programs, narrowed=narrowed
         )
     )
+
+
+def of_changed(changed: Source, file: File, outcome: Outcome) -> list[Finding]:
+    """The findings of another text of a file, those included that other files make.
+
+    Args:
+        outcome: the run in which the findings of the file were made.
+    """
+    return with_large_stack(lambda: _of_changed(changed, file, outcome)).findings
+
+
+def _of_changed(changed: Source, file: File, outcome: Outcome, unsaved: Sequence[Source] = ()) -> Outcome:
+    others = [File(path, file.settings) for path in sorted(outcome.checked_from.get(file.path, ()))]
+    analysis = Analysis([changed, *unsaved])
+    return _merge([file], [analysis.check(each) for each in (file, *others)])
 
 
 def _is_in_graph(file: File) -> bool:

@@ -146,3 +146,25 @@ def test_a_file_that_cannot_be_written_is_one_line_and_the_others_are_done(folde
 def test_what_it_cannot_be_combined_with(folder, others):
     ran = kerascheck("--add-noqa", *others)
     assert ran.code == 2 and ran.err.startswith("kerascheck: error: --add-noqa cannot be combined with ")
+
+
+def test_the_name_of_one_rule_explains_nothing_to_another(folder):
+    layers = "keras.Sequential([keras.Input((4,)), keras.layers.Dense(8), keras.layers.Dense(1)])"
+    code = f"from tensorflow import keras\nmodel = {layers}\nmodel.fit(x, y, epochs=9, batch_size=10)"
+    script = folder / "train.py"
+    options = ("--isolated", "--select", "tiny-batch,missing-memory-growth,unused-suppression", script)
+    script.write_text(f"{code}\n")
+    assert kerascheck(*options, "--add-noqa").out == "Silenced 2 findings in 1 file.\n"
+    assert kerascheck(*options).out == "No problems found in 1 file.\n"
+    script.write_text(f"{code}  # kerascheck: ignore[missing-memory-growth] more fills the memory\n")
+    assert kerascheck(*options).out == "No problems found in 1 file.\n"
+
+
+def test_what_a_joined_finding_hid_is_silenced_too(folder):
+    script = folder / "train.py"
+    data = "ds = tf.data.Dataset.from_tensor_slices(load())\nmodel = tf.keras.Sequential()\n"
+    script.write_text(f"import tensorflow as tf\n{data}model.fit(ds.batch(4).shuffle(100))\n")
+    options = ("--isolated", "--pedantic", "--select", "shuffle-after-batch,missing-prefetch", script)
+    assert "Found 1 problem " in kerascheck(*options).out
+    assert kerascheck(*options, "--add-noqa").out == "Silenced 2 findings in 1 file.\n"
+    assert kerascheck(*options).out == "No problems found in 1 file.\n"
