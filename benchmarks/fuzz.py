@@ -425,7 +425,10 @@ def program(seed: int, number: int) -> Program:
     rng = random.Random(f"{seed}-{number}")
     text = rng.choice(corpus())
     for _ in range(rng.randint(1, _MOST_MUTATIONS)):
-        text = rng.choice(_MUTATIONS)(rng, text)
+        mutated = rng.choice(_MUTATIONS)(rng, text)
+        # What does not parse is read no further: most programs are to be analysed.
+        if _tree(mutated) is not None or _tree(text) is None or rng.random() < 0.2:
+            text = mutated
     if rng.random() < 0.12:
         return Program("train.ipynb", _notebook(rng, text))
     if rng.random() < 0.1:
