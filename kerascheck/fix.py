@@ -489,7 +489,8 @@ def apply_fixes(
     applied, where it breaks this, leaves its finding, causes an error that was not there, or undoes another fix. Fixing
     the result again changes nothing.
     """
-    # A file may use syntax newer than the running Python: then the parser alone decides.
+    # A file may use syntax newer than the running Python: then libcst's parser alone decides. That refuses some mixtures of tabs and
+    # spaces: then Python decides.
     allowed = (Applicability.SAFE, Applicability.UNSAFE) if unsafe else (Applicability.SAFE,)
     originals = [(text, _compiles(text)) for text in programs(source)] if is_python else []
 
@@ -498,7 +499,9 @@ def apply_fixes(
         if changed is None or not is_python or changed.text == source.text:
             return changed
         valid = all(
-            text == original or (not compiles or _compiles(text)) and _parses(text)
+            text == original
+            or (_compiles(text) or not compiles)
+            and (_parses(text) or compiles and not _parses(original))
             for text, (original, compiles) in zip(programs(changed), originals)
         )
         return changed if valid else None

@@ -164,6 +164,11 @@ class TestApplyFixes:
         assert result.text == "return\nfast\n"
         assert apply_fixes(Text("return\nslow\n"), by_pattern(("slow", "(")), False).text == "return\nslow\n"
 
+    def test_tabs_and_spaces_that_libcst_refuses_are_held_to_python_only(self):
+        text = "if a:\n\tif b:\n        \tslow\n"
+        assert apply_fixes(Text(text), by_pattern(("slow", "fast")), False).text == text.replace("slow", "fast")
+        assert apply_fixes(Text(text), by_pattern(("slow", "(")), False).text == text
+
     def test_top_level_await_of_notebooks(self):
         assert apply_fixes(Text("await slow\n"), by_pattern(("slow", "fast")), False).text == "await fast\n"
         broken = apply_fixes(Text("await slow\n"), by_pattern(("slow", "f(a=1, a=2)")), False)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from kerascheck.finding import Applicability, Fix, Unproven
 from kerascheck.fixes.proofs import Proof
 from kerascheck.syntax.edits import CannotEdit, Edits
+from kerascheck.syntax.tree import SyntaxProblem
 
 
 def offer(message: str, build: Callable[[], Edits], proofs: Sequence[Proof]) -> Fix | None:
@@ -18,13 +19,13 @@ def offer(message: str, build: Callable[[], Edits], proofs: Sequence[Proof]) -> 
         proofs: at least one; a fix without obligations has no reason to be safe.
 
     Returns:
-        None where ``build`` raises CannotEdit or there is nothing to edit.
+        None where ``build`` raises CannotEdit, or a statement that it looks at is beyond libcst, or there is nothing to edit.
     """
     if not proofs:
         raise ValueError(f"'{message}' names no obligation")
     try:
         edits = tuple(build())
-    except CannotEdit:
+    except (CannotEdit, SyntaxProblem):
         return None
     if not edits:
         return None

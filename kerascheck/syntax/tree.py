@@ -407,7 +407,11 @@ class Tree:
             self._note(self.root, state.root, state, 0)
             return
         first, last = self._lines_of(statement)
-        root = _parse(self._parsed[first:last])
+        try:
+            root = _parse(self._parsed[first:last])
+        except cst.ParserSyntaxError as problem:
+            # Python reads it: libcst does not take all mixtures of tabs and spaces.
+            raise SyntaxProblem(problem.message, problem.raw_line, problem.raw_column + 1) from None
         state = _Offsets(root)
         root._codegen(state)
         self._note(statement, root.body[0], state, first)

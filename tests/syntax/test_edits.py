@@ -1076,3 +1076,14 @@ def test_names_as_written_keeps_old_spellings():
         "tensorflow.data.experimental", "tensorflow.data.experimental.AUTOTUNE",
     ]  # fmt: skip
     assert not any("Policy" in dotted for _, dotted in edits.names_as_written(tree, {"Session"}))
+
+
+def test_no_fix_for_code_that_only_python_reads():
+    # libcst takes no tab behind spaces; how the call is written only it can tell.
+    tree = Tree("def f():\n\tif a:\n        \tb.c()\n")
+    (call,) = (node for node in tree.descendants(tree.root) if isinstance(node, cst.Call))
+
+    def build():
+        return (Edit(*tree.range_of(tree.written(call).func.dot), "."),)
+
+    assert edits.make_fix(Applicability.SAFE, "", build) is None
