@@ -1,67 +1,314 @@
-"""Calls of NumPy in compiled code become calls of Keras or TensorFlow."""
+"""Calls of NumPy in compiled code become calls of Keras or TensorFlow.
+
+``kerascheck/knowledge/numpy_equivalences.py`` says what may be written instead; this reads it.
+"""
 
 from __future__ import annotations
 
-from kerascheck.finding import Fix
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from kerascheck.finding import Edit, Fix
 from kerascheck.fixes.offer import offer
 from kerascheck.fixes.proofs import SAME_MEANING
 from kerascheck.interpreter.values import Call
-from kerascheck.knowledge.namespaces import KERAS_OPS, TENSORFLOW
+from kerascheck.knowledge.callables import CAST, OPS_CAST, OPS_WHERE, WHERE
+from kerascheck.knowledge.namespaces import KERAS_OPS
+from kerascheck.knowledge.numpy_equivalences import EQUIVALENCES, FLOATS, Equivalence, Replacement
+from kerascheck.meaning.graph.tensor_types import TensorType, calls_at, is_number, proven_type
 from kerascheck.syntax import edits
 from kerascheck.syntax.edits import call_at
 
-# Functions that keras.ops has under NumPy's name, with NumPy's meaning of their first arguments.
-_SAME_IN_OPS = frozenset(
-    "abs absolute add all any arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax argmin argsort ceil clip concatenate cos cosh "
-    "cumprod cumsum divide dot einsum equal exp expand_dims expm1 flip floor floor_divide full_like greater greater_equal isfinite isinf "
-    "isnan less less_equal log log10 log1p log2 logaddexp logical_and logical_not logical_or matmul max maximum mean median min minimum "
-    "mod moveaxis multiply nan_to_num negative norm not_equal ones_like power prod reciprocal repeat reshape roll round sign sin sinh "
-    "sort split sqrt square squeeze stack std subtract sum swapaxes take tan tanh tensordot tile transpose true_divide var where zeros_like".split()
+# What compiles a plain function. Keras traces layers in order to build them and hides what they raise then; after the fix
+# they run once more.
+_PLAIN = frozenset({None, "loss", "metric", "tf.function"})
+_TAKES_TENSORS = {CAST: ("x", 2), OPS_CAST: ("x", 2), WHERE: ("condition", 3), OPS_WHERE: ("condition", 3)}
+"""What takes an array as it takes a tensor, as its first argument, by its name and the number of the arguments."""
+_BACKEND = re.compile(r"KERAS_BACKEND[\"']\s*\]?\s*[=,:]\s*[\"']tensorflow[\"']")
+_CATCHES = re.compile(
+    r"\b(?:try|except\w*|suppress|\w*[rR]aises\w*|ExitStack|__exit__|contextmanager|unittest|pytest)\b"
 )
+_CHANGES_TENSORS = re.compile(r"numpy_behavior|experimental\.numpy|enable_v1|disable_v2|disable_tensor_equality")
+_LONGEST_NAME = 40  # characters of code that a reason quotes
 
-_IN_TENSORFLOW = {
-    **{
-        name: name
-        for name in "abs acos acosh add argmax argmin asin asinh atan atan2 atanh cos cosh divide einsum equal exp expand_dims floor greater "
-        "greater_equal less less_equal logical_and logical_not logical_or matmul maximum minimum multiply negative not_equal ones_like "
-        "repeat reshape round sign sin sinh sqrt square squeeze stack subtract tan tanh tensordot tile transpose where zeros_like".split()
-    },
-    "absolute": "abs",
-    "all": "reduce_all",
-    "any": "reduce_any",
-    "ceil": "math.ceil",
-    "concatenate": "concat",
-    "cumsum": "cumsum",
-    "expm1": "math.expm1",
-    "isnan": "math.is_nan",
-    "log": "math.log",
-    "log1p": "math.log1p",
-    "max": "reduce_max",
-    "mean": "reduce_mean",
-    "min": "reduce_min",
-    "mod": "math.floormod",
-    "power": "pow",
-    "prod": "reduce_prod",
-    "std": "math.reduce_std",
-    "sum": "reduce_sum",
-    "var": "math.reduce_variance",
-}
+
+class _NoMapping(Exception):
+    """The table has no meaning for an argument."""
 
 
 def replace_numpy(call: Call, name: str, *, tensorflow: bool) -> Fix | None:
-    """Call the function of keras.ops (or TensorFlow) of the same meaning; ``name`` is NumPy's."""
-    new = f"{TENSORFLOW}{_IN_TENSORFLOW[name]}" if tensorflow and name in _IN_TENSORFLOW else None
-    if not tensorflow and name in _SAME_IN_OPS:
-        new = f"{KERAS_OPS}{name}"
-    if new is None or {"dtype", "out", "where", "order"} & set(call.arguments.keywords):
+    """Call the function of keras.ops (or TensorFlow) of the same meaning.
+
+    Args:
+        name: NumPy's name of the function, without the module.
+        tensorflow: whether to write TensorFlow's function.
+
+    Returns:
+        None where no function has the same meaning for these arguments. Unsafe unless the table says that the results are the
+        same to the bit, for types of data that are proven, without a gradient, and where only TensorFlow takes the result.
+    """
+    entry = EQUIVALENCES.get(name)
+    if entry is None:
+        return None
+    replacement = entry.tensorflow if tensorflow else entry.keras
+    if replacement is None:
+        return None
+    try:
+        objection = _objection(call, entry, replacement, _given(call, entry, replacement))
+    except _NoMapping:
         return None
 
     def build() -> edits.Edits:
-        text, imports = edits.spelling(call.module.tree, new)
-        return (*imports, *edits.rename_callee(call.module.tree, call_at(call.node), text))
+        tree, node = call.module.tree, call_at(call.node)
+        text, imports = edits.spelling(tree, replacement.name)
+        return (*imports, *edits.rename_callee(tree, node, text), *_arguments(call, entry, replacement))
 
-    return offer(
-        f"Use {'tf' + new[10:] if tensorflow else new}",
-        build,
-        [SAME_MEANING.unless("no table says that it is the same")],
+    return offer(f"Use {replacement.short}", build, [SAME_MEANING.unless(objection)])
+
+
+def _given(call: Call, entry: Equivalence, replacement: Replacement) -> dict[str, list[cst.Arg]]:
+    """The arguments by NumPy's names of their parameters. Raises :class:`_NoMapping` where the replacement takes one of them not."""
+    node = call.node
+    if not isinstance(node, cst.Call) or any(arg.star for arg in node.args):
+        raise _NoMapping
+    by_position = [arg for arg in node.args if arg.keyword is None]
+    keywords = {arg.keyword.value: arg for arg in node.args if arg.keyword is not None}
+    # What functools.partial binds is not written here.
+    if len(by_position) != len(call.arguments.positional) or keywords.keys() != call.arguments.keywords.keys():
+        raise _NoMapping
+    is_imported = isinstance(node.func, cst.Name) and node.func.value in call.module.tree.imported_names
+    if not is_imported and not isinstance(node.func, cst.Attribute):
+        raise _NoMapping
+    given: dict[str, list[cst.Arg]] = {}
+    parameters = list(entry.parameters)
+    for place, arg in enumerate(by_position):
+        if place >= len(parameters) and not parameters[-1].startswith("*"):
+            raise _NoMapping
+        given.setdefault(parameters[min(place, len(parameters) - 1)], []).append(arg)
+    for keyword, arg in keywords.items():
+        given.setdefault(keyword, []).append(arg)
+    mapped = {theirs for _, theirs in replacement.parameters}
+    if not given.keys() <= mapped or not replacement.needs <= given.keys():
+        raise _NoMapping
+    if any(_is_none(given[each][0].value) for each in replacement.needs):
+        raise _NoMapping
+    return given
+
+
+def _arguments(call: Call, entry: Equivalence, replacement: Replacement) -> Iterator[Edit]:
+    """Write the arguments under the replacement's names, and by position only where it has NumPy's order."""
+    tree, node = call.module.tree, call_at(call.node)
+    own = {theirs: name for name, theirs in replacement.parameters}
+    order = [theirs for _, theirs in replacement.parameters]
+    parameters = list(entry.parameters)
+    in_order = True
+    for place, arg in enumerate(node.args):
+        if arg.keyword is not None:
+            written = own[arg.keyword.value]
+            if written != arg.keyword.value:
+                yield from edits.replace(tree, arg.keyword, written)
+            continue
+        theirs = parameters[min(place, len(parameters) - 1)]
+        in_order = in_order and order[min(place, len(order) - 1)] == theirs
+        if not in_order:
+            start = tree.range_of(arg)[0]
+            yield Edit(start, start, f"{own[theirs]}=")
+    given = _given(call, entry, replacement)
+    for name, text in replacement.otherwise.items():
+        if dict(replacement.parameters)[name] not in given:
+            yield from edits.add_keyword(tree, node, name, text)
+
+
+def _objection(call: Call, entry: Equivalence, replacement: Replacement, given: dict[str, list[cst.Arg]]) -> str | None:
+    """What stands against the same result for all data; None where it is proven. Raises :class:`_NoMapping`."""
+    doubts = [
+        doubt
+        for parameter, args in given.items()
+        for arg in args
+        for doubt in [_doubt(call, entry, replacement, parameter, arg.value)]
+        if doubt is not None
+    ]
+    tensors = [
+        each
+        for parameter, args in given.items()
+        for arg in args
+        if entry.parameters[parameter] in ("tensor", "tensors", "operand")
+        for each in _tensors(arg.value)
+        if not is_number(each)
+    ]
+    types = [proven_type(call.module, each) for each in tensors]
+    _check_mapped(replacement, types)
+    if not replacement.exact and not replacement.retyped:
+        return _rounds(entry, replacement)
+    for node, found in zip(tensors, types):
+        if found is None:
+            return (
+                f"the type of {_quoted(call, node)} is not known" if replacement.exact else _rounds(entry, replacement)
+            )
+    known = [each for each in types if each is not None]
+    if len({each.dtype for each in known}) != 1:
+        return "NumPy and TensorFlow join types of data otherwise"
+    return _differs(entry, replacement, known) or next(iter(doubts), None) or _unlike_here(call, replacement, known)
+
+
+def _check_mapped(replacement: Replacement, types: list[TensorType | None]) -> None:
+    for found in types:
+        known = {*replacement.exact, *replacement.close, *replacement.retyped}
+        if found is not None and found.dtype not in known:
+            raise _NoMapping
+
+
+def _never_exact(entry: Equivalence, replacement: Replacement) -> str | None:
+    """How the two results differ whatever the type of the data is; None where they agree for one."""
+    if replacement.exact:
+        return None
+    if replacement.close:
+        return _rounds(entry, replacement)
+    return f"`{replacement.short}` gives another type than `np.{entry.name}`"
+
+
+def _rounds(entry: Equivalence, replacement: Replacement) -> str:
+    return f"`{replacement.short}` rounds otherwise than `np.{entry.name}`"
+
+
+def _differs(entry: Equivalence, replacement: Replacement, types: list[TensorType]) -> str | None:
+    """How the two results differ for tensors of one type, or their gradients; None where they do not."""
+    dtype = types[0].dtype
+    if dtype in replacement.retyped:
+        own, numpy = replacement.retyped[dtype]
+        return f"`{replacement.short}` of {dtype} gives {own}, NumPy gives {numpy}"
+    if dtype not in replacement.exact:
+        if dtype in FLOATS:
+            return _rounds(entry, replacement)
+        return f"`{replacement.short}` may give another result than `np.{entry.name}` for {dtype}"
+    if dtype in FLOATS and replacement.passes_gradient:
+        return f"a gradient flows through `{replacement.short}`, and none through NumPy"
+    if replacement.dense_only and not all(each.dense for each in types):
+        return "the tensor may be ragged"
+    return None
+
+
+def _unlike_here(call: Call, replacement: Replacement, types: list[TensorType]) -> str | None:
+    """What in the program tells an array from a tensor, or lets it go on where NumPy raises; None where nothing does."""
+    module = call.module
+    if replacement.name.startswith(KERAS_OPS) and not module.mentions(_BACKEND):
+        return "the backend of Keras is not known"
+    if module.mentions(_CHANGES_TENSORS):
+        return "the program changes what tensors do"
+    if not _is_taken_as_tensor(call):
+        return "the result may be used as an array"
+    if any(each.scope.traced_by() not in _PLAIN for each in calls_at(module).get(call.node, [call])):
+        return "Keras hides what a layer raises while it builds it"
+    if module.mentions(_CATCHES):
+        return "the program may catch what NumPy raises"
+    if not _is_script(module.tree.root):
+        return "other files may use this code"
+    return None
+
+
+def _is_taken_as_tensor(call: Call) -> bool:
+    """Whether the only use of the result is as an argument that may be an array as well as a tensor."""
+    tree = call.module.tree
+    arg = tree.parents.get(call.node)
+    taker = tree.parents.get(arg) if isinstance(arg, cst.Arg) else None
+    if not isinstance(taker, cst.Call) or not isinstance(arg, cst.Arg) or any(each.star for each in taker.args):
+        return False
+    for seen in calls_at(call.module).get(taker, []):
+        parameter, number = _TAKES_TENSORS.get(seen.name or "", ("", 0))
+        if len(taker.args) != number or seen.arguments.node(0, parameter) is not arg:
+            return False
+    return taker in calls_at(call.module)
+
+
+def _is_script(root: cst.Module) -> bool:
+    """Whether a file runs something when it is executed, beside definitions: then it is the program, not a part of one."""
+    for statement in root.body:
+        if isinstance(statement, (cst.For, cst.While, cst.With)) or _asks_for_main(statement):
+            return True
+        if isinstance(statement, cst.SimpleStatementLine) and any(
+            isinstance(small, cst.Expr) and isinstance(small.value, cst.Call) for small in statement.body
+        ):
+            return True
+    return False
+
+
+def _asks_for_main(statement: cst.CSTNode) -> bool:
+    """Whether a statement is ``if __name__ == "__main__":``."""
+    test = statement.test if isinstance(statement, cst.If) else None
+    return isinstance(test, cst.Comparison) and isinstance(test.left, cst.Name) and test.left.value == "__name__"
+
+
+def _doubt(
+    call: Call, entry: Equivalence, replacement: Replacement, parameter: str, node: cst.BaseExpression
+) -> str | None:
+    """Why an argument may not mean the same; None where it does. Raises :class:`_NoMapping` where it certainly does not."""
+    form = entry.parameters[parameter]
+    if form == "text" and not isinstance(node, cst.SimpleString):
+        raise _NoMapping
+    if form in ("tensor", "text"):
+        return None
+    if form == "tensors":
+        return None if _is_sequence(node) else f"{_quoted(call, node)} is not written out"
+    if form == "mask":
+        found = proven_type(call.module, node)
+        if found is not None and found.dtype != "bool":
+            raise _NoMapping
+        return None if found is not None and found.dense else f"the type of {_quoted(call, node)} is not known"
+    if form == "indices":
+        return "an index outside of the axis gives something else"
+    if form in ("operand", "number"):
+        if _is_none(node):
+            raise _NoMapping
+        is_tensor = form == "operand" and not is_number(node)
+        return None if is_tensor else "which type NumPy gives a number beside a tensor depends on its version"
+    if not _is_literal(node):
+        return f"`{parameter}` is not a literal"
+    if not _has_form(form, node):
+        raise _NoMapping
+    if form.startswith("some") and not _is_none(node):
+        return f"`np.{entry.name}` takes an axis of a tensor without axes, and `{replacement.short}` raises"
+    return None
+
+
+def _has_form(form: str, node: cst.BaseExpression) -> bool:
+    """Whether a literal is admitted; see :data:`~kerascheck.knowledge.numpy_equivalences.FORMS`."""
+    if form == "bool":
+        return isinstance(node, cst.Name) and not _is_none(node)
+    if form in ("sizes", "order"):
+        return _is_sequence(node) or form == "order" and _is_none(node)
+    if is_number(node, whole=True) or form in ("axis", "axes", "some_axis", "some_axes") and _is_none(node):
+        return True
+    return form.endswith("axes") and isinstance(node, cst.Tuple)
+
+
+def _is_literal(node: cst.BaseExpression) -> bool:
+    """Whether an expression is a number, a constant of Python, or a tuple or list of integers."""
+    if isinstance(node, (cst.Tuple, cst.List)):
+        return bool(node.elements) and all(is_number(each.value, whole=True) for each in node.elements)
+    is_constant = isinstance(node, cst.Name) and node.value in ("None", "True", "False")
+    return is_number(node) or is_constant or isinstance(node, cst.BaseString)
+
+
+def _is_none(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Name) and node.value == "None"
+
+
+def _is_sequence(node: cst.BaseExpression) -> bool:
+    """Whether an expression is a tuple or list that is written out, of at least one item."""
+    return (
+        isinstance(node, (cst.Tuple, cst.List))
+        and bool(node.elements)
+        and all(isinstance(each, cst.Element) for each in node.elements)
     )
+
+
+def _tensors(node: cst.BaseExpression) -> list[cst.BaseExpression]:
+    """The items of a sequence that is written out, or the expression itself."""
+    return [each.value for each in node.elements] if isinstance(node, (cst.Tuple, cst.List)) else [node]
+
+
+def _quoted(call: Call, node: cst.BaseExpression) -> str:
+    text = call.module.tree.code_of(node)
+    return f"`{text}`" if len(text) <= _LONGEST_NAME and "\n" not in text else "an argument"
