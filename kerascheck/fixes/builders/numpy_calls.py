@@ -31,6 +31,7 @@ _CATCHES = re.compile(
     r"\b(?:try|except\w*|suppress|\w*[rR]aises\w*|ExitStack|__exit__|contextmanager|unittest|pytest)\b"
 )
 _CHANGES_TENSORS = re.compile(r"numpy_behavior|experimental\.numpy|enable_v1|disable_v2|disable_tensor_equality")
+_RUNS_PROGRAM = frozenset({"fit", "evaluate", "predict", "print", "main"})
 _LONGEST_NAME = 40  # characters of code that a reason quotes
 
 
@@ -140,15 +141,13 @@ def _objection(call: Call, entry: Equivalence, replacement: Replacement, given: 
     ]
     types = [proven_type(call.module, each) for each in tensors]
     _check_mapped(replacement, types)
-    if not replacement.exact and not replacement.retyped:
-        return _rounds(entry, replacement)
     for node, found in zip(tensors, types):
         if found is None:
-            return (
-                f"the type of {_quoted(call, node)} is not known" if replacement.exact else _rounds(entry, replacement)
-            )
+            return _never_exact(entry, replacement) or f"the type of {_quoted(call, node)} is not known"
     known = [each for each in types if each is not None]
-    if len({each.dtype for each in known}) != 1:
+    if not known:
+        return "no argument is known to be a tensor"
+    if len({each.dtype for each in known}) > 1:
         return "NumPy and TensorFlow join types of data otherwise"
     return _differs(entry, replacement, known) or next(iter(doubts), None) or _unlike_here(call, replacement, known)
 
@@ -170,6 +169,9 @@ def _never_exact(entry: Equivalence, replacement: Replacement) -> str | None:
 
 
 def _rounds(entry: Equivalence, replacement: Replacement) -> str:
+    if not replacement.passes_gradient:
+        # What has no gradient computes nothing that is rounded.
+        return f"`{replacement.short}` takes denormal numbers for zero, `np.{entry.name}` does not"
     return f"`{replacement.short}` rounds otherwise than `np.{entry.name}`"
 
 
@@ -223,15 +225,22 @@ def _is_taken_as_tensor(call: Call) -> bool:
 
 
 def _is_script(root: cst.Module) -> bool:
-    """Whether a file runs something when it is executed, beside definitions: then it is the program, not a part of one."""
+    """Whether a file trains, prints or loops when it is executed: then it is the program, not a part of one."""
     for statement in root.body:
         if isinstance(statement, (cst.For, cst.While, cst.With)) or _asks_for_main(statement):
             return True
-        if isinstance(statement, cst.SimpleStatementLine) and any(
-            isinstance(small, cst.Expr) and isinstance(small.value, cst.Call) for small in statement.body
-        ):
+        if isinstance(statement, cst.SimpleStatementLine) and any(map(_runs_program, statement.body)):
             return True
     return False
+
+
+def _runs_program(statement: cst.CSTNode) -> bool:
+    """Whether a statement is a call such as ``model.fit(...)`` or ``print(...)``."""
+    if not isinstance(statement, cst.Expr) or not isinstance(statement.value, cst.Call):
+        return False
+    function = statement.value.func
+    name = function.attr if isinstance(function, cst.Attribute) else function
+    return isinstance(name, cst.Name) and name.value in _RUNS_PROGRAM
 
 
 def _asks_for_main(statement: cst.CSTNode) -> bool:

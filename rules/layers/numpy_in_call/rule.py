@@ -56,9 +56,23 @@ class NumpyInCall(Rule):
 
     ## Fix safety
 
-    Safe for functions that exist under the same name with the same arguments. The code did not run in a graph before;
-    where it ran eagerly, the fix restores the missing gradient. NumPy functions without an equivalent are reported
-    without a fix, and so are calls with `dtype`, `out`, `where` or `order`.
+    Almost always unsafe. In a graph the code raises; where it runs eagerly, the fix may change what it computes:
+
+    - A gradient flows through the new function, where NumPy ended it.
+    - TensorFlow rounds otherwise and takes denormal numbers for zero, so arithmetic and comparisons of floats differ in
+      the last bits. Integers get other types: a mean of int32 is float64 in NumPy.
+    - A tensor is not an array: it prints differently, and nothing can be assigned to its items.
+    - Keras hides what a layer raises while it builds it, so a model that could not be built now is.
+
+    A table names, for each function, the arguments and types of data of one meaning; a test compares every entry with
+    the installed libraries. The fix is safe only where all of this is proven: the table calls the result the same to
+    the bit, the code itself casts to that type, no gradient flows, only `tf.cast`, `tf.where` or their
+    counterparts in `keras.ops` take the result, and the function is a plain one, a loss for example. In practice that
+    leaves questions such as `np.isfinite`, and integers. Parameters of `call` have no proven type: Keras
+    casts floats by the policy of the layer, and passes integers on.
+
+    There is no fix where no function takes these arguments: `ddof`, `dtype`, `out`, `where` and `initial`, say, or
+    `np.where` with one argument.
 
     ## References
 
@@ -72,6 +86,7 @@ class NumpyInCall(Rule):
     evidence_note = "The slow script raises, as the rule says, so there is nothing to time."
     severity = Severity.ERROR
     speed = False
+    proves = ("same-meaning",)
     triggers = ("numpy",)
     needs = (
         "def call",
