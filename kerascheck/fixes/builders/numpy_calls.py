@@ -148,7 +148,9 @@ def _objection(call: Call, entry: Equivalence, replacement: Replacement, given: 
     if not known:
         return "no argument is known to be a tensor"
     if len({each.dtype for each in known}) > 1:
-        return "NumPy and TensorFlow join types of data otherwise"
+        if not replacement.name.startswith(KERAS_OPS):
+            raise _NoMapping
+        return f"`{replacement.short}` joins types of data otherwise than `np.{entry.name}`"
     return _differs(entry, replacement, known) or next(iter(doubts), None) or _unlike_here(call, replacement, known)
 
 
