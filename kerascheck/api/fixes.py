@@ -19,11 +19,11 @@ from kerascheck.fixes.builders.calls import (
 from kerascheck.fixes.builders.chains import rearranged, take_before_cache
 from kerascheck.fixes.builders.datasets import (
     append_prefetch,
-    drop_method,
     move_prefetch,
     parallel_calls,
     parallel_reads,
     parse_batches,
+    pass_dataset,
     swap_with_batch,
 )
 from kerascheck.fixes.builders.devices import grow_every_device, only_for_several_gpus, set_memory_growth
@@ -45,7 +45,6 @@ __all__ = [
     "compile_step",
     "delete_statement",
     "drop_argument",
-    "drop_method",
     "grow_every_device",
     "install_with_cuda",
     "move_above_import",
@@ -57,6 +56,7 @@ __all__ = [
     "parallel_calls",
     "parallel_reads",
     "parse_batches",
+    "pass_dataset",
     "rearranged",
     "recurrent_layer",
     "rename",

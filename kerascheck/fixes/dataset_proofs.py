@@ -18,6 +18,7 @@ from kerascheck.interpreter.kinds import is_array
 from kerascheck.interpreter.values import (
     Call,
     Const,
+    Dataset,
     External,
     Function,
     Instance,
@@ -30,9 +31,10 @@ from kerascheck.interpreter.values import (
     constant,
     datasets_in,
     flat,
+    holds_tensor,
     options_of,
 )
-from kerascheck.knowledge.callables import DENSE_MAKERS, IO_FIXED_LEN_FEATURE, having
+from kerascheck.knowledge.callables import DENSE_MAKERS, IO_FIXED_LEN_FEATURE, READ_FILE, VARIABLE_GET, having
 from kerascheck.knowledge.datasets import (
     DATASET_RANGE,
     FROM_TENSOR_SLICES,
@@ -42,14 +44,28 @@ from kerascheck.knowledge.datasets import (
 )
 from kerascheck.knowledge.layers import LAYERS, LOOKUP_LAYERS, Holds, holds
 from kerascheck.knowledge.namespaces import OF_DATA
-from kerascheck.knowledge.stateless import IMAGE_RANKS, IMMUTABLE_TABLES, ROUNDS_BY_POSITION, is_stateless
+from kerascheck.knowledge.stateless import (
+    IMAGE_RANKS,
+    IMMUTABLE_TABLES,
+    RAISES_FOR_SOME,
+    ROUNDS_BY_POSITION,
+    is_stateless,
+)
 from kerascheck.knowledge.symbols import State, Trait
-from kerascheck.meaning.data.captures import Capture, doubtful_captures
+from kerascheck.meaning.data.captures import (
+    Capture,
+    captured_arrays,
+    doubtful_captures,
+    functions_run,
+    has_plain_settings,
+)
 from kerascheck.meaning.data.epochs import is_reshuffled
 from kerascheck.meaning.data.mapped_functions import display_name, facts_of, state_of
-from kerascheck.meaning.data.pipelines import Operation, Pipelines
+from kerascheck.meaning.data.pipelines import Operation
 from kerascheck.meaning.data.stages import COMBINING
 from kerascheck.meaning.module import Module
+from kerascheck.syntax.tree import Tree
+from kerascheck.syntax.written import last_name
 
 Objection = str | None
 """What stands against an obligation, as a clause without a full stop; None where nothing does."""
@@ -97,11 +113,17 @@ def _impurity(stage: Stage) -> Objection:
     found = _first(map(_state, facts.calls))
     if found is None and not facts.known:
         found = "not all that its function does is visible"
-    return found or _first(map(_captured, doubtful_captures(stage.function)))
+    return found or _first(map(_captured, doubtful_captures(stage)))
 
 
 def _captured(capture: Capture) -> Objection:
-    return f"`{capture.text}` may be a variable ({line(capture.module, capture.node)})"
+    where = line(capture.module, capture.node)
+    if isinstance(capture.value, Dataset):
+        return _first(map(_reads, _lineage(capture.value.stage)))
+    if isinstance(capture.value, External):
+        return f"`{capture.text}` may keep state ({where})"
+    text = f"`{capture.text}`" if capture.text else "its function"
+    return f"{text} may be a variable, or hold one ({where})"
 
 
 def _has_function(stage: Stage) -> bool:
@@ -112,6 +134,8 @@ def _state(call: Call) -> Objection:
     """What a call in the function of a dataset shares with the rest of the program; None for nothing."""
     name = call.name or ""
     where = line(call.module, call.node)
+    if name == VARIABLE_GET:
+        return f"`{call.module.tree.code_of(call.node)}` is a variable, which the training may change ({where})"
     found = state_of(call)
     if found is not None and not (found.state is State.LOOKS_UP and _is_immutable(call)):
         return f"`{display_name(found.name)}` {_STATES[found.state]} ({where})"
@@ -124,9 +148,11 @@ def _state(call: Call) -> Objection:
     if name.endswith(".__call__") and isinstance(call.receiver, Made):
         return (
             None
-            if _layer_is_pure(name.removesuffix(".__call__")) or found
+            if _layer_is_pure(name.removesuffix(".__call__")) and has_plain_settings(call.receiver)
             else f"`{display_name(name[:-9])}` may keep state ({where})"
         )
+    if name == READ_FILE:
+        return f"`{display_name(name)}` reads a file, which the program may change meanwhile ({where})"
     if name.endswith((".__setattr__", ".__set__", ".__iadd__")) or is_stateless(name) or found is not None:
         return None
     return (
@@ -186,8 +212,14 @@ def _reads(stage: Stage) -> Objection:
     if stage.facts is None and stage.name not in _NO_MATTER | COMBINING:
         return f"what `{stage.name}` reads in {where} is not visible"
     facts = facts_of(stage)
-    if facts is not None and facts.reading is not None:
-        return f"`{display_name(facts.reading.name or '')}` reads a file, which the program may change meanwhile"
+    # The function of an interleave makes datasets, which read, too.
+    made = (
+        dataset.stage for call in (facts.calls if facts is not None else ()) for dataset in datasets_in(call.result)
+    )
+    sources = (each for inner in made for each in _lineage(inner) if each.is_source)
+    found = _first(_reads(each) for each in sources)
+    if found is not None:
+        return found
     return _impurity(stage)
 
 
@@ -199,19 +231,34 @@ def runs_ahead_anyway(module: Module, stage: Stage) -> Objection:
     if pipelines.rewrites(stage).no_prefetch:
         return "the options of the dataset switch prefetching off"
     # A loop in a tf.function iterates the dataset as it is.
-    inside = next((sink for sink, _ in _consumers(pipelines, stage) if sink.scope.traced_by() is not None), None)
+    inside = next((sink for sink, _ in _consumers(module, stage) if sink.scope.traced_by() is not None), None)
     if inside is not None:
         return f"the loop of {line(inside.module, inside.node)} is compiled, where tf.data adds nothing by itself"
-    return _options_unknown(pipelines, stage)
+    return _options_unknown(module, stage)
 
 
-def _around(pipelines: Pipelines, stage: Stage) -> Iterator[Stage]:
+def _reached(module: Module, stage: Stage) -> list[Stage]:
+    """A stage and every one that it leads to, also out of the function of an ``interleave`` or ``flat_map``."""
+    found: dict[Stage, Stage] = {}
+    pending = [stage]
+    while pending:
+        current = pending.pop()
+        if current.identity in found:
+            continue
+        found[current.identity] = current
+        pending += module.pipelines.children(current)
+        nested = (sink for sink in module.run.sinks if sink.role == "nested")
+        pending += [sink.outer for sink in nested if sink.outer and sink.stage.identity is current.identity]
+    return list(found.values())
+
+
+def _around(module: Module, stage: Stage) -> Iterator[Stage]:
     yield from _lineage(stage)
-    yield from pipelines.downstream(stage)
+    yield from _reached(module, stage)
 
 
-def _options_unknown(pipelines: Pipelines, stage: Stage) -> Objection:
-    for each in _around(pipelines, stage):
+def _options_unknown(module: Module, stage: Stage) -> Objection:
+    for each in _around(module, stage):
         if each.name != "with_options":
             continue
         options = options_of(each.given("options"))
@@ -227,9 +274,9 @@ def _is_known_option(value: Value) -> bool:
     return isinstance(value, (Const, External))
 
 
-def _consumers(pipelines: Pipelines, stage: Stage) -> Iterator[tuple[Any, str]]:
-    reached = {each.identity for each in (stage, *pipelines.downstream(stage))}
-    return ((sink, role) for sink, role in pipelines.sinks if sink.stage.identity in reached)
+def _consumers(module: Module, stage: Stage) -> Iterator[tuple[Any, str]]:
+    reached = {each.identity for each in _reached(module, stage)}
+    return ((sink, role) for sink, role in module.pipelines.sinks if sink.stage.identity in reached)
 
 
 def known_consumers(module: Module, stages: Iterable[Stage]) -> Proof:
@@ -239,7 +286,7 @@ def known_consumers(module: Module, stages: Iterable[Stage]) -> Proof:
 
 def _use_of(module: Module, stage: Stage) -> Objection:
     pipelines = module.pipelines
-    for sink, role in _consumers(pipelines, stage):
+    for sink, role in _consumers(module, stage):
         if role == "unknown" or sink.role == "escape":
             return f"what uses the dataset after {line(sink.module, sink.node)} is not visible"
     if "unknown" in pipelines.roles(stage):
@@ -251,11 +298,67 @@ def _use_of(module: Module, stage: Stage) -> Objection:
             for dataset in datasets_in(value)
         ):
             return f"`{call.name.removeprefix('builtins.')}` looks at the dataset in {line(call.module, call.node)}"
-    shown = (sink for sink, _ in pipelines.sinks if sink.stage.identity is stage.identity and sink.role == "discard")
-    return next(
-        (f"the notebook shows it ({line(module, sink.node)})" for sink in shown if module.is_cell_output(sink.node)),
-        None,
+    reader = next(filter(_reads_class, stage.module.tree.parents), None)
+    if reader is not None:
+        return f"{line(stage.module, reader)} asks an object for its class"
+    shown = next((node for node in _cell_outputs(module) if _may_show(module, node, stage)), None)
+    return None if shown is None else f"the notebook shows it ({line(module, shown)})"
+
+
+def _cell_outputs(module: Module) -> Iterator[cst.BaseExpression]:
+    if module.source.cells is not None:
+        found = (node.value for node in module.tree.parents if isinstance(node, cst.Expr))
+        yield from (value for value in found if module.is_cell_output(value))
+
+
+def _may_show(module: Module, output: cst.BaseExpression, stage: Stage) -> bool:
+    """Whether an expression that a notebook shows may be the dataset of a stage, or hold it."""
+    if isinstance(output, cst.Call):
+        own = (each for each in module.tree.ancestors(stage.node) if isinstance(each, cst.FunctionDef))
+        in_function = stage.module is not module or next(own, None) is not None
+        results = [call.result for call in module.run.calls if call.node is output]
+        return (
+            output is stage.node
+            or any(each.stage.identity is stage.identity for result in results for each in datasets_in(result))
+            or in_function
+            and isinstance(output.func, cst.Name)
+        )
+    statement = module.tree.statement(stage.node) if stage.module is module else output
+    targets = (each.target for each in module.tree.descendants(statement) if isinstance(each, cst.AssignTarget))
+    assigned = {target.value for target in targets if isinstance(target, cst.Name)}
+    named = {each.value for each in module.tree.descendants(output) if isinstance(each, cst.Name)}
+    left = (module.run.globals_of(module).get(name) for name in named)
+    return bool(named & assigned) or any(
+        each.stage.identity is stage.identity for value in left for each in datasets_in(value)
     )
+
+
+def _reads_class(node: cst.CSTNode) -> bool:
+    return isinstance(node, cst.Attribute) and node.attr.value in _OF_CLASS
+
+
+_OF_CLASS = frozenset("__class__ __repr__ __str__ __dict__ _input_dataset _inputs _variant_tensor _type_spec".split())
+"""Attributes that tell the operation that made a dataset."""
+
+
+def raises_now(call: Call) -> Proof:
+    """RAISES_NOW: nothing catches what a call raises, in its function or in those that lead to it."""
+    return proofs.RAISES_NOW.unless(_catcher(call))
+
+
+def _catcher(call: Call) -> Objection:
+    where = line(call.module, call.node)
+    for scope in call.scope.chain():
+        if scope.kind in ("try", "with", "handed"):
+            return f"what {where} raises may be caught in {line(scope.module, scope.node)}"
+        function = scope.function
+        if function is None:
+            continue
+        if scope.kind == "root":
+            return f"the callers of `{function.name}` are not visible"
+        if isinstance(function.node, cst.FunctionDef) and function.node.decorators:
+            return f"the decorators of `{function.name}` may catch what {where} raises"
+    return None
 
 
 # --- order, and ahead ------------------------------------------------------------------------------
@@ -278,7 +381,7 @@ def _disorder(module: Module, stage: Stage) -> Objection:
         cycle = stage.given("cycle_length")
         if not isinstance(constant(cycle), int) or constant(cycle) < 1:
             return f"without a literal `cycle_length` the order depends on the number of processors ({where})"
-    for each in _around(module.pipelines, stage):
+    for each in _around(module, stage):
         if each.name != "with_options":
             continue
         for options in options_of(each.given("options")):
@@ -293,21 +396,39 @@ _ORDERS = ("deterministic", "experimental_deterministic")
 
 def ends_of(module: Module, stage: Stage) -> list[Stage]:
     """The ends of the datasets that an operation leads to: those that something consumes."""
-    reached = [stage, *module.pipelines.downstream(stage)]
     consumed = {sink.stage.identity for sink, _ in module.pipelines.sinks}
-    return [each for each in reached if each.identity in consumed]
+    return [each for each in _reached(module, stage) if each.identity in consumed]
 
 
-def ahead(module: Module, ends: Sequence[Stage], stages: Iterable[Stage]) -> Proof:
+def ahead(module: Module, ends: Sequence[Stage], stages: Sequence[Stage]) -> list[Proof]:
     """That some datasets may be read further ahead: because tf.data does so by itself, or because nothing that they read can change.
 
     Args:
         ends: the stages that run ahead then.
         stages: those whose lineage is read earlier.
     """
-    if _first(runs_ahead_anyway(module, stage) for stage in ends) is None:
-        return proofs.RUNTIME_DOES_IT.unless(None)
-    return unchanged_sources(module, stages)
+    held_back = (_held_back(module, stage) for stage in stages)
+    against = _first([*held_back, *(runs_ahead_anyway(module, stage) for stage in ends)])
+    runtime = proofs.RUNTIME_DOES_IT.unless(against if ends else "where the dataset goes is not visible")
+    if runtime.objection is None:
+        return [runtime]
+    sources = unchanged_sources(module, stages)
+    # One of both is enough.
+    return [sources] if sources.objection is None else [runtime, sources]
+
+
+_READS_ON = frozenset(
+    "map batch padded_batch ragged_batch shuffle repeat cache prefetch with_options filter enumerate skip shard window".split()
+)
+"""Operations that ask for about as many elements ahead as they are asked for."""
+
+
+def _held_back(module: Module, stage: Stage) -> Objection:
+    """The operation behind a stage that ends its elements, or asks for few of them, so that no prefetch reads further."""
+    reached = [each for each in _reached(module, stage) if each.identity is not stage.identity]
+    nested = {sink.outer.identity for sink in module.run.sinks if sink.role == "nested" and sink.outer is not None}
+    last = next((each for each in reached if each.name not in _READS_ON and each.identity not in nested), None)
+    return None if last is None else f"`{last.name}` asks for no more than it gives ({line(last.module, last.node)})"
 
 
 # --- batches instead of elements -------------------------------------------------------------------
@@ -324,21 +445,33 @@ def _difference(stage: Stage) -> Objection:
         return "not every operation of its function acts on each number alone"
     if stage.facts is not None:
         for _, node, module in stage.facts.uses:
-            if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Power):
+            operator = getattr(node, "operator", None)
+            if isinstance(operator, (cst.Power, cst.PowerAssign)):
                 return f"a power of a batch may round otherwise ({line(module, node)})"
+            if isinstance(operator, _MAY_RAISE) and not isinstance(getattr(node, "right", None), _NUMBERS):
+                return f"a division by zero would take all of its batch with it ({line(module, node)})"
     for call in facts.calls:
         if call.name in _SHAPE_DEPENDENT:
             return f"the shape of `{display_name(call.name or '')}` may depend on the batch ({line(call.module, call.node)})"
         if call.name in ROUNDS_BY_POSITION:
             return f"`{display_name(call.name or '')}` of a batch may round otherwise ({line(call.module, call.node)})"
-    return _compiled_for_elements(stage.function)
+        if call.name in RAISES_FOR_SOME:
+            return f"an error of `{display_name(call.name or '')}` would take all of its batch with it ({line(call.module, call.node)})"
+    array = next(captured_arrays(stage), None)
+    if array is not None:
+        return f"`{array.text}` may be an array, which a batch does not line up with ({line(array.module, array.node)})"
+    return _compiled_for_elements(stage)
 
 
-def _compiled_for_elements(function: Value) -> Objection:
-    for option in options_of(function):
-        if not isinstance(option, (Function, External, Made, Instance)):
-            return "its function is not visible"
-        if not isinstance(option, Function) or not isinstance(option.node, cst.FunctionDef):
+_MAY_RAISE = (cst.FloorDivide, cst.FloorDivideAssign, cst.Modulo, cst.ModuloAssign)
+_NUMBERS = (cst.Integer, cst.Float)
+
+
+def _compiled_for_elements(stage: Stage) -> Objection:
+    if not all(isinstance(each, (Function, External, Made, Instance)) for each in options_of(stage.function)):
+        return "its function is not visible"
+    for option in functions_run(stage):
+        if not isinstance(option.node, cst.FunctionDef):
             continue
         plain = len(option.node.decorators) == (option.traced == "tf.function")
         if (
@@ -348,6 +481,34 @@ def _compiled_for_elements(function: Value) -> Objection:
         ):
             return f"the decorators of `{option.name}` may ask for the shape of an element ({line(option.module, option.node)})"
     return None
+
+
+def parses_batches(module: Module, op: Operation, parse: Call) -> Proof:
+    """BATCH_LIKE_ELEMENTS: a map does nothing with a record but parse it."""
+    return proofs.BATCH_LIKE_ELEMENTS.unless(_first(_beside_parsing(module, stage, parse) for stage in op.stages))
+
+
+def _beside_parsing(module: Module, stage: Stage, parse: Call) -> Objection:
+    facts = facts_of(stage)
+    record = parse.given("serialized")
+    if facts is None or not isinstance(record, Tensor):
+        return "what is parsed is not visible"
+    for call in facts.calls:
+        if call.node is not parse.node and any(map(holds_tensor, call.arguments.values())):
+            return f"`{display_name(call.name or '')}` gets a single record ({line(call.module, call.node)})"
+    if stage.facts is not None and stage.facts.uses:
+        _, node, owner = stage.facts.uses[0]
+        return f"the function does more than to parse ({line(owner, node)})"
+    # Where map and batch are not fused, an error in a record leaves out that record alone.
+    if module.pipelines.rewrites(stage).defaults_off or _options_unknown(module, stage) is not None:
+        return "a record that cannot be parsed would take all of its batch with it"
+    return _compiled_for_elements(stage)
+
+
+def only_caller(module: Module, function: Function) -> Proof:
+    """ONLY_CALLER: a function that changes has no callers but those that are visible."""
+    shared = isinstance(function.node, cst.FunctionDef) and function.module is not module
+    return proofs.ONLY_CALLER.unless(f"other modules may call `{function.name}`" if shared else None)
 
 
 def static_shape(op: Operation) -> Proof:
@@ -430,7 +591,29 @@ def _extra_argument(call: Call | None, known: set[str], most: int) -> Objection:
     if given.unknown_keywords or given.unknown_positional or len(given.positional) > most:
         return f"not all arguments of the call in {line(call.module, call.node)} are known"
     other = next((name for name in given.keywords if name not in known), None)
-    return None if other is None else f"the call in {line(call.module, call.node)} has the argument `{other}`"
+    if other is not None:
+        return f"the call in {line(call.module, call.node)} has the argument `{other}`"
+    tree = call.module.tree
+    written = (node for arg in given.nodes.values() for node in _evaluated(tree, arg.value))
+    acting = next((node for node in written if isinstance(node, _ACTS) and not _binds_arguments(node)), None)
+    return (
+        None if acting is None else f"the arguments in {line(call.module, acting)} would be evaluated in another order"
+    )
+
+
+_ACTS = (cst.Call, cst.Await, cst.Yield, cst.NamedExpr)
+
+
+def _binds_arguments(node: cst.CSTNode) -> bool:
+    return isinstance(node, cst.Call) and last_name(node.func) == "partial"
+
+
+def _evaluated(tree: Tree, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """An expression and what of it runs when it is evaluated: the bodies of its lambdas do not."""
+    yield node
+    for child in tree.children(node):
+        if not isinstance(node, cst.Lambda):
+            yield from _evaluated(tree, child)
 
 
 def only_consumer(op: Operation, batch: Stage) -> Proof:
@@ -457,6 +640,8 @@ def _also_used(stage: Stage, following: Stage) -> Objection:
         or stage.module is not following.module
     ):
         return "the dataset between both operations may be used elsewhere"
+    if any(isinstance(each, (cst.Try, cst.TryStar)) for each in stage.module.tree.ancestors(made)):
+        return "an exception between both operations would leave another dataset"
     reader = other_reader(stage.module, made, receiver)
     if reader is None:
         return None
@@ -476,6 +661,8 @@ def _varies(stage: Stage) -> Objection:
         return f"`{display_name(stage.name)}` gives another order in each epoch ({line(stage.module, stage.node)})"
     if stage.name in COMBINING - {"zip", "concatenate"}:
         return f"`{stage.name}` draws in each epoch ({line(stage.module, stage.node)})"
+    if stage.name.endswith("from_generator"):
+        return f"the generator of {line(stage.module, stage.node)} may give others in each epoch"
     return _reads(stage)
 
 

@@ -20,7 +20,7 @@ _TOP_LEVEL = re.compile(r"tensorflow\.[a-z]\w*$")
 _EXCEPTIONS = re.compile(
     r"\.(?!stateless_)(?:random_\w+|sample_distorted_bounding_box|dropout|fractional_\w+|\w*sampler|sampled_softmax_loss|nce_loss"
     r"|write_\w+|match_filenames_once|read_file|matching_files|gfile\.\w+|TFRecord\w+|timestamp|print|py_function|numpy_function|init_scope"
-    r"|function|numpy|item|load_\w+|import_graph_def|experimental_\w+)$"
+    r"|function|custom_gradient|recompute_grad|grad_pass_through|numpy|item|load_\w+|import_graph_def|experimental_\w+)$"
 )
 """What draws, touches files, reads a clock or runs Python. ``read_file`` has no state, but what it reads may change."""
 
@@ -48,11 +48,18 @@ def adds_no_operations(name: str) -> bool:
         >>> adds_no_operations("numpy.array"), adds_no_operations("acme.array")
         (True, False)
     """
-    return name.partition(".")[0] in _OF_PYTHON
+    return name.partition(".")[0] in _OF_PYTHON and not _REACHES_OTHERS.match(name)
+
+
+_REACHES_OTHERS = re.compile(
+    r"(?:builtins\.(?:globals|locals|vars|eval|exec|compile|__import__|__loader__)"
+    r"|(?:sys|gc|inspect|importlib|ctypes|threading|contextvars|weakref|code|codeop|runpy|pickle|marshal|shelve|traceback|__main__)(?:\..*)?)$"
+)
+"""What gets at objects of the program without their names, or runs a text."""
 
 
 _VARIABLES = re.compile(
-    r"\.(?:Variable|random\.Generator|random\.get_global_generator|Module|Checkpoint|SeedGenerator)\b|^keras\.(?:Model|models|Sequential|Optimizer"
+    r"\.(?:Variable|backend\.(?:variable|placeholder|zeros|ones|random_\w+)|random\.Generator|random\.get_global_generator|Module|Checkpoint|SeedGenerator)\b|^keras\.(?:Model|models|Sequential|Optimizer"
     r"|optimizers|applications|Metric|metrics|Variable|saving|Loss|losses|random|initializers|callbacks|tuner)\b|^tensorflow\.(?:saved_model|train|compat|"
     r"lookup\.experimental|queue|estimator|contrib|summary|distribute)\b"
 )
@@ -72,6 +79,34 @@ def is_constant(name: str) -> bool:
     return name.startswith(("tensorflow.", "keras.")) and not _VARIABLES.search(name) or name in ("tensorflow", "keras")
 
 
+_PLAIN_RESULTS = re.compile(
+    r"(?:numpy|cv2|PIL|pandas|scipy|math|cmath|os|pathlib|time|datetime|re|json|csv|string|struct|hashlib|uuid|platform|glob|fractions|decimal|zlib|base64"
+    r"|random\.(?:random|randint|randrange|uniform|gauss|normalvariate|Random))(?:\..*)?$"
+    r"|builtins\.(?:int|float|str|bytes|bool|complex|len|round|abs|range|ord|chr|hash|id|repr|format|hex|bin|oct|divmod)$"
+)
+"""What returns numbers, texts, arrays, paths and the like, whatever it gets."""
+
+
+@cache
+def is_constant_result(name: str) -> bool:
+    """Whether what a function or class of a library returned, by its canonical name, is certainly no variable and holds none.
+
+    Example:
+        >>> is_constant_result("numpy.array"), is_constant_result("types.SimpleNamespace"), is_constant_result("tensorflow.Variable")
+        (True, False, False)
+    """
+    if not name.startswith(("tensorflow.", "keras.")):
+        return _PLAIN_RESULTS.match(name) is not None
+    return is_stateless(name) or name in IMMUTABLE_TABLES or bool(_VALUES.match(name))
+
+
+_VALUES = re.compile(
+    r"(?:tensorflow|keras)\.(?:lookup\.\w+Initializer|data\.\w+|\w*TensorSpec|RaggedTensor|SparseTensor|TensorShape|io\.[A-Z]\w+|dtypes\.\w+"
+    r"|utils\.(?:to_categorical|normalize|pad_sequences|get_file|load_img|img_to_array))(?:\.\w+)?$"
+)
+"""Classes and functions of TensorFlow and Keras that hold or return tensors, arrays and descriptions of them."""
+
+
 IMMUTABLE_TABLES = frozenset({"tensorflow.lookup.StaticHashTable", "tensorflow.lookup.StaticVocabularyTable"})
 """Lookup tables that nothing changes once they are initialised. Source: their API documentation (TensorFlow 2.21)."""
 
@@ -86,6 +121,9 @@ ROUNDS_BY_POSITION = frozenset(
 The kernels of Eigen take several numbers at once by another approximation than the last few. Measured with float32 on
 TensorFlow 2.21: up to 15 % of the results of exp, sigmoid, log, log1p and pow differ in the last bit; tanh takes the same way.
 """
+
+RAISES_FOR_SOME = frozenset({"tensorflow.strings.to_number", "tensorflow.math.floormod"})
+"""Element-wise functions that raise an error for some elements. Without fusion, ``batch`` goes on behind such an element (TensorFlow 2.21)."""
 
 IMAGE_RANKS = {
     "tensorflow.image.flip_left_right": 3,

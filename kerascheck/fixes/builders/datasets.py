@@ -7,7 +7,7 @@ import libcst as cst
 from kerascheck.finding import Fix
 from kerascheck.fixes import dataset_proofs
 from kerascheck.fixes.offer import offer
-from kerascheck.fixes.proofs import SAME_ORDER, Proof
+from kerascheck.fixes.proofs import RAISES_NOW, SAME_ORDER
 from kerascheck.interpreter.values import (
     Call,
     Function,
@@ -57,7 +57,12 @@ def parallel_calls(module: Module, op: Operation) -> Fix | None:
         [
             dataset_proofs.pure_function(op.stages),
             dataset_proofs.same_order(module, op.stages),
-            dataset_proofs.ahead(module, ends, op.stages),
+            # It opens three times as many files as its cycle is long, long before they are read.
+            *(
+                [dataset_proofs.unchanged_sources(module, op.stages)]
+                if op.name == "interleave"
+                else dataset_proofs.ahead(module, ends, op.stages)
+            ),
             dataset_proofs.known_consumers(module, op.stages),
         ],
     )
@@ -89,7 +94,7 @@ def append_prefetch(module: Module, last: Stage) -> Fix | None:
     return offer(
         f"Append .prefetch({last.module.runtime.autotune})",
         build,
-        [dataset_proofs.ahead(module, [last], [last]), dataset_proofs.known_consumers(module, [last])],
+        [*dataset_proofs.ahead(module, [last], [last]), dataset_proofs.known_consumers(module, [last])],
     )
 
 
@@ -106,7 +111,7 @@ def move_prefetch(module: Module, prefetch: Stage, last: Stage) -> Fix | None:
         build,
         [
             dataset_proofs.same_memory(prefetch, last),
-            dataset_proofs.ahead(module, [last], [last]),
+            *dataset_proofs.ahead(module, [last], [last]),
             dataset_proofs.known_consumers(module, [prefetch, last]),
         ],
     )
@@ -170,7 +175,9 @@ def parse_batches(program: Module, op: Operation, batch: Stage, parse: Call) -> 
         "Batch the records and parse them with tf.io.parse_example",
         build,
         [
+            dataset_proofs.parses_batches(program, op, parse),
             dataset_proofs.records_of_one_shape(op, parse),
+            dataset_proofs.only_caller(program, function),
             dataset_proofs.only_consumer(op, batch),
             dataset_proofs.plain_calls(op, batch),
             dataset_proofs.known_consumers(program, [*op.stages, batch]),
@@ -204,9 +211,24 @@ def _renamed_inside(module: SeenModule, swapped: edits.Edits, callee: cst.CSTNod
     return tuple(renamed)
 
 
-def drop_method(module: Module, node: cst.CSTNode, name: str, *proofs: Proof) -> Fix | None:
-    """``X.name()`` becomes ``X``; None where something else is written."""
-    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or node.func.attr.value != name:
+def pass_dataset(call: Call, node: cst.CSTNode, method: str, refused: bool) -> Fix | None:
+    """``model.fit(dataset.method())`` becomes ``model.fit(dataset)``; None where something else is written.
+
+    Args:
+        call: the call that gets the data.
+        node: the argument.
+        refused: the call raises for what the method returns.
+    """
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or node.func.attr.value != method:
         return None
+    module = call.module
     start, end = module.tree.range_of(node.func.value)
-    return offer(f"Remove .{name}()", lambda: edits.replace(module.tree, node, module.text[start:end]), proofs)
+    return offer(
+        f"Remove .{method}()",
+        lambda: edits.replace(module.tree, node, module.text[start:end]),
+        [
+            dataset_proofs.raises_now(call)
+            if refused
+            else RAISES_NOW.unless("Keras 2 takes the iterator, and ends the training with it")
+        ],
+    )

@@ -5,48 +5,62 @@ A captured ``tf.Variable`` is read each time the function runs, everything else 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter as CountOf
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 import libcst as cst
 
+from kerascheck.interpreter.kinds import is_array
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Class,
     Const,
+    Counter,
     Dataset,
     External,
     Function,
     Group,
     Instance,
+    Iteration,
     Made,
     Mapping,
     Method,
     ModuleValue,
     Partial,
     SeenModule,
+    Stage,
     Tensor,
     Union,
     Value,
-    options_of,
+    external,
+    flat,
 )
-from kerascheck.knowledge.callables import TENSOR_LIBRARIES
+from kerascheck.knowledge.callables import is_scalar
 from kerascheck.knowledge.layers import LAYERS, Holds, holds
 from kerascheck.knowledge.python import BUILTINS
-from kerascheck.knowledge.stateless import adds_no_operations, is_constant
+from kerascheck.knowledge.stateless import is_constant, is_constant_result, is_stateless
 from kerascheck.syntax.tree import Tree
 
-_DEPTH = 4
-"""Containers within containers that are looked into."""
+_DEPTH = 6
+"""Containers within containers that are searched."""
+_PLAIN_BASES = frozenset(
+    {"builtins.object", "abc.ABC", "enum.Enum", "typing.Generic", "typing.NamedTuple", "typing.Protocol"}
+)
+"""Base classes outside the tree that add no variables to their objects."""
+_BY_NAME = frozenset("setattr delattr __dict__ globals locals vars exec eval".split())
+"""What binds variables and attributes by names that stand in texts."""
+_HELD = frozenset({Holds.NOTHING, Holds.TABLE, Holds.SEED})
+"""Layers without weights; those that draw are judged where they are called."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """An expression in a function whose value may be a variable, or is not known.
+    """An expression in a function whose value may be a variable, or is not known; or a dataset.
 
     Attributes:
         module, node: where the function reads it.
-        text: how it is written.
+        text: how it is written; empty for the function as a whole.
         value: what it stands for.
     """
 
@@ -56,128 +70,335 @@ class Capture:
     value: Value
 
 
-def doubtful_captures(function: Value) -> Iterator[Capture]:
-    """What a function, and the functions that it calls, take from outside that is not known to stay as it is."""
-    seen: set[int] = set()
-    pending = list(options_of(function))
-    while pending:
-        each = pending.pop()
-        if id(each) in seen:
-            continue
-        seen.add(id(each))
-        if isinstance(each, Partial):
-            pending += (each.target, *each.arguments.values())
-        elif isinstance(each, Method):
-            pending.append(each.receiver)
-        elif isinstance(each, Function):
-            for capture in _free(each):
-                if _stays(capture.value):
-                    pending += (
-                        option for option in options_of(capture.value) if isinstance(option, (Function, Partial))
-                    )
-                else:
-                    yield capture
+def doubtful_captures(stage: Stage) -> Iterator[Capture]:
+    """What the function of an operation, and the functions that it calls, take from outside that may change; datasets, too."""
+    search = _Search()
+    if not search.stays(stage.function, called=True):
+        yield Capture(stage.module, stage.node, "", stage.function)
+    for function in search.functions():
+        for capture, stays in _captures(search, function):
+            if not stays:
+                yield capture
+            while search.datasets:
+                yield replace(capture, value=search.datasets.pop())
 
 
-def _free(function: Function) -> Iterator[Capture]:
-    """The free names of a function with their attributes, each with its value."""
-    tree = function.module.tree
-    bound = _bound_in(tree, function.node)
+def functions_run(stage: Stage) -> list[Function]:
+    """The functions of the tree that the function of an operation consists of, calls, or may call; itself first."""
+    return [function for function, _ in _captured_by_each(stage)]
+
+
+def captured_arrays(stage: Stage) -> Iterator[Capture]:
+    """What the function of an operation takes from outside, or has as a default, that is a tensor or an array, or may be."""
+    for function, captures in _captured_by_each(stage):
+        for capture in captures:
+            if any(
+                isinstance(each, (Tensor, Iteration)) or is_array(each) or each is UNKNOWN
+                for each in flat(capture.value)
+            ):
+                yield capture
+        for name, value in function.defaults.items():
+            if not all(isinstance(each, (Const, External)) for each in flat(value)):
+                yield Capture(function.module, function.node, name, value)
+
+
+def _captured_by_each(stage: Stage) -> Iterator[tuple[Function, list[Capture]]]:
+    search = _Search()
+    search.stays(stage.function, called=True)
+    for function in search.functions():
+        yield function, [capture for capture, _ in _captures(search, function)]
+
+
+def has_plain_settings(layer: Made) -> bool:
+    """Whether a layer was made with numbers and texts alone, so that nothing but its class decides what it does."""
+    call = layer.call
+    if call is None or call.arguments.unknown_keywords or call.arguments.unknown_positional:
+        return False
+    # The words of a table are copied into it; functions of the user would be called.
+    texts = ("standardize", "split", "ngrams", "output_mode")
+    settings = (
+        [value for value in map(call.given, texts) if value is not None]
+        if holds(layer.name) is Holds.TABLE
+        else call.arguments.values()
+    )
+    return all(map(_is_plain, settings))
+
+
+def _is_plain(value: Value) -> bool:
+    return all(
+        isinstance(each, (Const, Counter, Tensor))
+        or is_array(each)
+        or isinstance(each, External)
+        and (is_scalar(each.name) or is_stateless(each.name))
+        for each in flat(value)
+    )
+
+
+class _Search:
+    """Judges values; collects the functions in them, which are to be searched as well."""
+
+    def __init__(self) -> None:
+        self.pending: list[Function] = []
+        self.datasets: list[Dataset] = []
+
+    def functions(self) -> Iterator[Function]:
+        """The functions found, each once; to be searched for captures before the next one is asked for."""
+        seen: set[tuple[int, int, int]] = set()
+        while self.pending:
+            function = self.pending.pop()
+            key = id(function.node), id(function.receiver), id(function.env)
+            if key not in seen:
+                seen.add(key)
+                yield function
+
+    def stays(self, value: Value, depth: int = _DEPTH, called: bool = False) -> bool:
+        """Whether a value is certainly no variable, and holds none.
+
+        Args:
+            called: the function calls the value and does nothing else with it.
+        """
+        if depth == 0:
+            return False
+        if isinstance(value, Union):
+            return all(self.stays(each, depth, called) for each in value.options)
+        if isinstance(value, Group):
+            return self._stay(value.items, depth)
+        if isinstance(value, Mapping):
+            return not value.open and self._stay(value.items.values(), depth)
+        if isinstance(value, Iteration):
+            return self._stay(value.over, depth)
+        if isinstance(value, (Const, Counter, Tensor)) or is_array(value):
+            return True
+        if isinstance(value, Function):
+            self.pending.append(value)
+            return not value.opaque and self._stay(value.defaults.values(), depth)
+        if isinstance(value, Partial):
+            given = value.arguments
+            known = not (given.unknown_keywords or given.unknown_positional)
+            return known and self.stays(value.target, depth - 1, called) and self._stay(given.values(), depth)
+        if isinstance(value, Method):
+            return not isinstance(value.receiver, Instance) and self.stays(value.receiver, depth - 1)
+        if isinstance(value, Dataset):
+            self.datasets.append(value)
+            return True
+        if isinstance(value, External):
+            return is_constant(value.name) and (called or _is_plain_symbol(value.name))
+        if isinstance(value, Made):
+            return self._made_stays(value, depth)
+        if isinstance(value, Class):
+            return self._class_stays(value, depth)
+        return isinstance(value, Instance) and self._instance_stays(value, depth, called)
+
+    def _stay(self, values: Iterable[Value], depth: int) -> bool:
+        # No value is left out after the first that may change, so that the functions in all of them are found.
+        judged = [self.stays(each, depth - 1) for each in values]
+        return all(judged)
+
+    def _made_stays(self, value: Made, depth: int) -> bool:
+        if value.name.startswith(LAYERS):
+            given = value.call.arguments if value.call is not None else None
+            if given is None or given.unknown_keywords or given.unknown_positional or holds(value.name) not in _HELD:
+                return False
+            return holds(value.name) is Holds.TABLE or self._stay(given.values(), depth)
+        return is_constant_result(value.name) and self._stay(value.attributes.values(), depth)
+
+    def _class_stays(self, value: Class, depth: int) -> bool:
+        members = [member for base in value.ancestry() if isinstance(base, Class) for member in base.members.values()]
+        return value.external_bases() <= _PLAIN_BASES and self._stay(members, depth)
+
+    def _instance_stays(self, value: Instance, depth: int, called: bool) -> bool:
+        if called:
+            found = value.cls.member("__call__") or value.cls.member("call")
+            return isinstance(found, Function) and self.stays(replace(found, receiver=value), depth)
+        return self._class_stays(value.cls, depth) and self._stay(value.attributes.values(), depth)
+
+
+def _is_plain_symbol(name: str) -> bool:
+    """Whether a symbol of a library that is passed on is a type, a constant, or a function without state."""
+    return name.rpartition(".")[2][:1].isupper() or name.endswith(".newaxis") or is_scalar(name) or is_stateless(name)
+
+
+def _captures(search: _Search, function: Function) -> Iterator[tuple[Capture, bool]]:
+    """What a function takes from outside, each with whether it certainly stays as it is."""
+    module, tree, scopes = function.module, function.module.tree, _Scopes(function.module.tree)
+    own = _own_parameter(function)
+    by_name = any(isinstance(each, cst.Name) and each.value in _BY_NAME for each in tree.parents)
     for node in tree.descendants(function.node.body):
-        if not isinstance(node, cst.Name) or node.value in bound or not _is_read(tree, node):
+        if isinstance(node, cst.ImportAlias) and not is_constant(_imported(tree, node)):
+            yield Capture(module, node, tree.code_of(node), UNKNOWN), False
+        if not isinstance(node, cst.Name) or not _is_read(tree, node):
             continue
-        value = function.env.lookup(node.value)
-        if value is None:
-            value = External(f"builtins.{node.value}") if node.value in BUILTINS else UNKNOWN
-        yield _with_attributes(function, tree, node, value)
-    if function.receiver is not None:
-        yield from _of_receiver(function, tree)
+        scope = scopes.binding(node, function.node)
+        if scope is None:
+            value = function.env.lookup(node.value)
+            if value is None:
+                value = External(f"builtins.{node.value}") if node.value in BUILTINS else UNKNOWN
+            stays = scopes.times_bound(node.value, function.node) < 2
+        elif scope is function.node and node.value == own and function.receiver is not None:
+            value, stays = function.receiver, True
+        else:
+            continue
+        outer, value, owners = _with_attributes(tree, node, value)
+        parent = tree.parents.get(outer)
+        called = isinstance(parent, cst.Call) and parent.func is outer
+        # What a library has is never assigned, and what an object has once.
+        stays = stays and all(
+            scopes.times_assigned(name) <= (not isinstance(owner, External)) for owner, name in owners
+        )
+        stays = stays and (not by_name or isinstance(value, (External, Class, ModuleValue, Function)))
+        yield Capture(module, outer, tree.code_of(outer), value), search.stays(value, called=called) and stays
 
 
-def _of_receiver(function: Function, tree: Tree) -> Iterator[Capture]:
-    parameters = [*function.node.params.posonly_params, *function.node.params.params]
-    own = parameters[0].name.value if parameters else ""
-    for node in tree.descendants(function.node.body):
-        parent = tree.parents.get(node)
-        is_owner = isinstance(node, cst.Name) and node.value == own and isinstance(parent, cst.Attribute)
-        if is_owner and isinstance(node, cst.Name) and function.receiver is not None:
-            yield _with_attributes(function, tree, node, function.receiver)
+def _imported(tree: Tree, alias: cst.ImportAlias) -> str:
+    """The canonical name of what a function imports; empty for a relative import."""
+    statement = tree.parents.get(alias)
+    if not isinstance(statement, cst.ImportFrom):
+        return external(alias.evaluated_name).name
+    if statement.relative or statement.module is None:
+        return ""
+    return external(f"{tree.code_of(statement.module)}.{alias.evaluated_name}").name
 
 
-def _with_attributes(function: Function, tree: Tree, node: cst.Name, value: Value) -> Capture:
-    """The longest dotted name from ``node`` on whose value is known, with that value."""
+def _own_parameter(function: Function) -> str:
+    params = function.node.params
+    first = [*params.posonly_params, *params.params][:1]
+    return first[0].name.value if first and function.kind != "staticmethod" else ""
+
+
+def _with_attributes(tree: Tree, node: cst.Name, value: Value) -> tuple[cst.CSTNode, Value, list[tuple[Value, str]]]:
+    """The longest dotted name from ``node`` on whose value is known, that value, and the attributes on the way to it."""
     outer: cst.CSTNode = node
-    while isinstance(value, (Instance, ModuleValue, Class)):
+    owners: list[tuple[Value, str]] = []
+    while isinstance(value, (Instance, ModuleValue, Class, External, Function)):
         parent = tree.parents.get(outer)
         if not isinstance(parent, cst.Attribute) or parent.value is not outer:
             break
-        outer, value = parent, _attribute(function, value, parent.attr.value)
-    return Capture(function.module, outer, tree.code_of(outer), value)
+        owners.append((value, parent.attr.value))
+        outer, value = parent, _attribute(value, parent.attr.value)
+    return outer, value, owners
 
 
-def _attribute(function: Function, owner: Value, name: str) -> Value:
-    if isinstance(owner, Instance):
-        return owner.attributes.get(name) or owner.cls.member(name) or UNKNOWN
-    if isinstance(owner, Class):
-        return owner.member(name) or UNKNOWN
+def _attribute(owner: Value, name: str) -> Value:
+    if isinstance(owner, External):
+        return external(f"{owner.name}.{name}")
+    if isinstance(owner, Instance) and name in owner.attributes:
+        return owner.attributes[name]
+    if isinstance(owner, (Instance, Class)):
+        cls = owner.cls if isinstance(owner, Instance) else owner
+        member = cls.member(name)
+        if isinstance(member, Function) and (isinstance(owner, Instance) or member.kind == "classmethod"):
+            return replace(member, receiver=owner if member.kind != "classmethod" else cls)
+        return member or UNKNOWN
     # The globals of another module are known to the run that looked into it, and here to its functions alone.
     return UNKNOWN
 
 
 def _is_read(tree: Tree, node: cst.Name) -> bool:
     parent = tree.parents.get(node)
-    if (
-        isinstance(parent, cst.Attribute)
-        and parent.attr is node
-        or isinstance(parent, cst.Arg)
-        and parent.keyword is node
-    ):
-        return False
-    return not isinstance(parent, (cst.AssignTarget, cst.Param, cst.Annotation))
+    if isinstance(parent, (cst.Attribute, cst.Arg)):
+        return parent.value is node
+    if isinstance(parent, cst.Param):
+        return parent.default is node
+    if isinstance(parent, (cst.FunctionDef, cst.ClassDef, cst.NamedExpr, cst.CompFor, cst.For)):
+        return getattr(parent, "name", None) is not node and getattr(parent, "target", None) is not node
+    return not isinstance(
+        parent, (cst.AssignTarget, cst.Annotation, cst.NameItem, cst.AsName, cst.ImportAlias, cst.ImportFrom)
+    )
 
 
-def _bound_in(tree: Tree, function: cst.CSTNode) -> set[str]:
-    """The names that a function binds itself, those of the functions and comprehensions in it too."""
-    found: set[str] = set()
-    for node in tree.descendants(function):
-        if isinstance(node, cst.Param):
-            found.add(node.name.value)
-        elif isinstance(node, (cst.AssignTarget, cst.For, cst.CompFor, cst.NamedExpr, cst.AnnAssign)):
-            found |= {each.value for each in tree.descendants(node.target) if isinstance(each, cst.Name)}
-        elif isinstance(node, cst.AsName):
-            found |= {each.value for each in tree.descendants(node.name) if isinstance(each, cst.Name)}
-        elif isinstance(node, (cst.FunctionDef, cst.ClassDef)) and node is not function:
-            found.add(node.name.value)
-        elif isinstance(node, cst.ImportAlias):
-            found.add(node.evaluated_alias or node.evaluated_name.partition(".")[0])
-    return found
+class _Scopes:
+    """Which names the scopes of a module bind, as Python has them."""
+
+    def __init__(self, tree: Tree):
+        self._tree = tree
+        self._bound: dict[cst.CSTNode, CountOf[str]] = {}
+        self._assigned: CountOf[str] | None = None
+
+    def binding(self, node: cst.Name, function: cst.CSTNode) -> cst.CSTNode | None:
+        """The scope, from that of ``function`` inwards, that binds a name; None where it is free in the function."""
+        return next((scope for scope in self._around(node, function) if node.value in self._names(scope)), None)
+
+    def times_bound(self, name: str, function: cst.CSTNode) -> int:
+        """In how many places the nearest scope around a function that binds a name does so; 0 for a name of Python's."""
+        # The names of a class are none of its methods.
+        around = [
+            each
+            for each in self._tree.ancestors(function)
+            if isinstance(each, (*_SCOPES, cst.Module)) and not isinstance(each, cst.ClassDef)
+        ]
+        counts = (self._names(scope)[name] for scope in around)
+        local = next((count for count in counts if count), 0)
+        declared = sum(
+            1
+            for each in self._tree.parents
+            if isinstance(each, cst.NameItem)
+            and isinstance(self._tree.parents.get(each), (cst.Global, cst.Nonlocal))
+            and isinstance(each.name, cst.Name)
+            and each.name.value == name
+        )
+        return local + declared
+
+    def times_assigned(self, attribute: str) -> int:
+        """In how many places of the module attributes of this name are assigned."""
+        if self._assigned is None:
+            targets = (each.target for each in self._tree.parents if isinstance(each, _ASSIGNS))
+            self._assigned = CountOf(each.attr.value for each in targets if isinstance(each, cst.Attribute))
+        return self._assigned[attribute]
+
+    def _around(self, node: cst.CSTNode, function: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        child, passes = node, False
+        for each in self._tree.ancestors(node):
+            # Defaults and decorators run outside of their function.
+            if isinstance(each, cst.Param) and each.default is child or isinstance(each, cst.Decorator):
+                passes = True
+            elif isinstance(each, _SCOPES):
+                if not passes and not isinstance(each, cst.ClassDef):
+                    yield each
+                passes = False
+            if each is function:
+                return
+            child = each
+
+    def _names(self, scope: cst.CSTNode) -> CountOf[str]:
+        if scope not in self._bound:
+            found: CountOf[str] = CountOf()
+            outside: set[str] = set()
+            self._collect(scope, scope, found, outside)
+            for name in outside:
+                del found[name]
+            self._bound[scope] = found
+        return self._bound[scope]
+
+    def _collect(self, node: cst.CSTNode, scope: cst.CSTNode, found: CountOf[str], outside: set[str]) -> None:
+        for child in self._tree.children(node):
+            if isinstance(child, cst.Param):
+                found[child.name.value] += 1
+            elif isinstance(child, (cst.AssignTarget, cst.For, cst.NamedExpr, cst.AnnAssign, cst.AugAssign)):
+                found.update(_targets(child.target))
+            elif isinstance(child, cst.CompFor) and not isinstance(scope, _WITHOUT_COMPREHENSIONS):
+                found.update(_targets(child.target))
+            elif isinstance(child, cst.ImportAlias):
+                found[child.evaluated_alias or child.evaluated_name.partition(".")[0]] += 1
+            elif isinstance(child, cst.AsName) and not isinstance(self._tree.parents.get(child), cst.ImportAlias):
+                found.update(_targets(child.name))
+            elif isinstance(child, cst.NameItem) and isinstance(child.name, cst.Name):
+                outside.add(child.name.value)
+            if isinstance(child, (cst.FunctionDef, cst.ClassDef)):
+                found[child.name.value] += 1
+            elif not isinstance(child, cst.Lambda) and not (isinstance(child, _COMPREHENSIONS) and child is not scope):
+                self._collect(child, scope, found, outside)
 
 
-def _stays(value: Value, depth: int = _DEPTH) -> bool:
-    """Whether a value is certainly no variable, and holds none."""
-    if depth == 0:
-        return False
-    if isinstance(value, Union):
-        return all(_stays(each, depth) for each in value.options)
-    if isinstance(value, Group):
-        return all(_stays(each, depth - 1) for each in value.items)
-    if isinstance(value, Mapping):
-        return all(_stays(each, depth - 1) for each in value.items.values())
-    if isinstance(value, (Const, Tensor, Function, Partial, Dataset, ModuleValue, Class)):
-        return True
-    if isinstance(value, External):
-        return is_constant(value.name)
-    if isinstance(value, Made):
-        return _is_made_constant(value.name)
-    # A layer of the tree: what its call reads is judged where it is called.
-    return isinstance(value, Instance)
+_ASSIGNS = (cst.AssignTarget, cst.AnnAssign, cst.AugAssign)
+_COMPREHENSIONS = (cst.GeneratorExp, cst.ListComp, cst.SetComp, cst.DictComp)
+_WITHOUT_COMPREHENSIONS = (cst.FunctionDef, cst.Lambda, cst.ClassDef, cst.Module)
+_SCOPES = (cst.FunctionDef, cst.Lambda, cst.ClassDef, *_COMPREHENSIONS)
 
 
-def _is_made_constant(name: str) -> bool:
-    """Whether what a call of this name returned is no variable: an array, a number, a table, a layer without weights."""
-    if name.startswith(LAYERS):
-        # What layers with state do is judged where they are called.
-        return holds(name) is not Holds.UNKNOWN
-    if name.startswith(TENSOR_LIBRARIES):
-        return is_constant(name)
-    return adds_no_operations(name)
+def _targets(target: cst.CSTNode) -> list[str]:
+    """The names that an assignment to a target binds."""
+    if isinstance(target, cst.Name):
+        return [target.value]
+    if isinstance(target, (cst.Tuple, cst.List)):
+        return [name for element in target.elements for name in _targets(element.value)]
+    return []

@@ -51,8 +51,9 @@ class HalfPrecisionOutput(Rule):
 
     ## Fix safety
 
-    Adding `dtype="float32"` is safe: weights, shapes and saved files stay the same. The results become float32
-    instead of float16, and training takes a different course where values were rounded before.
+    Never safe: with `dtype="float32"` the outputs, the loss and the gradients are float32, and the training takes
+    another course. A loss of your own that mixes them with float16 may raise. Weights, shapes and saved files stay
+    the same.
 
     ## References
 

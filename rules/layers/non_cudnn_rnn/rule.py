@@ -55,10 +55,12 @@ class NonCudnnRnn(Rule):
 
     ## Fix safety
 
-    `RNN(LSTMCell(units))` to `LSTM(units)` is safe: the weights and the function are the same. Removing
-    `recurrent_dropout` is unsafe, because it removes a regularizer from the model. There is no fix for a cell that was
-    created before and is passed by name, nor for activations and the other arguments. With cuDNN, Keras 3 requires
-    masks that are padded on the right, and raises otherwise.
+    Never safe. `RNN(LSTMCell(units))` becomes `LSTM(units)`, which computes the same function, but the kernels of
+    cuDNN round in another order. The layer and its weights also get other names: checkpoints and saved weights no
+    longer fit. Removing `recurrent_dropout` removes a regularizer from the model.
+
+    There is no fix for a cell that was created before and is passed by name, nor for activations and the other
+    arguments. With cuDNN, Keras 3 requires masks that are padded on the right, and raises otherwise.
 
     ## References
 

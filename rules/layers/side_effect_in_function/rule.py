@@ -76,9 +76,12 @@ class SideEffectInFunction(Rule):
 
     ## Fix safety
 
-    `print` becomes `tf.print`. Safe: it then prints in every step. There is no automatic fix where Python puts the
-    tensor into a text, because `tf.print` needs the tensor itself. Nor is there one for words, which would be printed
-    in every step, or for the other cases, because the repair changes results.
+    Never safe: `print` becomes `tf.print`, which writes to standard error instead of standard output, and in every
+    step instead of once. XLA compiles no `tf.print`.
+
+    There is no automatic fix where Python puts the tensor into a text, because `tf.print` needs the tensor itself.
+    Nor is there one for words, which would be printed in every step, or for the other cases, because the repair
+    changes results.
 
     ## References
 

@@ -58,10 +58,12 @@ class TimeDistributedDense(Rule):
 
     ## Fix safety
 
-    Removing the wrapper is safe: the weights, the results and the mask stay. It is unsafe for `Dropout`, which then
-    draws other numbers, and where the file loads weights or models, since the names of the weights change.
-    There is no fix for a layer that is created elsewhere and passed by name, a convolution or a model: no local edit is
-    enough.
+    Never safe. The sums over all time steps at once round in another order than those of each step. The layer and
+    its weights also get other names, by which checkpoints, losses and targets may find them. `Dropout` draws other
+    numbers, too.
+
+    There is no fix for a layer that is created elsewhere and passed by name, a convolution or a model: no local
+    edit is enough.
 
     ## References
 

@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Place, Rule, Severity, data, datasets_in, fixes, proofs, training
+from kerascheck.api import Applies, Place, Rule, Severity, data, datasets_in, fixes, training
 
 _VERY_OFTEN = 50
 
@@ -54,9 +54,13 @@ class DatasetMaterialised(Rule):
 
     ## Fix safety
 
-    Safe for `as_numpy_iterator()` in a call that Keras 3 refuses: the dataset has the same elements. Unsafe in Keras 2,
-    which then trains for all epochs, not only until the iterator ends. There is no fix for lists: `len(dataset)` raises
-    where the number is not known, and an array is trained on in batches of its own.
+    Safe for `as_numpy_iterator()` in a call that Keras 3 refuses, where nothing can catch the exception: the
+    program fails as it is. Unsafe in a `try`, a `with`, a thread, or a function whose callers or decorators are not
+    visible: the program may go on without the training. Unsafe in Keras 2, which takes the iterator and ends the
+    training with it.
+
+    There is no fix for lists: `len(dataset)` raises where the number is not known, and an array is trained on in
+    batches of its own.
 
     ## References
 
@@ -91,14 +95,7 @@ class DatasetMaterialised(Rule):
                 because="Keras 3 raises a ValueError for it." if refuses else "An iterator also ends after one epoch.",
                 severity=Severity.ERROR,
                 doubt=None if refuses else "How long the copies take depends on the batches.",
-                fix=fixes.drop_method(
-                    call.module,
-                    argument.value,
-                    "as_numpy_iterator",
-                    proofs.RAISES_NOW.unless(
-                        None if refuses else "Keras 2 takes the iterator, and ends the training with it"
-                    ),
-                ),
+                fix=fixes.pass_dataset(call, argument.value, "as_numpy_iterator", refuses),
             )
 
     def _given_as_array(self, module):

@@ -57,8 +57,12 @@ class FixedParallelism(Rule):
 
     ## Fix safety
 
-    Safe: the elements and their order stay the same. Unsafe where the function draws random
-    numbers, which may then fall to other elements, or not all of it is visible.
+    Safe where all of the function is visible and free of state: the elements and their order stay the same.
+
+    Unsafe where the function draws, reads a `tf.Variable` or a file, or takes an unknown value from outside.
+    Unsafe, too, where the order is given up already, and where unseen code gets the dataset. AUTOTUNE may run more
+    calls ahead than the number did. A generator that a `take` holds back, or a file that the training writes, keeps
+    the fix from being safe.
 
     ## References
 
@@ -73,7 +77,7 @@ class FixedParallelism(Rule):
     severity = Severity.INFO
     applies = Applies(graph_code=False)
     triggers = ("num_parallel_calls", "cpu_count")
-    proves = ("pure-function", "same-order", "runtime-does-it", "known-consumers")
+    proves = ("pure-function", "same-order", "runtime-does-it", "known-consumers", "unchanged-sources")
     loss_tolerance = 1e-6
 
     def check(self, module):

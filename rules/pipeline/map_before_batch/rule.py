@@ -54,12 +54,25 @@ class MapBeforeBatch(Rule):
 
     ## Fix safety
 
-    Safe: the two calls are swapped only when every operation of `f` is known to be element-wise, and only where
-    `batch` follows the map directly. The batches are the same, number for number. Elsewhere there is no fix, nor
-    where `f` takes entries by their names out of what another map or a generator made: those that it leaves may have
-    another shape in each element, which no batch can hold. That is an info. Unsafe with `one_hot` and with layers
-    that look words up: the shape of their batches is another one where `output_mode` is not integers, or where each
-    element is a list of one.
+    Safe where `f` does only arithmetic with numbers and other element-wise operations that round alike, on arrays
+    in memory, and `batch` follows directly. The batches are then the same, bit by bit.
+
+    Unsafe with
+
+    - `exp`, `log`, `sigmoid`, `tanh` and powers: the last bit may differ between a batch and one number;
+    - `one_hot` and layers that look words up, whose batches may have another shape;
+    - functions of images where the elements are not known to be images;
+    - elements that may be ragged, sparse or of several shapes;
+    - `tf.strings.to_number`, and a division of integers that may be by zero: the error would take its whole batch
+      with it;
+    - an array or a tensor that `f` takes from outside;
+    - a `tf.function` with a signature, and other decorators;
+    - names and other arguments of both calls, and calls in their arguments;
+    - another use of the dataset between both operations, such as `len(ds)`, `ds.element_spec` or a `skip`.
+
+    There is no fix where another operation stands between the two. Nor is there one where `f` takes entries by
+    their names out of what another map or a generator made: those that it leaves may have another shape in each
+    element, which no batch can hold. That is an info.
 
     ## References
 

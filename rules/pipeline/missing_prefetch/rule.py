@@ -58,9 +58,16 @@ class MissingPrefetch(Rule):
 
     ## Fix safety
 
-    Safe: a prefetch changes neither the elements nor their order. It holds a few more batches
-    in memory. There is no fix where the dataset also goes through further operations, which
-    would then follow the prefetch.
+    Safe where tf.data appends a prefetch by itself: another one changes nothing. Safe also where the dataset reads
+    arrays in memory only, and its functions are free of state. One of both is enough.
+
+    Unsafe elsewhere, because the dataset then runs ahead of the training: in a compiled loop, with automatic
+    rewrites switched off, or with an old TensorFlow. It would read a file, a generator or a `tf.Variable` before a
+    step changes it. Unsafe, too, where the program prints the dataset, a notebook shows it, or unseen code gets it:
+    its class changes.
+
+    The fix holds a few more batches in memory. There is no fix where the dataset also goes through further
+    operations, which would then follow the prefetch.
 
     ## References
 

@@ -60,10 +60,15 @@ class ParseSingleExample(Rule):
 
     ## Fix safety
 
-    Safe where `parse` consists of the one call, every feature is a `FixedLenFeature`, and the
-    batch follows the map directly: each column keeps its values and its shape. Unsafe where the
-    features may hold more than is visible. Elsewhere there is no fix: operations after the parsing
-    may rely on the shape of a single record.
+    Safe where `parse` does nothing but parse, every feature is a `FixedLenFeature`, the records come straight from
+    a `TFRecordDataset`, and the batch follows the map directly. Each column keeps its values and its shape.
+
+    Unsafe where `parse` does more with the record, has a decorator, or may be called from another module. Unsafe,
+    too, where the dataset between both operations is used elsewhere, where a call has a name, and where the options
+    switch the fusion of map and batch off: a record that cannot be parsed would then take its batch with it.
+
+    There is no fix where the features are not visible, or where operations follow the parsing: they may rely on the
+    shape of a single record.
 
     ## References
 
@@ -78,7 +83,7 @@ class ParseSingleExample(Rule):
     severity = Severity.WARNING
     applies = Applies(graph_code=False)
     triggers = ("parse_single_example", "parse_single_sequence_example")
-    proves = ("static-shape", "only-consumer", "plain-call", "known-consumers")
+    proves = ("batch-like-elements", "static-shape", "only-caller", "only-consumer", "plain-call", "known-consumers")
     loss_tolerance = 1e-6
 
     def check(self, module):

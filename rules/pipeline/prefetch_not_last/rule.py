@@ -54,8 +54,14 @@ class PrefetchNotLast(Rule):
 
     ## Fix safety
 
-    The same elements come in the same order. The existing call is moved, with its argument. Safe for `AUTOTUNE` and
-    for at most 16 elements; unsafe for others, which may count batches then and no longer examples: more memory.
+    The same elements come in the same order. The existing call is moved, with its argument.
+
+    Safe for `AUTOTUNE`, whose buffer the runtime bounds, and for a number of elements that no `batch` or `map`
+    makes larger. A fixed number would count batches afterwards, and take more memory.
+
+    The dataset then runs ahead of the training at its end. That is safe where tf.data does so by itself, or where
+    nothing that the dataset reads can change: one of both is enough. Unsafe, too, where the program prints the
+    dataset or unseen code gets it, because its class changes.
 
     ## References
 

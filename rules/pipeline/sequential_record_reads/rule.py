@@ -41,8 +41,8 @@ class SequentialRecordReads(Rule):
 
     ## Fix safety
 
-    Safe where a `shuffle` follows. Unsafe elsewhere: the records of the files are then mixed,
-    instead of file by file.
+    Never safe: the records of several files are then mixed, and a `shuffle` behind them shuffles another order.
+    Numbers from `enumerate` and windows of neighbours then belong to other records.
 
     ## References
 

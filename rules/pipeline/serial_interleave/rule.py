@@ -49,9 +49,16 @@ class SerialInterleave(Rule):
 
     ## Fix safety
 
-    Safe: with the same cycle and block length the records come in the same order. Unsafe where the function draws
-    random numbers, or not all of it is visible. The fix does not add `deterministic=False`, because that changes the
-    order from run to run. There is no fix for `flat_map`: an `interleave` returns the records in another order.
+    Unsafe where the function reads files or a generator, which is what this rule looks for. A parallel interleave
+    opens up to three times `cycle_length` files at once, long before it reads them (TensorFlow 2.21). A program
+    that writes its files while it trains would read old ones.
+
+    Otherwise the lines keep their order, but only with a literal `cycle_length`: without one the cycle is as long
+    as the machine has processors. A function that draws, `deterministic=False`, and options that are not visible
+    keep the fix from being safe as well.
+
+    The fix does not add `deterministic=False`, because that changes the order from run to run. There is no fix for
+    `flat_map`: an `interleave` returns the records in another order.
 
     ## References
 
@@ -66,7 +73,7 @@ class SerialInterleave(Rule):
     severity = Severity.INFO
     applies = Applies(graph_code=False)
     triggers = (".interleave(", ".flat_map(")
-    proves = ("pure-function", "same-order", "runtime-does-it", "known-consumers")
+    proves = ("pure-function", "same-order", "unchanged-sources", "known-consumers")
     loss_tolerance = 1e-6
 
     def check(self, module):

@@ -77,11 +77,20 @@ class SerialMap(Rule):
 
     ## Fix safety
 
-    The order of the elements is kept, so the fix is safe, except where `f` calls `tf.random`, `tf.image.random_*`,
-    `keras.random` or a layer such as `RandomFlip`: the draws are then handed out in another order, and the fix is
-    unsafe. So it is where not all that `f` does is visible. Where `f` changes state that outlives a call, such as a
-    counter in a `tf.Variable`, there is no fix: with parallel calls 1,018 of 4,000 elements got another number of
-    such a counter (TensorFlow 2.21, 2 CPU cores).
+    Safe where all of `f` is visible and free of state: parallel calls then give the same elements in the same
+    order.
+
+    Unsafe where `f` draws, reads a `tf.Variable` or a file, calls a model or a layer with weights, or looks up a
+    table that may change. A variable also counts where an object, a container, a default or a layer holds it. So
+    does an unknown value that `f` takes from outside. Unsafe, too, where the dataset or its options give up the
+    order, where the program prints the dataset, and where unseen code gets it: the class of the dataset changes.
+
+    Parallel calls read further ahead. That is safe where tf.data already runs ahead of the training, or where
+    nothing that the dataset reads can change: one of both is enough. A `take` or a `zip` behind the map keeps
+    tf.data from running ahead: a generator before the map would then give more elements than the `take` asks for.
+
+    There is no fix where `f` changes state that outlives a call, such as a counter in a `tf.Variable`: with
+    parallel calls 1,018 of 4,000 elements got another number of such a counter (TensorFlow 2.21, 2 CPU cores).
 
     ## References
 

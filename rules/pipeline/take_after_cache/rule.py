@@ -47,12 +47,17 @@ class TakeAfterCache(Rule):
 
     ## Fix safety
 
-    Safe: the take is put before the cache, or the cache behind a take of batches, and the same elements come out in the
-    same order. Unsafe with a file name: the file may hold a cache that an earlier run has completed; and where a map
-    between the two draws random numbers. There is no fix where a part of the chain is used elsewhere too.
+    Safe where the cache gets the same elements in the same order in each epoch: the take is put before the cache,
+    or the cache behind a take of batches.
 
-    Where other rules ask for another order of the same chain, one finding names the order that serves all, and has one
-    unsafe fix.
+    Unsafe where the elements may differ between epochs: a `shuffle`, random draws, a `tf.Variable`, a generator, a
+    file that the program may write, or datasets that are sampled. Today each epoch computes them anew; a complete
+    cache would repeat the first epoch. Unsafe with a file name, since the file may hold a cache that an earlier run
+    has completed. Unsafe, too, where something else uses the cached dataset, prints it, or is not visible. There is
+    no fix where two operations go on from a part of the chain.
+
+    Where other rules ask for another order of the same chain, one finding names the order that serves all, and has
+    one unsafe fix.
 
     ## References
 

@@ -83,10 +83,13 @@ class DebugLeftOn(Rule):
 
     ## Fix safety
 
-    Deleting the argument or the statement restores the default. It is safe for a step that compiles: the numbers agree
-    up to rounding. A model that only runs eagerly, because it calls NumPy or `.numpy()` in its step, fails after the
-    fix with the error that the switch was hiding. There is no fix where the program needs the switch, or where the
-    argument is not in the call itself.
+    Never safe. Deleting the argument or the statement restores the default, and a graph, and XLA, round in another
+    order than single operations. Random operations draw other numbers in a graph, and Python in the step runs once
+    instead of in each step. A check that is gone no longer raises the error that the program may wait for.
+
+    A model that only runs eagerly, because it calls NumPy or `.numpy()` in its step, fails after the fix with the
+    error that the switch was hiding. There is no fix where the program needs the switch, or where the argument is
+    not in the call itself.
 
     ## References
 
