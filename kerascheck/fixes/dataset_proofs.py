@@ -99,18 +99,23 @@ def line(module: SeenModule, node: cst.CSTNode) -> str:
 # --- what the function of an operation does --------------------------------------------------------
 
 
-def pure_function(stages: Sequence[Stage]) -> Proof:
-    """PURE_FUNCTION: the functions that some operations run touch nothing that others can change."""
-    return proofs.PURE_FUNCTION.unless(_first(map(_impurity, stages)))
+def pure_function(stages: Sequence[Stage], *, may_read: bool = False) -> Proof:
+    """PURE_FUNCTION: the functions that some operations run touch nothing that others can change.
+
+    Args:
+        may_read: files that they read do not count, since tf.data reads them at the same time by itself.
+    """
+    return proofs.PURE_FUNCTION.unless(_first(_impurity(stage, may_read) for stage in stages))
 
 
-def _impurity(stage: Stage) -> Objection:
+def _impurity(stage: Stage, may_read: bool = False) -> Objection:
+    """What the function of a stage shares with the rest of the program; ``may_read`` where files that it reads do not count."""
     facts = facts_of(stage)
     if facts is None:
         return None if stage.call is None or not _has_function(stage) else "its function is not visible"
     if (written := facts.written) is not None:
         return f"its function changes what outlives the call ({line(written.module, written.node)})"
-    found = _first(map(_state, facts.calls))
+    found = _first(_state(call) for call in facts.calls if not (may_read and call.name == READ_FILE))
     if found is None and not facts.known:
         found = "not all that its function does is visible"
     return found or _first(map(_captured, doubtful_captures(stage)))
@@ -231,10 +236,28 @@ def runs_ahead_anyway(module: Module, stage: Stage) -> Objection:
     if pipelines.rewrites(stage).no_prefetch:
         return "the options of the dataset switch prefetching off"
     # A loop in a tf.function iterates the dataset as it is.
+    return _compiled_consumer(module, stage) or _options_unknown(module, stage)
+
+
+def made_parallel_anyway(module: Module, op: Operation) -> Objection:
+    """Why tf.data does not make a map without state parallel by itself; None where it does, so that to write it changes nothing.
+
+    Source: ``map_parallelization``, see :mod:`kerascheck.knowledge.runtime`.
+    """
+    if op.name != "map" or op.inside is not None or op.parallelism is not None:
+        return "tf.data leaves this operation as it is"
+    if not module.runtime.parallelizes_stateless_maps:
+        return f"TensorFlow {module.runtime.tensorflow_version} makes no map parallel by itself"
+    if any(module.pipelines.rewrites(stage).maps_stay_serial for stage in op.stages):
+        return "the options of the dataset keep the map serial"
+    return _first(_compiled_consumer(module, stage) or _options_unknown(module, stage) for stage in op.stages)
+
+
+def _compiled_consumer(module: Module, stage: Stage) -> Objection:
     inside = next((sink for sink, _ in _consumers(module, stage) if sink.scope.traced_by() is not None), None)
-    if inside is not None:
-        return f"the loop of {line(inside.module, inside.node)} is compiled, where tf.data adds nothing by itself"
-    return _options_unknown(module, stage)
+    if inside is None:
+        return None
+    return f"the loop of {line(inside.module, inside.node)} is compiled, where tf.data adds nothing by itself"
 
 
 def _reached(module: Module, stage: Stage) -> list[Stage]:
@@ -291,18 +314,25 @@ def _use_of(module: Module, stage: Stage) -> Objection:
             return f"what uses the dataset after {line(sink.module, sink.node)} is not visible"
     if "unknown" in pipelines.roles(stage):
         return "what uses the dataset is not visible"
-    for call in module.run.calls:
-        if call.name in _SHOWS and any(
-            dataset.stage.identity is stage.identity
-            for value in call.arguments.values()
-            for dataset in datasets_in(value)
-        ):
-            return f"`{call.name.removeprefix('builtins.')}` looks at the dataset in {line(call.module, call.node)}"
-    reader = next(filter(_reads_class, stage.module.tree.parents), None)
+    call = module.once(_shown).get(stage.identity)
+    if call is not None:
+        return f"`{(call.name or '').removeprefix('builtins.')}` looks at the dataset in {line(call.module, call.node)}"
+    reader = stage.module.once(_class_reader)
     if reader is not None:
         return f"{line(stage.module, reader)} asks an object for its class"
     shown = next((node for node in _cell_outputs(module) if _may_show(module, node, stage)), None)
     return None if shown is None else f"the notebook shows it ({line(module, shown)})"
+
+
+def _shown(module: Module) -> dict[Stage, Call]:
+    """The datasets of which a function of Python shows the class, each with the first call that does."""
+    found: dict[Stage, Call] = {}
+    for call in module.run.calls:
+        if call.name in _SHOWS:
+            for value in call.arguments.values():
+                for dataset in datasets_in(value):
+                    found.setdefault(dataset.stage.identity, call)
+    return found
 
 
 def _cell_outputs(module: Module) -> Iterator[cst.BaseExpression]:
@@ -314,14 +344,11 @@ def _cell_outputs(module: Module) -> Iterator[cst.BaseExpression]:
 def _may_show(module: Module, output: cst.BaseExpression, stage: Stage) -> bool:
     """Whether an expression that a notebook shows may be the dataset of a stage, or hold it."""
     if isinstance(output, cst.Call):
-        own = (each for each in module.tree.ancestors(stage.node) if isinstance(each, cst.FunctionDef))
-        in_function = stage.module is not module or next(own, None) is not None
         results = [call.result for call in module.run.calls if call.node is output]
-        return (
-            output is stage.node
-            or any(each.stage.identity is stage.identity for result in results for each in datasets_in(result))
-            or in_function
-            and isinstance(output.func, cst.Name)
+        called = module.run.globals_of(module).get(output.func.value) if isinstance(output.func, cst.Name) else None
+        returned = (module.run.returned.get(each.node) for each in options_of(called) if isinstance(each, Function))
+        return output is stage.node or any(
+            each.stage.node is stage.node for result in (*results, *returned) for each in datasets_in(result)
         )
     statement = module.tree.statement(stage.node) if stage.module is module else output
     targets = (each.target for each in module.tree.descendants(statement) if isinstance(each, cst.AssignTarget))
@@ -333,8 +360,10 @@ def _may_show(module: Module, output: cst.BaseExpression, stage: Stage) -> bool:
     )
 
 
-def _reads_class(node: cst.CSTNode) -> bool:
-    return isinstance(node, cst.Attribute) and node.attr.value in _OF_CLASS
+def _class_reader(module: SeenModule) -> cst.CSTNode | None:
+    """The first place of a module that asks an object for its class, or for what made it."""
+    attributes = (node for node in module.tree.parents if isinstance(node, cst.Attribute))
+    return next((node for node in attributes if node.attr.value in _OF_CLASS), None)
 
 
 _OF_CLASS = frozenset("__class__ __repr__ __str__ __dict__ _input_dataset _inputs _variant_tensor _type_spec".split())

@@ -56,7 +56,9 @@ SAME_OBJECT = Obligation("same-object", "both names stand for one object, and no
 SAME_MEANING = Obligation("same-meaning", "each argument means the same for both functions, for this type of data")
 SAME_ORDER = Obligation("same-order", "the elements keep their order, on any number of processors")
 SAME_EVERY_EPOCH = Obligation("same-every-epoch", "the elements are the same in every epoch, in the same order")
-RUNTIME_DOES_IT = Obligation("runtime-does-it", "tf.data runs ahead of the training here by itself")
+RUNTIME_DOES_IT = Obligation(
+    "runtime-does-it", "tf.data makes this change, or runs ahead of the training here, by itself"
+)
 RAISES_NOW = Obligation("raises-now", "the code raises as it is, and nothing catches that")
 PURE_FUNCTION = Obligation(
     "pure-function",

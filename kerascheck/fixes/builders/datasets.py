@@ -7,7 +7,7 @@ import libcst as cst
 from kerascheck.finding import Fix
 from kerascheck.fixes import dataset_proofs
 from kerascheck.fixes.offer import offer
-from kerascheck.fixes.proofs import RAISES_NOW, SAME_ORDER
+from kerascheck.fixes.proofs import RAISES_NOW, RUNTIME_DOES_IT, SAME_ORDER
 from kerascheck.interpreter.values import (
     Call,
     Function,
@@ -51,18 +51,21 @@ def parallel_calls(module: Module, op: Operation) -> Fix | None:
     if op.facts.written is not None:
         return None
     ends = [end for stage in op.stages for end in dataset_proofs.ends_of(module, stage)]
+    anyway = dataset_proofs.made_parallel_anyway(module, op) is None
+    if anyway:
+        ahead = [RUNTIME_DOES_IT.unless(None)]
+    elif op.name == "interleave":
+        # It opens three times as many files as its cycle is long, long before they are read.
+        ahead = [dataset_proofs.unchanged_sources(module, op.stages)]
+    else:
+        ahead = dataset_proofs.ahead(module, ends, op.stages)
     return offer(
         f"Add num_parallel_calls={op.module.runtime.autotune}",
         lambda: _autotuned(op, "num_parallel_calls"),
         [
-            dataset_proofs.pure_function(op.stages),
+            dataset_proofs.pure_function(op.stages, may_read=anyway),
             dataset_proofs.same_order(module, op.stages),
-            # It opens three times as many files as its cycle is long, long before they are read.
-            *(
-                [dataset_proofs.unchanged_sources(module, op.stages)]
-                if op.name == "interleave"
-                else dataset_proofs.ahead(module, ends, op.stages)
-            ),
+            *ahead,
             dataset_proofs.known_consumers(module, op.stages),
         ],
     )
