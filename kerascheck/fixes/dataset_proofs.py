@@ -15,6 +15,7 @@ from kerascheck.fixes.proofs import Proof
 from kerascheck.fixes.temporaries import other_reader
 from kerascheck.interpreter.array_shapes import shape_of
 from kerascheck.interpreter.kinds import is_array
+from kerascheck.interpreter.module import Module as InterpretedModule
 from kerascheck.interpreter.values import (
     Call,
     Const,
@@ -324,7 +325,7 @@ def _use_of(module: Module, stage: Stage) -> Objection:
     return None if shown is None else f"the notebook shows it ({line(module, shown)})"
 
 
-def _shown(module: Module) -> dict[Stage, Call]:
+def _shown(module: InterpretedModule) -> dict[Stage, Call]:
     """The datasets of which a function of Python shows the class, each with the first call that does."""
     found: dict[Stage, Call] = {}
     for call in module.run.calls:

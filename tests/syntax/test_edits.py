@@ -814,7 +814,7 @@ SIN = "keras.ops.sin"
         ("import tensorflow as tf\nclass A:\n    tf = 1\n    def tf(self): pass", TF, "tf.data.AUTOTUNE", None),
         ("x = 1", TF, "tf.data.AUTOTUNE", "import tensorflow as tf"),
         ("def f():\n    import tensorflow as tf", TF, None, None),
-        ("import keras\ndef f():\n    import tensorflow as tf", TF, "tensorflow.data.AUTOTUNE", "import tensorflow"),
+        ("import keras\ndef f():\n    import tensorflow as tf", TF, None, None),
         ("if TYPE_CHECKING:\n    import tensorflow as tf", TF, "tensorflow.data.AUTOTUNE", "import tensorflow"),
         ("from . import tensorflow as tf", TF, "tensorflow.data.AUTOTUNE", "import tensorflow"),
         ("import torchfuse as tf", TF, "tensorflow.data.AUTOTUNE", "import tensorflow"),
@@ -902,7 +902,7 @@ LATE = "f()\nimport tensorflow as tf\n"
         ("def f():\n    import tensorflow as tf\nHERE", None),
         ("import tensorflow as tf\ndef f():\n    import tensorflow as tf\n    HERE", "tf.data.AUTOTUNE"),
         ("import tensorflow as tf\ndef f():\n    HERE\n    import tensorflow as tf", "tensorflow.data.AUTOTUNE"),
-        ("import keras\ndef f():\n    import tensorflow as tf\nHERE", "tensorflow.data.AUTOTUNE"),
+        ("import keras\ndef f():\n    import tensorflow as tf\nHERE", None),
         ("import tensorflow as tf\nclass A:\n    tf = 1\n    HERE", "tensorflow.data.AUTOTUNE"),
         ("import tensorflow as tf\nclass A:\n    tf = 1\n    def f(self): HERE", "tf.data.AUTOTUNE"),
         # Parts of the library, and stars.

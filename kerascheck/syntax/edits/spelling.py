@@ -227,10 +227,11 @@ class _Place:
             raise CannotEdit("a later import may bind the name")
         if _lists_names(self._tree, self._analysis):
             raise CannotEdit("the program lists its names")
-        family = _FAMILY if root in _FAMILY else frozenset({root})
-        imported = [each for each, library in self.bindings.at_run_time.items() if library in family]
-        if imported and not any(self._is_in_block(each, end) for each in imported):
-            raise CannotEdit(f"the program imports {root} later, or not always")
+        # Keras imports TensorFlow, but on another backend it does not: a program that imports the library itself has its reasons.
+        for family in ({root}, _FAMILY if root in _FAMILY else {root}):
+            imported = [each for each, library in self.bindings.at_run_time.items() if library in family]
+            if imported and not any(self._is_in_block(each, end) for each in imported):
+                raise CannotEdit(f"the program imports {root} later, or not always")
 
     def _is_in_block(self, statement: cst.CSTNode, end: int) -> bool:
         """Whether the import block always runs an import."""
