@@ -109,7 +109,7 @@ def problems(program, code, folder):
     for name, text in program.files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(_notebook(unmarked(text)) if name.endswith(".ipynb") else unmarked(text), encoding="utf-8")
+        path.write_text(notebook(unmarked(text)) if name.endswith(".ipynb") else unmarked(text), encoding="utf-8")
     # No file is looked for above.
     (folder / ".git").mkdir()
     settings = [] if "pyproject.toml" in program.files else ["--isolated"]
@@ -124,7 +124,7 @@ def problems(program, code, folder):
     return told
 
 
-def _notebook(script):
+def notebook(script):
     empty = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
     cells = [{**empty, "source": source.rstrip("\n")} for source in _cells(script)]
     return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})

@@ -1,0 +1,150 @@
+"""The programs of all rooms, and what kerascheck finds in them: many programs are linted in one run."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import os
+import shutil
+import symtable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cases import notebook, read_cases
+from marks import unmarked
+
+from kerascheck import engine
+from kerascheck.config import Configuration, overrides_from
+from kerascheck.finding import FileError, Finding
+from kerascheck.registry import Room, rooms
+from kerascheck.rule import RequirementsRule
+from kerascheck.source.discovery import discover
+
+ATTACK = "Attack: "
+"""How the heading of a case begins that shows where the rule has no safe fix."""
+_EXAMPLES = ("slow", "fast", "quiet")
+_PREDEFINED = frozenset({*dir(builtins), "__file__", "__name__", "__doc__"})
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program of a room, without marks.
+
+    Attributes:
+        room: the code of the rule whose room it is.
+        name: for people: "serial_map/slow.py", or "serial_map/cases.md:12".
+        files: texts by path.
+        heading: of the case; empty for the examples.
+    """
+
+    room: str
+    name: str
+    files: Mapping[str, str]
+    heading: str = ""
+
+    @property
+    def main(self) -> str | None:
+        """The path of the file that runs as a script; None where that is not known."""
+        scripts = [path for path in self.files if path.endswith(".py")]
+        return "train.py" if "train.py" in self.files else scripts[0] if len(scripts) == 1 else None
+
+    @property
+    def is_attack(self) -> bool:
+        return self.heading.startswith(ATTACK)
+
+    def write(self, folder: Path) -> None:
+        """Write the files into a folder that is a project of its own."""
+        # No configuration, and no module, is looked for above.
+        (folder / ".git").mkdir(parents=True)
+        for path, text in self.files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            content = notebook(text) if path.endswith(".ipynb") else text
+            (folder / path).write_bytes(content.encode())
+
+
+def programs_of_rooms() -> list[Program]:
+    """Every example and every case, sorted by the code of its rule."""
+    return [program for room in rooms() for program in (*_examples(room), *_cases(room))]
+
+
+def _examples(room: Room) -> Iterable[Program]:
+    if room.kind is RequirementsRule:
+        for name in _EXAMPLES:
+            folder = room.folder / name
+            paths = sorted(path for path in folder.rglob("*") if path.is_file())
+            files = {str(path.relative_to(folder)): unmarked(path.read_text("utf-8")) for path in paths}
+            yield Program(room.code, f"{room.folder.name}/{name}", files)
+        return
+    for path in sorted(room.folder.glob("*.py")):
+        if path.name.startswith(_EXAMPLES):
+            yield Program(
+                room.code, f"{room.folder.name}/{path.name}", {path.name: unmarked(path.read_bytes().decode())}
+            )
+
+
+def _cases(room: Room) -> Iterable[Program]:
+    path = room.folder / "cases.md"
+    for case in read_cases(path) if path.is_file() else ():
+        for each in case.programs:
+            files = {name: unmarked(text) for name, text in each.files.items()}
+            yield Program(room.code, f"{room.folder.name}/cases.md:{each.line}", files, case.heading)
+
+
+def lint(programs: Sequence[Program], folder: Path) -> tuple[list[list[Finding]], list[list[FileError]]]:
+    """The findings and the errors of each program, by all rules, in one run.
+
+    Args:
+        folder: an empty one, for the files of all programs.
+    """
+    for number, program in enumerate(programs):
+        program.write(folder / f"p{number}")
+    configuration = Configuration(overrides_from({"select": ["ALL"], "pedantic": True, "include_tests": True}))
+    outcome = engine.lint(discover([str(folder)], configuration).files, configuration, jobs=1)
+    findings: list[list[Finding]] = [[] for _ in programs]
+    errors: list[list[FileError]] = [[] for _ in programs]
+    for finding in outcome.findings:
+        findings[_number(finding.location.path, folder)].append(finding)
+    for error in outcome.errors:
+        errors[_number(error.location.path, folder)].append(error)
+    return findings, errors
+
+
+def _number(path: str, folder: Path) -> int:
+    return int(Path(os.path.abspath(path)).relative_to(folder).parts[0][1:])
+
+
+def undefined_names(text: str) -> set[str]:
+    """The names that a module reads from its globals and never binds; empty after ``from m import *``.
+
+    Raises:
+        SyntaxError: it does not parse.
+    """
+    if any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in ast.walk(ast.parse(text))):
+        return set()
+    top = symtable.symtable(text, "program", "exec")
+    tables, bound, read = [top], set(_PREDEFINED), set()
+    for table in tables:
+        tables += table.get_children()
+        for symbol in table.get_symbols():
+            name, is_global = symbol.get_name(), table is top or symbol.is_global()
+            if is_global and (symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace()):
+                bound.add(name)
+            if is_global and symbol.is_referenced():
+                read.add(name)
+    return read - bound
+
+
+def is_complete(program: Program) -> bool:
+    """Whether a program consists of scripts that bind every name that they read."""
+    try:
+        return program.main is not None and not any(
+            undefined_names(text) for path, text in program.files.items() if path.endswith(".py")
+        )
+    except SyntaxError:
+        return False
+
+
+def copy(folder: Path, to: Path) -> Path:
+    """A copy of a program's folder, without what makes it a project."""
+    return Path(shutil.copytree(folder, to, ignore=shutil.ignore_patterns(".git", "__pycache__")))
