@@ -425,7 +425,16 @@ def spaced(text: str) -> Files:
     return {SCRIPT: Text("\r\n".join(inserted), script(text)[SCRIPT].origins)}
 
 
-OF_TREES: tuple[Mutation, ...] = (renamed, aliased, in_main, in_guard, with_helpers, as_notebook, annotated, with_unused)
+OF_TREES: tuple[Mutation, ...] = (
+    renamed,
+    aliased,
+    in_main,
+    in_guard,
+    with_helpers,
+    as_notebook,
+    annotated,
+    with_unused,
+)
 """Those that compare with the reformatted program, since they reformat it."""
 OF_TEXTS: tuple[Mutation, ...] = (reformatted, one_argument_a_line, spaced)
 """Those that compare with the program as it is."""

@@ -369,8 +369,12 @@ class Module:
 
     def is_cell_output(self, node: cst.CSTNode) -> bool:
         """Whether a notebook shows the value of this expression because it ends a cell."""
-        cells = getattr(self.source, "cells", None)
-        if not cells:
+        if not getattr(self.source, "cells", None):
+            return False
+        around = list(self.tree.ancestors(node))
+        statement = next((each for each in around if isinstance(each, cst.BaseSmallStatement)), None)
+        # Only an expression that is a statement of the cell itself is shown: no assignment, and nothing in a block.
+        if not isinstance(statement, cst.Expr) or any(isinstance(each, cst.BaseCompoundStatement) for each in around):
             return False
         end = self.range_of(node)[1]
         here = self.source.locate(end - 1, end).cell

@@ -10,6 +10,7 @@ from typing import TypeVar
 import libcst as cst
 
 from kerascheck.interpreter.values import Class, Const, SeenModule
+from kerascheck.syntax.written import assignment
 
 _DERIVATIVES = frozenset({"gradient", "jacobian", "batch_jacobian"})
 SINGLETONS = {"True": Const(True), "False": Const(False), "None": Const(None)}
@@ -111,12 +112,8 @@ def differentiated(module: SeenModule, node: cst.FunctionDef | cst.Lambda | cst.
                 else {dotted_name(target)}
             )
     for call, function in calls:
-        holder = module.tree.parents.get(call)
-        if (
-            function.attr.value in _SCALES
-            and isinstance(holder, cst.Assign)
-            and dotted_name(holder.targets[0].target) in found
-        ):
+        assigned = assignment(module.tree.parents.get(call))
+        if function.attr.value in _SCALES and assigned is not None and dotted_name(assigned.targets[0]) in found:
             found.add(dotted_name(call.args[0].value))
     return found
 

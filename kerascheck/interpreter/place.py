@@ -9,7 +9,7 @@ import libcst as cst
 from kerascheck.interpreter.values import Call, Class, Function, Made, Scope, SeenModule, Stage, Value
 from kerascheck.syntax.conditions import written_conditions
 from kerascheck.syntax.tree import Tree
-from kerascheck.syntax.written import asks_for_version, is_no_read
+from kerascheck.syntax.written import asks_for_version, assigned_name, is_no_read
 
 
 class Place:
@@ -56,14 +56,10 @@ def is_left_unused(call: Call) -> bool:
     holder = parents.get(call.node)
     while isinstance(holder, (cst.Element, cst.List, cst.Tuple)):
         holder = parents.get(holder)
-    if isinstance(holder, cst.Assign) and len(holder.targets) == 1 and isinstance(holder.targets[0].target, cst.Name):
-        name = holder.targets[0].target
+    name = assigned_name(holder)
+    if name is not None:
         return not any(
-            type(node) is cst.Name
-            and node.value == name.value
-            and node is not name
-            and not is_no_read(parents[node], node)
-            for node in parents
+            type(node) is cst.Name and node.value == name and not is_no_read(parents[node], node) for node in parents
         )
     return isinstance(holder, cst.Expr)
 

@@ -63,7 +63,7 @@ from kerascheck.knowledge.datasets import OPTIONS
 from kerascheck.knowledge.python import ENDS_THE_PROGRAM, METHOD_KINDS, item_of
 from kerascheck.syntax.names import canonical
 from kerascheck.syntax.tree import Tree, alike
-from kerascheck.syntax.written import written_trips
+from kerascheck.syntax.written import assignment, is_target, written_trips
 
 _DEBUGGING = re.compile(r"debug", re.I)
 Given = TypeVar("Given")
@@ -160,7 +160,7 @@ class Statements(Machine):
             if isinstance(node, cst.Attribute) and alike(node, target):
                 home = next((outer for outer in tree.ancestors(node) if isinstance(outer, cst.FunctionDef)), None)
                 written.setdefault(home, set()).add(
-                    isinstance(tree.parents[node], (cst.AssignTarget, cst.Element, cst.AugAssign))
+                    is_target(tree.parents[node], node) or isinstance(tree.parents[node], (cst.Element, cst.AugAssign))
                 )
         return not all(kinds == {True, False} for kinds in written.values()) or not written
 
@@ -957,8 +957,9 @@ def _argument_of_len(expression: cst.BaseExpression) -> cst.BaseExpression | Non
 
 def _is_set_anew(counted: cst.BaseExpression, body: cst.CSTNode) -> bool:
     """Whether a statement assigns to the number, or the list, of which a test speaks, as in ``if better: wait = 0``."""
-    if isinstance(body, cst.Assign):
-        names = [target.target.value for target in body.targets if isinstance(target.target, cst.Name)]
+    assigned = assignment(body)
+    if assigned is not None:
+        names = [target.value for target in assigned.targets if isinstance(target, cst.Name)]
         held = counted.args[0].value if isinstance(counted, cst.Call) else counted
         return isinstance(held, cst.Name) and held.value in names
     return not isinstance(body, (cst.BaseExpression, cst.FunctionDef, cst.ClassDef)) and any(

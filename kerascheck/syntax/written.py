@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import libcst as cst
 
@@ -73,17 +74,46 @@ def _at_most(number: cst.BaseExpression) -> int | None:
     return None
 
 
-def unread_assignments(tree: Tree, beside: Iterable[cst.CSTNode]) -> list[cst.Assign]:
+class Assignment(NamedTuple):
+    """The targets and the value of a statement that binds them, with an annotation or without."""
+
+    targets: tuple[cst.BaseExpression, ...]
+    value: cst.BaseExpression
+
+
+def assignment(node: cst.CSTNode | None) -> Assignment | None:
+    """The assignment ``a = b = value`` or ``a: int = value``; None for any other node, such as the declaration ``a: int``."""
+    if isinstance(node, cst.Assign):
+        return Assignment(tuple(each.target for each in node.targets), node.value)
+    if isinstance(node, cst.AnnAssign) and node.value is not None:
+        return Assignment((node.target,), node.value)
+    return None
+
+
+def is_target(holder: cst.CSTNode | None, node: cst.CSTNode) -> bool:
+    """Whether ``holder``, the parent of a node, gives it a value by an assignment."""
+    return isinstance(holder, cst.AssignTarget) or isinstance(holder, cst.AnnAssign) and holder.target is node
+
+
+def assigned_name(node: cst.CSTNode | None) -> str | None:
+    """The name that an assignment binds, where it binds this one only."""
+    found = assignment(node)
+    if found is None or len(found.targets) != 1 or not isinstance(found.targets[0], cst.Name):
+        return None
+    return found.targets[0].value
+
+
+def unread_assignments(tree: Tree, beside: Iterable[cst.CSTNode]) -> list[cst.CSTNode]:
     """The assignments to single names that nothing reads, but for other such assignments and what stands in the nodes ``beside``."""
     reads: dict[str, list[cst.Name]] = {}
-    written: list[tuple[str, cst.Assign]] = []
+    written: list[tuple[str, cst.CSTNode]] = []
     for node in tree.parents:
         if type(node) is cst.Name and not is_no_read(tree.parents[node], node):
             reads.setdefault(node.value, []).append(node)
-        elif isinstance(node, cst.Assign) and len(node.targets) == 1 and isinstance(node.targets[0].target, cst.Name):
-            written.append((node.targets[0].target.value, node))
+        elif (name := assigned_name(node)) is not None:
+            written.append((name, node))
     aside, before = {id(node) for node in beside}, -1
-    found: list[cst.Assign] = []
+    found: list[cst.CSTNode] = []
     while len(found) != before:
         before = len(found)
         for name, node in written:
@@ -98,7 +128,7 @@ def unread_assignments(tree: Tree, beside: Iterable[cst.CSTNode]) -> list[cst.As
 def is_no_read(holder: cst.CSTNode | None, name: cst.Name) -> bool:
     """Whether a name stands for an attribute or an argument, or for a variable that gets a value."""
     return (
-        isinstance(holder, cst.AssignTarget)
+        is_target(holder, name)
         or isinstance(holder, cst.Attribute)
         and holder.attr is name
         or isinstance(holder, cst.Arg)

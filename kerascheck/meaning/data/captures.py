@@ -41,6 +41,7 @@ from kerascheck.knowledge.layers import LAYERS, Holds, holds
 from kerascheck.knowledge.python import BUILTINS
 from kerascheck.knowledge.stateless import is_constant, is_constant_result, is_stateless
 from kerascheck.syntax.tree import Tree
+from kerascheck.syntax.written import is_target
 
 _DEPTH = 6
 """Containers within containers that are searched."""
@@ -301,8 +302,8 @@ def _is_read(tree: Tree, node: cst.Name) -> bool:
         return parent.default is node
     if isinstance(parent, (cst.FunctionDef, cst.ClassDef, cst.NamedExpr, cst.CompFor, cst.For)):
         return getattr(parent, "name", None) is not node and getattr(parent, "target", None) is not node
-    return not isinstance(
-        parent, (cst.AssignTarget, cst.Annotation, cst.NameItem, cst.AsName, cst.ImportAlias, cst.ImportFrom)
+    return not is_target(parent, node) and not isinstance(
+        parent, (cst.Annotation, cst.NameItem, cst.AsName, cst.ImportAlias, cst.ImportFrom)
     )
 
 

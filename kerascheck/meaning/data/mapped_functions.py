@@ -72,7 +72,7 @@ from kerascheck.knowledge.namespaces import (
 from kerascheck.knowledge.python import DRAWS, FILE_OPENERS, KEEPERS, OF_VALUES, SAME_EACH_TIME
 from kerascheck.knowledge.symbols import State, Trait, Writes
 from kerascheck.meaning.data.array_origins import reads_file
-from kerascheck.syntax.written import last_name
+from kerascheck.syntax.written import is_target, last_name
 
 _TRIVIAL = having(Trait.RESHAPES | Trait.RETYPES)
 _ELEMENTWISE = having(Trait.EACH_ALONE) | {f"{name}.__call__" for name in LOOKUP_LAYERS | {RESCALING}}
@@ -465,12 +465,15 @@ def _keeps(module: SeenModule, function: cst.FunctionDef) -> bool:
         node.value
         for node in nodes
         if isinstance(node, cst.Name)
-        and isinstance(module.tree.parents.get(node), (cst.AssignTarget, cst.Element, cst.AsName, cst.For))
+        and (
+            is_target(module.tree.parents.get(node), node)
+            or isinstance(module.tree.parents.get(node), (cst.Element, cst.AsName, cst.For))
+        )
     }
     stored = [
         node.target.value
         for node in nodes
-        if isinstance(node, cst.AssignTarget) and isinstance(node.target, cst.Subscript)
+        if isinstance(node, (cst.AssignTarget, cst.AnnAssign)) and isinstance(node.target, cst.Subscript)
     ]
     return any(
         isinstance(owner, cst.Attribute) or isinstance(owner, cst.Name) and owner.value not in own for owner in stored

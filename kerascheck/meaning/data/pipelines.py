@@ -33,7 +33,14 @@ from kerascheck.meaning.data.stages import COMBINING, INSPECTED_ELEMENTS, gives_
 from kerascheck.meaning.program.loops import makes_few_steps
 from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.conditions import written_conditions
-from kerascheck.syntax.written import asks_for_held_out, is_beside_training, last_name, names_held_out, names_training
+from kerascheck.syntax.written import (
+    asks_for_held_out,
+    assignment,
+    is_beside_training,
+    last_name,
+    names_held_out,
+    names_training,
+)
 
 _MEASURING = re.compile(r"\bmetrics\.\w+$|\b(?:FactorizedTopK|index|index_from_dataset)$")
 
@@ -185,7 +192,8 @@ def _named(stage: Stage, says: Callable[[str], bool]) -> bool:
     for ancestor in stage.module.tree.ancestors(stage.node):
         if isinstance(ancestor, (cst.FunctionDef, cst.ClassDef)) and says(ancestor.name.value):
             return True
-        if isinstance(ancestor, cst.Assign) and any(says(last_name(target.target)) for target in ancestor.targets):
+        assigned = assignment(ancestor)
+        if assigned is not None and any(says(last_name(target)) for target in assigned.targets):
             return True
     return False
 
@@ -286,8 +294,8 @@ class Pipelines:
 
     def _is_overwritten(self, stage: Stage) -> bool:
         """Whether a module gave a dataset a name that stands for something else when the module ends."""
-        line = stage.module.tree.parents.get(stage.node)
-        if not isinstance(line, cst.Assign) or not all(isinstance(target.target, cst.Name) for target in line.targets):
+        assigned = assignment(stage.module.tree.parents.get(stage.node))
+        if assigned is None or not all(isinstance(target, cst.Name) for target in assigned.targets):
             return False
         left = self._run.globals_of(stage.module).values()
         return not any(dataset.stage.identity is stage.identity for value in left for dataset in datasets_in(value))
@@ -548,8 +556,8 @@ class Pipelines:
 
 def _is_left_in_attribute(stage: Stage) -> bool:
     """``self.dataset = ds.batch(32)``"""
-    line = stage.module.tree.parents.get(stage.node)
-    return isinstance(line, cst.Assign) and any(isinstance(target.target, cst.Attribute) for target in line.targets)
+    assigned = assignment(stage.module.tree.parents.get(stage.node))
+    return assigned is not None and any(isinstance(target, cst.Attribute) for target in assigned.targets)
 
 
 def _builds_vocabulary(node: cst.CSTNode) -> bool:

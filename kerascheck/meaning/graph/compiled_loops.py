@@ -38,7 +38,7 @@ from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.program.loops import SHORT_LOOP, loop_that_changes, most_iterations
 from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.tree import Tree, alike
-from kerascheck.syntax.written import last_name
+from kerascheck.syntax.written import assignment, last_name
 
 FEW_TRACES = 10
 """So many traces are nobody's problem: the loop is over configurations, devices or layers."""
@@ -115,8 +115,8 @@ def _is_call_of(entry: Call, made: Compilation) -> bool:
 
 def _is_kept(made: Compilation) -> bool:
     """Whether the result may outlive the turn: stored in an attribute or item, or remembered by a cache around its maker."""
-    assign = made.module.tree.parents.get(made.node)
-    if isinstance(assign, cst.Assign) and not all(isinstance(target.target, cst.Name) for target in assign.targets):
+    assigned = assignment(made.module.tree.parents.get(made.node))
+    if assigned is not None and not all(isinstance(target, cst.Name) for target in assigned.targets):
         return True
     for frame in made.scope.frames():
         node = frame.function.node if frame.function is not None else None
@@ -409,19 +409,19 @@ def _growing(module: Module, expression: cst.BaseExpression, loop: Scope) -> Cal
         return None
     tree = loop.module.tree
     setting = [
-        node
+        node.target
         for node in tree.descendants(loop.node)
-        if isinstance(node, cst.AssignTarget)
+        if isinstance(node, (cst.AssignTarget, cst.AnnAssign))
         and isinstance(node.target, cst.Name)
         and node.target.value == expression.value
     ]
     for call in module.once(Pipelines).calls_in(loop):
-        assign = tree.parents.get(call.node) if call.module is loop.module else None
+        assigned = assignment(tree.parents.get(call.node)) if call.module is loop.module else None
         if (
             call.name not in _JOINING
-            or not isinstance(assign, cst.Assign)
+            or assigned is None
             or len(setting) != 1
-            or setting[0] not in assign.targets
+            or setting[0] not in assigned.targets
             or any(call.scope.conditions(within=loop))
         ):
             continue
@@ -565,8 +565,8 @@ def _sets_back(branch: Scope, loop: Scope) -> bool:
     )
     body = branch.node.body if isinstance(branch.node, cst.If) else None
     return counted and any(
-        isinstance(node, cst.Assign)
-        and alike(node.targets[0].target, test.left)
-        and isinstance(node.value, cst.Integer)
+        (assigned := assignment(node)) is not None
+        and alike(assigned.targets[0], test.left)
+        and isinstance(assigned.value, cst.Integer)
         for node in (tree.descendants(body) if body is not None else ())
     )

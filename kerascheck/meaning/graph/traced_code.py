@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
@@ -56,7 +56,7 @@ from kerascheck.meaning.program.program import Program
 from kerascheck.meaning.program.tapes import tapes_of
 from kerascheck.syntax.conditions import CONDITIONS, written_conditions
 from kerascheck.syntax.tree import Tree, alike
-from kerascheck.syntax.written import is_beside_training
+from kerascheck.syntax.written import assignment, is_beside_training, is_target
 
 COMPILERS = frozenset({"call", "train_step", "test_step", "predict_step", "loss", "metric", "Lambda", "tf.function"})
 """What compiles code: a method or function that Keras traces, or ``tf.function``."""
@@ -185,7 +185,7 @@ def _is_left_by_itself(branch: Scope) -> bool:
         if isinstance(node, (cst.Name, cst.Attribute))
     }
     return any(
-        isinstance(node, (cst.AssignTarget, cst.AugAssign)) and tree.code_of(node.target) in asked
+        isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign)) and tree.code_of(node.target) in asked
         for node in tree.descendants(branch.node.body)
     )
 
@@ -628,9 +628,7 @@ def keeps_in_trace(module: Module, call: Call) -> bool:
     reading = (
         node
         for node in tree.descendants(around)
-        if isinstance(node, cst.Attribute)
-        and alike(node, target)
-        and not isinstance(tree.parents[node], cst.AssignTarget)
+        if isinstance(node, cst.Attribute) and alike(node, target) and not is_target(tree.parents[node], node)
     )
     readers = {
         next((outer for outer in tree.ancestors(node) if isinstance(outer, cst.FunctionDef)), None) for node in reading
@@ -657,7 +655,8 @@ def _starts_over(call: Call) -> bool:
             around = {node, *tree.ancestors(node)}
             for statement in takewhile(lambda statement: statement not in around, frame.function.node.body.body):
                 small = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else None
-                if isinstance(small, cst.Assign) and any(alike(target.target, call.node) for target in small.targets):
+                assigned = assignment(small)
+                if assigned is not None and any(alike(target, call.node) for target in assigned.targets):
                     return True
         if frame.traced:
             break
@@ -976,13 +975,19 @@ def _changed_numbers(module: Module, declared: dict[cst.CSTNode, set[str]]) -> d
     changed: dict[str, cst.CSTNode] = {}
     other: set[str] = set()
     for node in tree.parents:
-        if not isinstance(node, (cst.Assign, cst.AugAssign)):
+        assigned = assignment(node)
+        if isinstance(node, cst.AugAssign):
+            targets: Sequence[cst.BaseExpression] = (node.target,)
+            value = node.value
+        elif assigned is not None:
+            targets, value = assigned
+        else:
             continue
         around = _function_around(tree, node)
-        for target in [each.target for each in node.targets] if isinstance(node, cst.Assign) else [node.target]:
+        for target in targets:
             if not isinstance(target, cst.Name) or around is not None and target.value not in declared.get(around, ()):
                 continue
-            number = isinstance(node, cst.AugAssign) or isinstance(node.value, (cst.BaseNumber, cst.BinaryOperation))
+            number = isinstance(node, cst.AugAssign) or isinstance(value, (cst.BaseNumber, cst.BinaryOperation))
             moving = (
                 isinstance(node, cst.AugAssign)
                 or around is not None

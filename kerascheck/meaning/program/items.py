@@ -8,6 +8,7 @@ import libcst as cst
 
 from kerascheck.interpreter.values import Scope
 from kerascheck.syntax.tree import Tree, alike
+from kerascheck.syntax.written import assignment
 
 
 def is_slice_by_iteration(data: cst.BaseExpression, loop: Scope) -> bool:
@@ -67,8 +68,9 @@ def is_one_item(tree: Tree, node: cst.BaseExpression, loop: Scope | None = None)
 def _assigned(loop: Scope) -> Iterator[tuple[cst.CSTNode, cst.BaseExpression]]:
     """Targets and values of the assignments in a loop, those of tuples one by one."""
     for node in loop.module.tree.descendants(loop.node):
-        if isinstance(node, cst.Assign):
-            target, value = node.targets[0].target, node.value
+        assigned = assignment(node)
+        if assigned is not None:
+            target, value = assigned.targets[0], assigned.value
             if (
                 isinstance(target, cst.Tuple)
                 and isinstance(value, cst.Tuple)

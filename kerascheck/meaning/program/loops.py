@@ -9,6 +9,7 @@ import libcst as cst
 from kerascheck.interpreter.nodes import remembered
 from kerascheck.interpreter.values import Call, Function, Scope, SeenModule, constant
 from kerascheck.syntax.tree import Tree
+from kerascheck.syntax.written import assignment
 
 SHORT_LOOP = 100
 """A loop of at most so many turns in total is not worth compiling for: tracing takes about as long."""
@@ -88,9 +89,10 @@ def _assigned(module: SeenModule, function: Definition) -> dict[str, set[str]]:
     tree = module.tree
     assigned: dict[str, set[str]] = {}
     for node in tree.descendants(function.body):
-        if isinstance(node, cst.Assign):
-            for name in set[str]().union(*(_target_names(tree, target.target) for target in node.targets)):
-                assigned.setdefault(name, set()).update(_variables(tree, node.value))
+        found = assignment(node)
+        if found is not None:
+            for name in set[str]().union(*(_target_names(tree, target) for target in found.targets)):
+                assigned.setdefault(name, set()).update(_variables(tree, found.value))
     return assigned
 
 
@@ -124,11 +126,9 @@ def bound_in(module: SeenModule, node: cst.CSTNode) -> set[str]:
     if isinstance(node, cst.For):
         bound |= _target_names(tree, node.target)
     for inner in tree.descendants(node.body) if isinstance(node, (cst.For, cst.While)) else ():
-        if isinstance(inner, cst.AssignTarget) and isinstance(inner.target, cst.Subscript):
+        if isinstance(inner, (cst.AssignTarget, cst.AnnAssign)) and isinstance(inner.target, cst.Subscript):
             bound |= _target_names(tree, inner.target.value)
-        elif isinstance(inner, (cst.AssignTarget, cst.For)):
-            bound |= _target_names(tree, inner.target)
-        elif isinstance(inner, cst.AugAssign):
+        elif isinstance(inner, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For)):
             bound |= _target_names(tree, inner.target)
         elif (
             isinstance(inner, cst.Call)
@@ -155,10 +155,9 @@ def feeds_back(loop: Scope, call: cst.Call) -> bool:
         if statement in around:
             break
         for node in statement.body if isinstance(statement, cst.SimpleStatementLine) else ():
-            if isinstance(node, cst.Assign) and all(
-                isinstance(each.target, (cst.Name, cst.Tuple)) for each in node.targets
-            ):
-                fresh |= set().union(*(_written(tree, each.target) for each in node.targets)) - _read(tree, node.value)
+            assigned = assignment(node)
+            if assigned is not None and all(isinstance(each, (cst.Name, cst.Tuple)) for each in assigned.targets):
+                fresh |= set().union(*(_written(tree, each) for each in assigned.targets)) - _read(tree, assigned.value)
     last = next((at for at, (_, _, value) in enumerate(flows) if value in around), len(flows))
     given = set().union(*(_read(tree, argument.value) for argument in call.args))
     needed = _reached(
@@ -171,16 +170,15 @@ def feeds_back(loop: Scope, call: cst.Call) -> bool:
 def _flows(tree: Tree, body: cst.CSTNode) -> Iterator[tuple[set[str], set[str], cst.CSTNode]]:
     """Names that a piece of code gives a value, with those that the value comes from, and the value."""
     for node in tree.descendants(body):
-        if isinstance(node, cst.Assign):
-            places = [
-                index for each in node.targets if isinstance(each.target, cst.Subscript) for index in each.target.slice
-            ]
+        assigned = assignment(node)
+        if assigned is not None:
+            places = [index for each in assigned.targets if isinstance(each, cst.Subscript) for index in each.slice]
             yield (
-                set().union(*(_written(tree, each.target) for each in node.targets)),
-                set().union(*(_read(tree, each) for each in (node.value, *places))),
-                node.value,
+                set().union(*(_written(tree, each) for each in assigned.targets)),
+                set().union(*(_read(tree, each) for each in (assigned.value, *places))),
+                assigned.value,
             )
-        elif isinstance(node, (cst.AugAssign, cst.AnnAssign)) and node.value is not None:
+        elif isinstance(node, cst.AugAssign):
             yield _written(tree, node.target), _read(tree, node.value), node.value
         elif isinstance(node, cst.For):
             yield _written(tree, node.target), _read(tree, node.iter), node.iter
@@ -248,8 +246,6 @@ def local_names(module: SeenModule, function: Definition) -> set[str]:
         names.add(parameter.name.value)
     names -= {"self", "cls"}
     for node in tree.descendants(function.body):
-        if isinstance(node, cst.AssignTarget):
-            names |= _target_names(tree, node.target)
-        elif isinstance(node, cst.For):
+        if isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.For)):
             names |= _target_names(tree, node.target)
     return names

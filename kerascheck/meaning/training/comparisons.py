@@ -12,6 +12,7 @@ from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.program.clocks import Interval, measured_intervals
 from kerascheck.meaning.program.loops import loop_that_changes
 from kerascheck.meaning.training.repeated_training import Repetition, repeated_calls
+from kerascheck.syntax.written import assignment
 
 _STARTS_ANEW = frozenset({"set_weights", "load_weights"})
 _SETTINGS = ("batch_size", "steps_per_epoch")
@@ -54,8 +55,8 @@ def _sets_model(call: Call, fit: Repetition) -> bool:
         return False
     parents = call.module.tree.parents
     target = parents.get(call.node)
-    statement = parents.get(target) if target is not None else None
-    return isinstance(statement, cst.Assign) and loop_that_changes(statement.value, call.scope) is fit.loop
+    assigned = assignment(parents.get(target) if isinstance(target, cst.AssignTarget) else target)
+    return assigned is not None and loop_that_changes(assigned.value, call.scope) is fit.loop
 
 
 def _measures(interval: Interval, fit: Repetition) -> bool:
@@ -67,7 +68,7 @@ def _measures(interval: Interval, fit: Repetition) -> bool:
 def _keeps_by_setting(loop: Scope) -> bool:
     """Whether a loop stores something under the setting of its turn."""
     return any(
-        isinstance(node, cst.AssignTarget)
+        isinstance(node, (cst.AssignTarget, cst.AnnAssign))
         and isinstance(node.target, cst.Subscript)
         and loop_that_changes(node.target.slice[0], loop) is loop
         for node in loop.module.tree.descendants(loop.node)

@@ -37,7 +37,7 @@ from kerascheck.meaning.models.batches import Batching, batches_of, batching_of
 from kerascheck.meaning.program.loops import SHORT_LOOP, most_iterations
 from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.conditions import happens_before
-from kerascheck.syntax.written import last_name, unread_assignments
+from kerascheck.syntax.written import assignment, last_name, unread_assignments
 
 _SEVERAL = re.compile(
     r"num_replicas_in_sync|(?:logical|virtual)_device|cross_device_ops|nccl|multi_?gpu|num_gpus?\b|n_gpus?\b|len\(gpus\)|MultiWorker|TF_CONFIG",
@@ -184,11 +184,15 @@ def given_models(module: Module) -> Iterator[tuple[Call, Call]]:
             for parameter in (*frame.function.node.params.params, *frame.function.node.params.kwonly_params)
         }
         tree = frame.function.module.tree
-        targets = [node for node in tree.descendants(frame.function.node.body) if isinstance(node, cst.AssignTarget)]
+        targets = [
+            node.target
+            for node in tree.descendants(frame.function.node.body)
+            if isinstance(node, (cst.AssignTarget, cst.AnnAssign))
+        ]
         bound = any(
             isinstance(node, cst.Name) and node.value == receiver.value
             for target in targets
-            for node in tree.descendants(target)
+            for node in (target, *tree.descendants(target))
         )
         entered = [option.call if isinstance(option, Made) else None for option in _entered(compiled.scope)]
         own = [call for call in entered if call is not None and call in made and call.scope.frame is frame]
@@ -397,12 +401,12 @@ def _scales(module: SeenModule) -> bool:
     return bool(_spots(module)[0])
 
 
-def _unused_scaling(module: SeenModule) -> list[cst.Assign]:
+def _unused_scaling(module: SeenModule) -> list[cst.CSTNode]:
     """The assignments that compute a size for all devices, which nothing uses."""
     return _spots(module)[1]
 
 
-def _spots(module: SeenModule) -> tuple[list[int], list[cst.Assign]]:
+def _spots(module: SeenModule) -> tuple[list[int], list[cst.CSTNode]]:
     if _spots not in module.memory:
         # A size for one device is there to be scaled; its name does not do it.
         spots, tree = [found.start() for found in _FOR_ALL.finditer(module.code)], module.tree
@@ -417,10 +421,12 @@ def _spots(module: SeenModule) -> tuple[list[int], list[cst.Assign]]:
         computed = [
             node
             for node in unread
-            if isinstance(node.value, cst.BinaryOperation) and _FOR_ALL.search(tree.code_of(node.value))
+            if (assigned := assignment(node)) is not None
+            and isinstance(assigned.value, cst.BinaryOperation)
+            and _FOR_ALL.search(tree.code_of(assigned.value))
         ]
         module.memory[_spots] = used, computed
-    found: tuple[list[int], list[cst.Assign]] = module.memory[_spots]
+    found: tuple[list[int], list[cst.CSTNode]] = module.memory[_spots]
     return found
 
 

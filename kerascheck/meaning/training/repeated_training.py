@@ -19,6 +19,7 @@ from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.program.loops import loop_that_changes
 from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.tree import alike
+from kerascheck.syntax.written import assignment
 
 _CLEARS = frozenset({CLEAR_SESSION, "gc.collect"})
 
@@ -90,10 +91,10 @@ class RebuiltModel:
                 return True
         function = self.trained.node.func if isinstance(self.trained.node, cst.Call) else None
         return any(
-            isinstance(node, cst.Assign)
-            and isinstance(node.targets[0].target, cst.Subscript)
+            (assigned := assignment(node)) is not None
+            and isinstance(assigned.targets[0], cst.Subscript)
             and isinstance(function, cst.Attribute)
-            and alike(node.value, function.value)
+            and alike(assigned.value, function.value)
             for node in self.loop.module.tree.descendants(self.loop.node)
         )
 
@@ -194,6 +195,6 @@ def _is_same(module: Module, call: Call, loop: Scope) -> bool:
     if not isinstance(receiver, (cst.Name, cst.Attribute)) or loop_that_changes(receiver, call.scope) is loop:
         return False
     return not any(
-        isinstance(node, cst.AssignTarget) and alike(node.target, receiver)
+        isinstance(node, (cst.AssignTarget, cst.AnnAssign)) and alike(node.target, receiver)
         for node in loop.module.tree.descendants(loop.node)
     )

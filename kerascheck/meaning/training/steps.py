@@ -468,7 +468,7 @@ def _draws(module: Module, frame: Scope) -> bool:
 
 def _changes_outside(function: Function, node: cst.CSTNode) -> bool:
     """``self.loss = loss``, and ``x.pop("label")`` for a parameter, which tf.function forbids."""
-    if isinstance(node, (cst.AssignTarget, cst.AugAssign)):
+    if isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign)):
         return isinstance(node.target, cst.Attribute)
     method = node.func if isinstance(node, cst.Call) else None
     names = {each.name.value for each in (*function.node.params.posonly_params, *function.node.params.params)}
