@@ -7,8 +7,9 @@ import copy
 import io
 import re
 import tokenize
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from programs import undefined_names
 
@@ -37,18 +38,22 @@ class Text:
     def statement_at(self, cell: int | None, line: int, column: int) -> int | None:
         """The number in the original program of the innermost statement at a place, counted as findings count."""
         place, found = (cell or 0, line, column - 1), None
-        for (start, end), origin in zip(self._ranges(), self.origins, strict=True):
+        for (start, end), origin in zip(self._ranges, self.origins, strict=True):
             if start <= place < end:
                 found = origin
         return found
 
-    def _ranges(self) -> Iterator[tuple[tuple[int, int, int], tuple[int, int, int]]]:
+    @cached_property
+    def _ranges(self) -> list[tuple[tuple[int, int, int], tuple[int, int, int]]]:
+        ranges = []
         for cell, source in enumerate(cells_of(self.text)):
             for node in statements_of(ast.parse(source)):
                 first = min([node, *getattr(node, "decorator_list", ())], key=lambda each: each.lineno)
                 # A decorator begins with its @.
                 start = first.col_offset - (first is not node)
-                yield (cell, first.lineno, start), (cell, node.end_lineno or 0, (node.end_col_offset or 0) + 1)
+                end = (cell, node.end_lineno or 0, (node.end_col_offset or 0) + 1)
+                ranges.append(((cell, first.lineno, start), end))
+        return ranges
 
 
 def cells_of(text: str) -> list[str]:
@@ -438,12 +443,3 @@ OF_TREES: tuple[Mutation, ...] = (
 """Those that compare with the reformatted program, since they reformat it."""
 OF_TEXTS: tuple[Mutation, ...] = (reformatted, one_argument_a_line, spaced)
 """Those that compare with the program as it is."""
-
-
-def files_of(mutated: Files) -> dict[str, str]:
-    """The texts of all files by their paths."""
-    return {path: each.text for path, each in mutated.items()}
-
-
-def names_of(mutations: Iterable[Mutation]) -> list[str]:
-    return [mutation.__name__ for mutation in mutations]
