@@ -1,0 +1,160 @@
+"""What holds for the proofs of all fixes that kerascheck offers in the programs of the rooms."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+from programs import ATTACK, lint, programs_of_rooms
+
+from kerascheck.finding import Applicability
+from kerascheck.fixes import proofs
+from kerascheck.registry import rooms
+
+LONGEST_REASON = 110
+"""Characters that a report has room for."""
+RULES = {room.code: room for room in rooms()}
+NEVER_UNPROVEN = {
+    "runtime-does-it": "it is one of two proofs; where it fails, the report names the other, unchanged-sources",
+    "only-comments": "the rule changes nothing else",
+}
+"""Obligations that no program can show to be missing."""
+NOT_ATTACKED_YET: dict[str, set[str]] = {
+    "KC101": {"", "same-order"},
+    "KC102": {"", "known-consumers"},
+    "KC103": {"", "known-consumers", "only-consumer", "plain-call"},
+    "KC104": {"", "known-consumers", "only-consumer", "plain-call"},
+    "KC105": {"", "known-consumers", "pure-function", "same-order"},
+    "KC116": {"", "known-consumers", "pure-function", "same-order"},
+    "KC122": {""},
+    "KC125": {"", "known-consumers"},
+    "KC414": {"", "raises-now"},
+}
+"""By rule the obligations that no program of its room shows to be missing, yet; "" where it has no attack."""
+NOT_STATED_YET: dict[str, set[str]] = {
+    "KC126": {"same-order"},
+    "KC201": {"same-meaning"},
+    "KC302": {"same-numbers"},
+    "KC306": {"nothing-between"},
+    "KC307": {"bound-before", "nothing-between"},
+    "KC312": {"raises-now"},
+    "KC409": {"same-numbers"},
+    "KC414": {"plain-call", "raises-now"},
+    "KC702": {"same-output"},
+}
+"""By rule the obligations of its fixes that its ``proves`` does not name, yet."""
+
+
+@pytest.fixture(scope="module")
+def fixes(tmp_path_factory):
+    """(program, finding) for each finding with a fix."""
+    programs = programs_of_rooms()
+    findings, _ = lint(programs, tmp_path_factory.mktemp("programs"))
+    return [(program, each) for program, found in zip(programs, findings) for each in found if each.fix]
+
+
+def _is_safe(finding):
+    return finding.fix.applicability is Applicability.SAFE
+
+
+def _told(program, finding, what):
+    return f"{program.name}, line {finding.location.line}: {finding.code}: {what}"
+
+
+def _differences(found, table):
+    """How the sets of two tables differ, line by line: what is found, and what is in the table for no reason any more."""
+    lines = []
+    for code in sorted({*found, *table}):
+        new, stale = found.get(code, set()) - table.get(code, set()), table.get(code, set()) - found.get(code, set())
+        lines += [f"  {code}: {name or 'no attack'} is missing" for name in sorted(new)]
+        lines += [f"  {code}: take {name or 'no attack'!r} out of the table" for name in sorted(stale)]
+    return lines
+
+
+def test_there_are_safe_and_unsafe_fixes(fixes):
+    safe = [finding for _, finding in fixes if _is_safe(finding)]
+    assert len(safe) > 300
+    assert len(fixes) - len(safe) > 500
+
+
+def test_a_safe_fix_has_proven_something_and_an_unsafe_one_lacks_a_proof(fixes):
+    wrong = []
+    for program, finding in fixes:
+        fix = finding.fix
+        if not fix.obligations:
+            wrong.append(_told(program, finding, "it names no obligation"))
+        if {each.obligation for each in fix.unproven} - {*fix.obligations}:
+            wrong.append(_told(program, finding, "it lacks a proof that it does not need"))
+        if _is_safe(finding) and fix.unproven:
+            wrong.append(_told(program, finding, f"it is safe, although {fix.objections}"))
+        # What is about something else than speed is applied on request only, however safe it is.
+        if fix.applicability is Applicability.UNSAFE and not fix.unproven:
+            wrong.append(_told(program, finding, "it is unsafe for no reason"))
+    assert not wrong, "\n" + "\n".join(wrong)
+
+
+def test_a_reason_is_a_short_clause(fixes):
+    wrong = {
+        _told(program, finding, each.reason)
+        for program, finding in fixes
+        for each in finding.fix.unproven
+        if not each.reason.strip()
+        or each.reason != each.reason.strip()
+        or each.reason.endswith(".")
+        or "\n" in each.reason
+        or len(each.reason) > LONGEST_REASON
+    }
+    assert not wrong, "\n" + "\n".join(sorted(wrong))
+
+
+def test_a_rule_names_the_obligations_of_its_fixes(fixes):
+    known = proofs.all_obligations().keys()
+    stated = {code: set(room.proves) for code, room in RULES.items()}
+    unknown = {code: names - known for code, names in stated.items() if names - known}
+    assert not unknown, "kerascheck/fixes/proofs.py has no such obligations"
+    needed = defaultdict(set)
+    for _, finding in fixes:
+        needed[finding.code].update(finding.fix.obligations)
+    missing = {code: names - stated[code] for code, names in needed.items() if names - stated[code]}
+    wrong = _differences(missing, NOT_STATED_YET)
+    assert not wrong, "`proves` of the rules and NOT_STATED_YET have to fit the fixes:\n" + "\n".join(wrong)
+    needless = {code: names - needed[code] for code, names in stated.items() if names - needed[code]}
+    assert not needless, "no fix in the programs of the rooms has to prove these"
+
+
+def test_no_attack_gets_a_safe_fix(fixes):
+    wrong = [
+        _told(program, finding, f"'{program.heading}' gets a safe fix")
+        for program, finding in fixes
+        if program.is_attack and program.room == finding.code and _is_safe(finding)
+    ]
+    assert not wrong, "\n" + "\n".join(wrong)
+
+
+def test_each_proof_of_a_safe_fix_is_attacked_in_the_room_of_its_rule(fixes):
+    safe = {finding.code for _, finding in fixes if _is_safe(finding)}
+    needed, unproven = defaultdict(set), defaultdict(set)
+    for program, finding in fixes:
+        needed[finding.code].update(finding.fix.obligations)
+        if program.room == finding.code:
+            unproven[finding.code].update(each.obligation for each in finding.fix.unproven)
+    attacked = {program.room for program in programs_of_rooms() if program.is_attack}
+    missing = {}
+    for code in sorted(safe):
+        to_attack = needed[code] - NEVER_UNPROVEN.keys()
+        names = to_attack - unproven[code]
+        # A rule whose proofs cannot fail has nothing to attack.
+        if code not in attacked and to_attack:
+            names.add("")
+        if names:
+            missing[code] = names
+    wrong = _differences(missing, NOT_ATTACKED_YET)
+    assert not wrong, f"'## {ATTACK}...' in cases.md and NOT_ATTACKED_YET have to fit the proofs:\n" + "\n".join(wrong)
+
+
+def test_the_page_about_safe_fixes_names_every_obligation():
+    page = Path(__file__).resolve().parents[2] / "docs" / "fix-safety.md"
+    text = page.read_text(encoding="utf-8")
+    missing = [name for name in proofs.all_obligations() if f"`{name}`" not in text]
+    assert not missing, f"{page.name} does not explain these"
