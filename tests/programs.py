@@ -36,12 +36,14 @@ class Program:
         name: for people: "serial_map/slow.py", or "serial_map/cases.md:12".
         files: texts by path.
         heading: of the case; empty for the examples.
+        expects_safe_fix: whether a quote says ``> fix: safe``.
     """
 
     room: str
     name: str
     files: Mapping[str, str]
     heading: str = ""
+    expects_safe_fix: bool = False
 
     @property
     def main(self) -> str | None:
@@ -51,7 +53,8 @@ class Program:
 
     @property
     def is_attack(self) -> bool:
-        return self.heading.startswith(ATTACK)
+        """Whether it shows where its rule has no safe fix; below the same heading others may show where the fix is safe."""
+        return self.heading.startswith(ATTACK) and not self.expects_safe_fix
 
     def write(self, folder: Path) -> None:
         """Write the files into a folder that is a project of its own."""
@@ -88,7 +91,8 @@ def _cases(room: Room) -> Iterable[Program]:
     for case in read_cases(path) if path.is_file() else ():
         for each in case.programs:
             files = {name: unmarked(text) for name, text in each.files.items()}
-            yield Program(room.code, f"{room.folder.name}/cases.md:{each.line}", files, case.heading)
+            safe = any(said.get("fix") == "safe" for said in each.said)
+            yield Program(room.code, f"{room.folder.name}/cases.md:{each.line}", files, case.heading, safe)
 
 
 def lint(programs: Sequence[Program], folder: Path) -> tuple[list[list[Finding]], list[list[FileError]]]:

@@ -59,6 +59,10 @@ EXPECTED: dict[str, set[tuple[str, str, str]]] = {
         ("as_notebook", "KC307", "late_device_config"),
         ("in_guard", "KC307", "late_device_config"),
         ("in_main", "KC307", "late_device_config"),
+        ("in_main", "KC702", "late_backend_selection"),
+    },
+    "the fix moves an import along only where that has no other name": {
+        ("aliased", "KC702", "late_backend_selection"),
     },
     "no fix rewrites a statement of several lines": {
         ("one_argument_a_line", "KC312", "partial_memory_growth"),
