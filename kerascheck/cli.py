@@ -231,7 +231,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     if options["watch"] or options["fix"] or options["diff"]:
         gc.enable()
     if options["unsafe_fixes"] and not (options["fix"] or options["diff"] or options["quiet"]):
-        click.echo("warning: --unsafe-fixes applies nothing by itself; add --fix or --diff", err=True)
+        _warn("--unsafe-fixes applies nothing by itself; add --fix or --diff")
     try:
         overrides = overrides_from(options)
         if options["this_machine"]:
@@ -304,9 +304,7 @@ def _for_this_machine(overrides: Overrides) -> Overrides:
 
     machine = machine_for_linter(take_snapshot(None))
     if machine is None:
-        click.echo(
-            "warning: --this-machine: what its GPU gains by is not known; 'kerascheck doctor' says more", err=True
-        )
+        _warn("--this-machine: what its GPU gains by is not known; 'kerascheck doctor' says more")
     return replace(overrides, values={**overrides.values, "machine": machine})
 
 
@@ -345,7 +343,7 @@ def _linted(paths: Sequence[str], configuration: Configuration, run: Run | None,
     with run.recording() as memo:
         linted = _lint(paths, configuration, options, run, memo)
     if not run.keep(linted, memo) and options["cache_dir"]:
-        click.echo(f"warning: --cache-dir {options['cache_dir']}: nothing can be written there", err=True)
+        _warn(f"--cache-dir {options['cache_dir']}: nothing can be written there")
     return linted
 
 
@@ -392,12 +390,12 @@ def _check_files(
     if not found.files and not found.unreadable and not options["quiet"]:
         left_out = found.tests_left_out
         tests = f" ({count(left_out, 'test file')} left out: see include-tests)" if left_out else ""
-        click.echo(f"warning: no Python files found under {', '.join(paths)}{tests}", err=True)
+        _warn(f"no Python files found under {', '.join(paths)}{tests}")
     for note in found.notes:
-        click.echo(f"warning: {note}", err=True)
+        _warn(note)
     if options["verbose"]:
         for path in found.irregular:
-            click.echo(f"{path}: skipped: not a regular file", err=True)
+            click.echo(_escaped(f"{path}: skipped: not a regular file"), err=True)
     for path, reason in found.unreadable if (options["shard"] or (1, 1))[0] == 1 else ():
         outcome.errors.append(FileError(UNREADABLE, Location(path, None, 1, 1, 1, 1), reason))
     if options["write_baseline"]:
@@ -443,7 +441,7 @@ def _watch(paths: Sequence[str], overrides: Overrides, options: dict[str, Any]) 
 
     def say(text: str | None) -> None:
         if text is not None and not options["quiet"]:
-            click.echo(text, err=True)
+            click.echo(_escaped(text), err=True)
 
     watch(lint, say)
     if sys.stderr.isatty():
@@ -480,7 +478,7 @@ def _write_baseline(outcome: Outcome, files: Sequence[File], options: dict[str, 
         click.echo(line, err=True)
     if not options["quiet"]:
         places = common.count(len({finding.location.path for finding in findings}), "file")
-        click.echo(f"Wrote {common.count(len(findings), 'finding')} of {places} to {path}.")
+        click.echo(f"Wrote {common.count(len(findings), 'finding')} of {places} to {_escaped(path)}.")
         if any(file.settings.baseline is None for file in files):
             click.echo(overview.with_baseline(_arguments(), text.terminal_columns()))
     return 2 if outcome.errors else 0
@@ -493,7 +491,8 @@ def _show_settings(path: str, configuration: Configuration, options: dict[str, A
     option = next((name for name in ("baseline", "no_baseline") if options[name]), None)
     baseline = (option and _written(option), options["baseline"] and os.path.abspath(options["baseline"]))
     try:
-        click.echo("\n".join(with_large_stack(lambda: list(show_settings.lines(path, configuration, baseline)))))
+        for line in with_large_stack(lambda: list(show_settings.lines(path, configuration, baseline))):
+            click.echo(_escaped(line))
     except ValueError as problem:
         raise click.ClickException(f"{path}: {problem}") from None
     return 0
@@ -504,9 +503,9 @@ def _show_files(paths: Sequence[str], configuration: Configuration, options: dic
 
     found = discover(paths, configuration, force_exclude=options["force_exclude"])
     for file in found.files:
-        click.echo(file.path)
+        click.echo(_escaped(file.path))
     for path, reason in found.unreadable:
-        click.echo(f"{path}: {reason}", err=True)
+        click.echo(_escaped(f"{path}: {reason}"), err=True)
     return 2 if found.unreadable else 0
 
 
@@ -529,7 +528,7 @@ def _explain_silence(paths: Sequence[str], configuration: Configuration, place: 
         head, *said = with_large_stack(
             lambda: list(silence.explain(source, file, int(line), int(cell) if cell else None))
         )
-        click.echo(head)
+        click.echo(_escaped(head))
         for text in said:
             for part in wrapped(text, terminal_columns(), "  ", "      "):
                 click.echo(part)
@@ -676,7 +675,7 @@ def _diff(
         repaired = sum(len(repair.fixed.applied) for repair in made)
         click.echo(common.would_fix(repaired, len(made), outcome.findings, unsafe=options["unsafe_fixes"]), err=True)
         if made and folder != os.path.realpath(os.getcwd()):
-            click.echo(f"The paths of the patch count from another folder; apply it in {folder}", err=True)
+            click.echo(_escaped(f"The paths of the patch count from another folder; apply it in {folder}"), err=True)
     return 2 if outcome.errors else int(bool(made) and not options["exit_zero"])
 
 
@@ -911,7 +910,7 @@ def clean(paths: tuple[str, ...], cache_dir: str | None) -> int:
     except OSError as problem:
         raise click.ClickException(f"{problem.filename}: cannot be removed: {problem.strerror}") from None
     kept = f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
-    click.echo(f"Removed {kept} from {folder}." if size else "Nothing is kept.")
+    click.echo(f"Removed {kept} from {_escaped(folder or '')}." if size else "Nothing is kept.")
     return 0
 
 
@@ -948,7 +947,7 @@ def new_rule_command(place: str, folder: str | None) -> int:
 
     try:
         for line in new_rule(place, folder):
-            click.echo(line)
+            click.echo(_escaped(line))
     except OSError as problem:
         raise click.ClickException(f"{problem.filename} cannot be written: {problem.strerror}") from None
     return 0
@@ -1042,7 +1041,18 @@ def _is_about_settings(problem: Exception) -> bool:
 
 
 def _complain(message: str) -> None:
-    _write_error(f"kerascheck: error: {' '.join(message.split())}\n")
+    _write_error(f"kerascheck: error: {_escaped(' '.join(message.split()))}\n")
+
+
+def _escaped(text: str) -> str:
+    """What is printed of names and of messages that quote them."""
+    from kerascheck.escape import escaped
+
+    return escaped(text)
+
+
+def _warn(message: str) -> None:
+    click.echo(f"warning: {_escaped(message)}", err=True)
 
 
 def _write_error(text: str) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from kerascheck.escape import escaped
 from kerascheck.finding import Severity
 from kerascheck.source import disk
 from kerascheck.source.patterns import BadPattern, spec
@@ -33,6 +34,9 @@ BACKENDS = ("tensorflow", "jax", "torch", "numpy", "openvino")
 
 class ConfigError(Exception):
     """A setting that cannot be used; the message names its file, the setting and what to write."""
+
+    def __str__(self) -> str:
+        return escaped(super().__str__())
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from kerascheck.escape import escaped
 from kerascheck.finding import Applicability, FileError, Finding, Location, Severity
 from kerascheck.outcome import LeftOut
 
@@ -17,7 +18,7 @@ _NOUNS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "
 def place(location: Location) -> str:
     """``path:line:column``, or ``path:cell 3:line:column`` in a notebook."""
     cell = "" if location.cell is None else f"cell {location.cell_number}:"
-    return f"{location.path}:{cell}{location.line}:{location.column}"
+    return f"{escaped(location.path)}:{cell}{location.line}:{location.column}"
 
 
 def option(finding: Finding) -> str | None:
@@ -81,12 +82,12 @@ def summary(
 
 def not_reported(left_out: LeftOut) -> Iterator[str]:
     """Sentences about what a run leaves out; none where it leaves out nothing."""
-    baselines = " and ".join(left_out.baselines)
+    baselines = " and ".join(map(escaped, left_out.baselines))
     reasons = []
     if left_out.in_baseline:
         reasons.append(f"{left_out.in_baseline} in {baselines}")
     if left_out.unchanged:
-        reasons.append(f"{left_out.unchanged} on lines unchanged since {plain(str(left_out.since))}")
+        reasons.append(f"{left_out.unchanged} on lines unchanged since {escaped(str(left_out.since))}")
     if reasons:
         yield f"Not reported: {', '.join(reasons)}."
     if left_out.gone == 1:
@@ -110,7 +111,7 @@ def _fixable(findings: Sequence[Finding], unsafe: bool) -> Iterator[str]:
 def fixed(path: str, findings: Iterable[Finding]) -> str:
     """One line about a changed file and the findings that were repaired in it."""
     rules = Counter((finding.code, finding.name) for finding in findings)
-    return f"Fixed {path}: " + ", ".join(
+    return f"Fixed {escaped(path)}: " + ", ".join(
         f"{number} x {code} ({name})" for (code, name), number in sorted(rules.items())
     )
 
@@ -139,7 +140,9 @@ def not_silenced(left: Iterable[tuple[Finding, str]]) -> Iterator[str]:
         places.setdefault((finding.location.path, reason), []).append(finding)
     for (path, reason), findings in places.items():
         one = findings[0]
-        where, what = (place(one.location), one.code) if len(findings) == 1 else (path, f"{len(findings)} findings")
+        where, what = (
+            (place(one.location), one.code) if len(findings) == 1 else (escaped(path), f"{len(findings)} findings")
+        )
         yield f"{where}: {what} not silenced: {reason}"
 
 
@@ -159,4 +162,4 @@ def statistics(findings: Iterable[Finding], seconds: dict[str, float]) -> str:
 
 def plain(text: str) -> str:
     """``text`` without characters that steer a terminal or the direction of text: names and output come from the script."""
-    return "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in text)
+    return escaped(text, keep="\n\t")

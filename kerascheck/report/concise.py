@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from kerascheck.escape import escaped
 from kerascheck.finding import Evidence, FileError, Finding, Severity
 from kerascheck.report.common import place
 
@@ -28,4 +29,4 @@ def render(
     for item in sorted(items, key=lambda item: item.sort_key):
         measured = f" ({evidence[item]})" if isinstance(item, Finding) and item in evidence else ""
         severity = Severity.ERROR if isinstance(item, FileError) else item.severity
-        yield f"{place(item.location)}: {severity}: {item.code} {item.message}{measured}"
+        yield f"{place(item.location)}: {severity}: {item.code} {escaped(item.message)}{measured}"

@@ -5,8 +5,9 @@ https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 
 from __future__ import annotations
 
+from kerascheck.escape import escaped
 from kerascheck.finding import FileError, Finding, Severity
-from kerascheck.report.common import place, plain
+from kerascheck.report.common import place
 from kerascheck.report.report import Report
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
@@ -31,7 +32,7 @@ def _command(item: Finding | FileError) -> str:
 
 
 def _data(text: str) -> str:
-    return plain(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return escaped(text, keep="\r\n\t").replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

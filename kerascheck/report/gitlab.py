@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from pathlib import Path
 from typing import Any
 
+from kerascheck.escape import as_json
 from kerascheck.finding import FileError, Location, Severity
 from kerascheck.report.common import place
 from kerascheck.report.report import Report, fingerprints
@@ -31,7 +31,7 @@ def render(report: Report) -> str:
     issues += [
         _issue(error.location, error.code, error.message, "blocker", _fingerprint(error)) for error in report.errors
     ]
-    return json.dumps(issues, indent=2, ensure_ascii=False)
+    return as_json(issues, indent=2)
 
 
 def _issue(where: Location, name: str, message: str, severity: str, fingerprint: str) -> dict[str, Any]:
@@ -62,4 +62,6 @@ def _path(path: str) -> str:
 
 
 def _fingerprint(error: FileError) -> str:
-    return hashlib.sha256(f"{error.code}\0{error.location.path}\0{error.message}".encode()).hexdigest()[:32]
+    return hashlib.sha256(
+        f"{error.code}\0{error.location.path}\0{error.message}".encode("utf-8", "surrogatepass")
+    ).hexdigest()[:32]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from kerascheck.escape import as_json
 from kerascheck.finding import FileError, Finding, Location, Severity
 from kerascheck.report.common import is_fixable
 from kerascheck.report.report import Report
@@ -23,7 +23,7 @@ def render(report: Report) -> str:
         "errors": [_error(each) for each in report.errors],
         "summary": _summary(report),
     }
-    return json.dumps(document, indent=2, ensure_ascii=False)
+    return as_json(document, indent=2)
 
 
 def render_lines(report: Report) -> str:
@@ -33,7 +33,7 @@ def render_lines(report: Report) -> str:
         *({"kind": "error", **_error(each)} for each in report.errors),
         {"kind": "summary", **_summary(report)},
     ]
-    return "\n".join(json.dumps(each, ensure_ascii=False) for each in objects)
+    return "\n".join(map(as_json, objects))
 
 
 def _summary(report: Report) -> dict[str, Any]:

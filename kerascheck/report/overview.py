@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
 
+from kerascheck.escape import escaped, shell_word
 from kerascheck.finding import Evidence, Finding, Location, Severity
 from kerascheck.report.common import SAFE_OPTION, UNSAFE_OPTION, count, option
 from kerascheck.report.text import COLOURS, NO_BREAK, Style, linked, wrapped
@@ -82,7 +82,9 @@ def start(rules: Sequence[Sequence[Finding]], summaries: Mapping[str, str], styl
     for rule in rules[:_STARTS]:
         first = rule[0]
         others = f" and {count(len(rule) - 1, 'other place')}" * (len(rule) > 1)
-        text = f"{summaries.get(first.code, first.name)}: {first.location.path}:{_line(first.location)}{others}"
+        text = (
+            f"{summaries.get(first.code, first.name)}: {escaped(first.location.path)}:{_line(first.location)}{others}"
+        )
         severity = str(first.severity)
         head = f"  {severity:7}  {first.code}  "
         yield from _entry(head, text, width, severity, style(severity, fg=COLOURS[first.severity], bold=True))
@@ -118,7 +120,7 @@ def next_command(
         return _next(command, "what all fixes would change", width)
     if rules:
         first = rules[0][0]
-        command = shlex.join(["kerascheck", "rule", first.code, *_folders_of_rules(arguments)])
+        command = " ".join(("kerascheck", "rule", first.code, *map(shell_word, _folders_of_rules(arguments))))
         return _next(command, f"what {first.name} costs, and what to write", width)
     reading = [argument for argument in arguments if argument not in _WRITING]
     return (
@@ -137,7 +139,7 @@ def with_baseline(arguments: Sequence[str], width: int) -> str:
     """
     name = "--write-baseline"
     reading = [name.replace("write-", "") + each[len(name) :] if each.startswith(name) else each for each in arguments]
-    return _next(" ".join(("kerascheck", *map(shlex.quote, reading))), "what is new", width)
+    return _next(" ".join(("kerascheck", *map(shell_word, reading))), "what is new", width)
 
 
 def _folders_of_rules(arguments: Sequence[str]) -> list[str]:
@@ -147,7 +149,7 @@ def _folders_of_rules(arguments: Sequence[str]) -> list[str]:
 
 
 def _again(arguments: Sequence[str], options: str) -> str:
-    command = " ".join(("kerascheck", *map(shlex.quote, arguments), options))
+    command = " ".join(("kerascheck", *map(shell_word, arguments), options))
     return command if len(command) <= _LONGEST_COMMAND else f"the same command with {options}"
 
 
@@ -166,7 +168,7 @@ def _places(findings: Sequence[Finding]) -> str:
     shown, path = [], None
     for finding in findings[:_PLACES]:
         place = finding.location
-        shown.append(_line(place) if place.path == path else f"{place.path}:{_line(place)}")
+        shown.append(_line(place) if place.path == path else f"{escaped(place.path)}:{_line(place)}")
         path = place.path
     return ", ".join(shown) + f",{NO_BREAK}..." * (len(findings) > _PLACES)
 

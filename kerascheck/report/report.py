@@ -57,7 +57,9 @@ def fingerprints(findings: Sequence[Finding], sources: Mapping[str, Source]) -> 
         path = finding.location.path
         identity = "\0".join((path, finding.code, code_of(finding, sources.get(path))))
         seen[identity] += 1
-        found[finding] = hashlib.sha256(f"{identity}\0{seen[identity]}".encode()).hexdigest()[:32]
+        found[finding] = hashlib.sha256(f"{identity}\0{seen[identity]}".encode("utf-8", "surrogatepass")).hexdigest()[
+            :32
+        ]
     return found
 
 

@@ -5,7 +5,6 @@ A notebook is one artifact; its findings have the cell as logical location, and 
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from urllib.parse import quote
 
 import kerascheck
 from kerascheck import registry
+from kerascheck.escape import as_json
 from kerascheck.finding import Applicability, Finding, Fix, Location, Severity
 from kerascheck.report.report import Report, fingerprints
 
@@ -58,7 +58,7 @@ def render(report: Report) -> str:
         "results": [_result(finding, index[finding.code], prints[finding], report) for finding in report.findings],
     }
     document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
-    return json.dumps(document, indent=2, ensure_ascii=False)
+    return as_json(document, indent=2)
 
 
 def _rule(room: Room, address: str | None) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def _location(place: Location) -> dict[str, Any]:
 def _artifact(path: str) -> dict[str, str]:
     if os.path.isabs(path):
         return {"uri": Path(path).as_uri()}
-    return {"uri": quote(Path(path).as_posix()), "uriBaseId": "%SRCROOT%"}
+    return {"uri": quote(os.fsencode(Path(path).as_posix())), "uriBaseId": "%SRCROOT%"}
 
 
 def _region(place: Location) -> dict[str, int]:

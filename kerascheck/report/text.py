@@ -10,6 +10,7 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from kerascheck.escape import escaped
 from kerascheck.finding import Evidence, FileError, Finding, Location, Severity
 from kerascheck.report.common import UNSAFE_OPTION, option, place
 
@@ -35,6 +36,8 @@ _NARROWEST, _WIDEST = 40, 120
 _CONTEXT = 2
 _CUT = "..."
 _FIRST_WORDS = 30
+_STEERING = frozenset(("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"))
+"""Categories of characters that a terminal does not show as one each."""
 
 
 def columns(width: int) -> int:
@@ -66,7 +69,7 @@ def render(
         first, *others = alike
         if isinstance(first, FileError):
             yield from (
-                f"{style(place(error.location), bold=True)}: {style(error.code, fg='red', bold=True)} {error.message}"
+                f"{style(place(error.location), bold=True)}: {style(error.code, fg='red', bold=True)} {escaped(error.message)}"
                 for error in (first, *others)
             )
         else:
@@ -218,7 +221,7 @@ def _visible(line: str) -> tuple[str, list[int]]:
         offsets.append(width)
         if character == "\t":
             piece = " " * (_TAB - width % _TAB)
-        elif unicodedata.category(character).startswith("C"):
+        elif unicodedata.category(character) in _STEERING:
             # Control characters of the linted file do not reach the terminal.
             piece = " "
         else:
@@ -238,7 +241,7 @@ def _note(label: str, text: str, style: Style, width: int) -> Iterator[str]:
 
 def wrapped(text: str, width: int, first: str = "", others: str = "") -> list[str]:
     """``text`` in lines for a terminal of ``width``, with what its first line and the others begin with; not broken at :data:`NO_BREAK`."""
-    kept = text.replace(UNSAFE_OPTION, UNSAFE_OPTION.replace(" ", NO_BREAK))
+    kept = escaped(text, keep="\n\t").replace(UNSAFE_OPTION, UNSAFE_OPTION.replace(" ", NO_BREAK))
     lines = textwrap.wrap(
         kept,
         columns(width),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kerascheck.config import Configuration, Pattern, Settings
+from kerascheck.escape import escaped
 from kerascheck.source import disk
 from kerascheck.source.code import without_comments
 from kerascheck.source.patterns import compiled, spec
@@ -37,7 +38,7 @@ class MissingPath(Exception):
 
     def __init__(self, path: str, refusal: OSError | None):
         problem = "no such file or folder" if refusal is None else cannot_be_read(refusal).message
-        super().__init__(f"{path or repr(path)}: {problem}")
+        super().__init__(f"{escaped(path) or repr(path)}: {problem}")
         self.path = path
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from kerascheck.escape import escaped
 from kerascheck.finding import Finding, Location
 from kerascheck.source import Source
 from kerascheck.verify.uses import Span
@@ -42,7 +43,7 @@ class Lines:
 
     def shown(self, path: str, line: int) -> str:
         """Such as "train.py:14", or "train.ipynb cell 3:2"."""
-        name = os.path.basename(path)
+        name = escaped(os.path.basename(path))
         source = self._sources.get(path)
         if source is None or not source.cells:
             return f"{name}:{line}"
