@@ -31,7 +31,7 @@ from kerascheck.check import (
     without_collector,
 )
 from kerascheck.config import Configuration, Settings
-from kerascheck.finding import Applicability, FileError, Finding, Severity, SortKey
+from kerascheck.finding import UNREADABLE, Applicability, FileError, Finding, Location, Severity, SortKey
 from kerascheck.outcome import Outcome
 from kerascheck.rule import CommentsRule, Silence
 from kerascheck.source import Source, Unreadable, decode, disk, read
@@ -359,12 +359,25 @@ def lint(
         if chunks:
             with contextlib.closing(pool.Pool(jobs)) as processes:
                 processes.check([(chunk, noqa, ()) for chunk in chunks], gather)
-    if part is None:
-        return _merge(files, checked)
-    outcome = _merge(part, checked)
-    elsewhere = {file.path for file in files} - {file.path for file in part}
-    outcome.errors = [error for error in outcome.errors if error.location.path not in elsewhere]
+    outcome = _merge(files if part is None else part, checked)
+    elsewhere = set() if part is None else {file.path for file in files} - {file.path for file in part}
+    outcome.errors = _once_per_folder(error for error in outcome.errors if error.location.path not in elsewhere)
     return outcome
+
+
+def _once_per_folder(errors: Iterable[FileError]) -> list[FileError]:
+    """The same errors, but one for a folder that has vanished meanwhile with all of its files."""
+    found: dict[FileError, None] = {}
+    for error in errors:
+        gone, folder = "", error.location.path
+        while error.code == UNREADABLE and (folder := os.path.dirname(folder)) and not os.path.lexists(folder):
+            gone = folder
+        found[_vanished(gone) if gone else error] = None
+    return list(found)
+
+
+def _vanished(folder: str) -> FileError:
+    return FileError(UNREADABLE, Location(folder, None, 1, 1, 1, 1), "vanished while it was linted")
 
 
 _Kept = tuple[list[Finding], list[FileError], tuple[Directive, ...], list[tuple[Directive, str]], list[str]]

@@ -3,6 +3,7 @@
 import faulthandler
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -586,6 +587,24 @@ def test_spawned_processes_import_nothing_of_the_working_folder(tmp_path):
     )
     assert done.stdout.count("KC999 does not parse") == 3, (done.stdout, done.stderr)
     assert not (tmp_path / "imported").exists()
+
+
+def test_a_folder_that_vanishes_meanwhile_costs_one_line(lint, tmp_path):
+    lint({"kept/a.py": KERAS + "x_mark\n", "gone/deep/b.py": KERAS, "gone/c.py": KERAS, "gone/d.ipynb": "{}"})
+    files = discover(["."], Configuration()).files
+    shutil.rmtree(tmp_path / "gone")
+    outcome = engine.lint(files, Configuration())
+    assert places(outcome) == [("kept/a.py", 2, 1, "KC101")]
+    assert errors(outcome) == [("gone", 1, "KC999", "vanished while it was linted")]
+
+
+def test_a_file_that_vanishes_alone_costs_its_own_line(lint, tmp_path):
+    lint({"a.py": KERAS, "b.py": KERAS + "x_mark\n"})
+    files = discover(["."], Configuration()).files
+    (tmp_path / "a.py").unlink()
+    outcome = engine.lint(files, Configuration())
+    assert places(outcome) == [("b.py", 2, 1, "KC101")]
+    assert errors(outcome) == [("a.py", 1, "KC999", "cannot be read: No such file or directory")]
 
 
 # --- one text -----------------------------------------------------------------------------------------

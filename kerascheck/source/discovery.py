@@ -205,7 +205,7 @@ def _walk(top: str, configuration: Configuration, result: Discovered) -> Iterato
 
     def refuse(problem: OSError) -> None:
         disk.note(entries.__name__, problem.filename, None)
-        result.unreadable.append((problem.filename, f"cannot be listed: {problem.strerror or problem}"))
+        result.unreadable.append((display_path(problem.filename), f"cannot be listed: {problem.strerror or problem}"))
 
     for folder, subfolders, names in os.walk(top, onerror=refuse):
         disk.note(entries.__name__, folder, _told(folder, subfolders, names))

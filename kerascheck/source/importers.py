@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from kerascheck.config import Configuration
 from kerascheck.source import disk
-from kerascheck.source.discovery import File, discover
+from kerascheck.source.discovery import File, MissingPath, discover
 from kerascheck.source.reading import read_bytes
 from kerascheck.source.requirements import kind_of
 
@@ -78,6 +78,14 @@ def project_root(path: str) -> str:
     return fallback or own
 
 
+def _paths_below(root: str, configuration: Configuration) -> list[str]:
+    """The files that discovery finds below a folder; none where it has vanished since a file was found there."""
+    try:
+        return [file.path for file in discover([root], configuration).files]
+    except MissingPath:
+        return []
+
+
 class ImportGraph:
     """Who imports whom among the files that discovery finds below ``root``.
 
@@ -88,7 +96,7 @@ class ImportGraph:
     def __init__(self, root: str, configuration: Configuration, remember: Remember | None = None):
         self._root = root
         remember = remember or (lambda name, work_out: work_out())
-        found = remember(f"graph {root}", lambda: [file.path for file in discover([root], configuration).files])
+        found = remember(f"graph {root}", lambda: _paths_below(root, configuration))
         self._files = {
             absolute: File(path, configuration.for_file(path))
             for path in found

@@ -747,7 +747,11 @@ class RequirementsFile:
     def beside(self) -> Iterator[RequirementsFile]:
         """The other files of this sort in the same folder, as far as they can be read."""
         folder, own = os.path.split(os.path.abspath(self.source.path))
-        for name in _names_in(folder) if disk.is_folder(folder) else ():
+        try:
+            names = _names_in(folder) if disk.is_folder(folder) else []
+        except OSError:
+            return
+        for name in names:
             path = os.path.join(folder, name)
             if name != own and kind_of(path) is not None:
                 try:

@@ -127,3 +127,8 @@ def test_folders_that_a_script_adds_to_the_search_path(importers, line, found, n
     cell = {"cell_type": "code", "source": text.splitlines(keepends=True)}
     train = json.dumps({"cells": [cell]}, indent=1) if notebook else text
     assert importers("lib/data.py", lib__data="", train=train) == ["train.ipynb" if notebook else "train.py"] * found
+
+
+def test_a_folder_that_has_vanished_has_no_importers(tmp_path):
+    graph = ImportGraph(str(tmp_path / "gone"), Configuration())
+    assert not graph.importers([str(tmp_path / "gone" / "data.py")])
