@@ -116,14 +116,10 @@ def write(path: str, findings: Sequence[Finding], sources: Mapping[str, Source])
     lines = ",\n".join(f"    {json.dumps(_object(entry), ensure_ascii=False)}" for entry in entries)
     listed = f"[\n{lines}\n  ]" if entries else "[]"
     data = f'{{\n  "{_MARK}": {_VERSION},\n  "findings": {listed}\n}}\n'.encode("utf-8", "backslashreplace")
-    if os.path.isfile(path):
-        # Most runs read one, and write none.
-        from kerascheck.fix import write_atomically
+    # Most runs read one, and write none.
+    from kerascheck.writing import write_atomically
 
-        write_atomically(path, data)
-    else:
-        with open(path, "wb") as file:
-            file.write(data)
+    write_atomically(path, data, create=True)
 
 
 def fingerprint(finding: Finding, source: Source | None) -> str:

@@ -581,8 +581,8 @@ def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
 
 def _fix(files: Sequence[File], outcome: Outcome, narrowing: Narrowing, options: dict[str, Any]) -> int:
     """Write every file that fixes change; how many findings that repaired."""
-    from kerascheck.fix import write_atomically
     from kerascheck.repair import repairs
+    from kerascheck.writing import write_atomically
 
     applied = 0
     for repair in repairs(files, outcome, unsafe=options["unsafe_fixes"], narrowing=narrowing):
@@ -601,8 +601,8 @@ def _fix(files: Sequence[File], outcome: Outcome, narrowing: Narrowing, options:
 def _add_noqa(files: Sequence[File], outcome: Outcome, narrowing: Narrowing, options: dict[str, Any]) -> int:
     """Silence every finding by a comment in its file; the exit code of the run, for what is left."""
     from kerascheck.add_noqa import commented
-    from kerascheck.fix import write_atomically
     from kerascheck.report import common, concise
+    from kerascheck.writing import write_atomically
 
     silenced, changed, left = 0, 0, []
     for made in commented(outcome, files, narrowing):
@@ -738,9 +738,10 @@ def _for_programs(report: Report, options: dict[str, Any], err: bool, fixed: int
 
 
 def _write_report(path: str, text: str) -> None:
+    from kerascheck.writing import write_output
+
     try:
-        with open(path, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        write_output(path, text.encode("utf-8", "backslashreplace"))
     except OSError as problem:
         raise click.ClickException(f"{path}: the report cannot be written: {problem.strerror or problem}") from None
 

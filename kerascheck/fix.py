@@ -1,4 +1,4 @@
-"""Apply fixes: compose edits, apply until nothing changes, write atomically.
+"""Apply fixes: compose edits, apply until nothing changes.
 
 A fix is all or nothing. Everything outside its edits is kept byte for byte: texts are
 cut and joined, never generated. A fix that leaves its finding, or causes an error, is dropped.
@@ -7,10 +7,6 @@ cut and joined, never generated. A fix that leaves its finding, or causes an err
 from __future__ import annotations
 
 import ast
-import contextlib
-import os
-import stat
-import tempfile
 import warnings
 from bisect import bisect_right, insort
 from collections import Counter
@@ -521,40 +517,3 @@ def apply_fixes(
 
     last, applied, skipped = _Rounds(find, wanted, made).run(source)
     return Fixed(last.source, applied, counting(last), skipped)
-
-
-def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
-    """Replace the content of an existing file in one step, keeping its permissions and, where allowed, its owner.
-
-    A symbolic link stays, and the file that it leads to is replaced. A reader sees the
-    old content or the new, never a part. A file with several hard links parts from the others.
-
-    Raises:
-        OSError: the file is missing or read-only, or its directory cannot be written;
-            nothing has changed then. ``filename`` is ``path``.
-    """
-    target = os.path.realpath(path)
-    temporary = None
-    try:
-        status = os.stat(target)
-        if not os.access(target, os.W_OK):
-            raise PermissionError(13, "The file is read-only")
-        handle, temporary = tempfile.mkstemp(
-            prefix=f".{os.path.basename(target)}.", suffix=".kerascheck", dir=os.path.dirname(target)
-        )
-        with open(handle, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            # Only the superuser may give files away; chown clears mode bits, so the mode comes second.
-            with contextlib.suppress(AttributeError, PermissionError):
-                os.chown(temporary, status.st_uid, status.st_gid)
-            os.chmod(temporary, stat.S_IMODE(status.st_mode))
-            os.fsync(stream.fileno())
-        os.replace(temporary, target)
-    except BaseException as problem:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-        if isinstance(problem, OSError):
-            raise type(problem)(problem.errno, problem.strerror, os.fspath(path)) from problem
-        raise

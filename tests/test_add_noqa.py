@@ -124,18 +124,19 @@ def test_a_comment_is_not_silenced_by_another(folder):
 
 
 def test_a_file_that_cannot_be_written_is_one_line_and_the_others_are_done(folder, monkeypatch):
-    from kerascheck import fix
+
+    from kerascheck import writing
 
     for name in ("a.py", "b.py"):
         (folder / name).write_text(HEAD + MAP + "\n" + TAIL)
-    write = fix.write_atomically
+    write = writing.write_atomically
 
     def refuse(path, data):
         if path == "a.py":
             raise PermissionError(13, "The file is read-only")
         write(path, data)
 
-    monkeypatch.setattr(fix, "write_atomically", refuse)
+    monkeypatch.setattr(writing, "write_atomically", refuse)
     ran = kerascheck(*ONLY, "--add-noqa")
     assert (ran.code, ran.out) == (2, "Silenced 1 finding in 1 file.\n")
     assert ran.err == "a.py:1:1: error: KC999 cannot be written: The file is read-only\n"

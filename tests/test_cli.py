@@ -413,14 +413,14 @@ def test_standard_input_that_is_not_fixed_goes_through_as_it_is(project, code):
 
 @pytest.mark.parametrize("output", ["text", "json"])
 def test_a_file_that_cannot_be_written_is_an_error_and_the_others_are_fixed(project, monkeypatch, output):
-    from kerascheck import fix
+    from kerascheck import writing
 
-    def refuse(path, data, write=fix.write_atomically):
+    def refuse(path, data, write=writing.write_atomically):
         if path == "a.py":
             raise PermissionError(13, "The file is read-only", path)
         write(path, data)
 
-    monkeypatch.setattr(fix, "write_atomically", refuse)
+    monkeypatch.setattr(writing, "write_atomically", refuse)
     path = project(a__py=FIXABLE, b__py=FIXABLE)
     ran = kerascheck(*PREFETCH, "--fix", "--output-format", output, ".")
     assert ran.code == 2 and ran.err == "Fixed b.py: 1 x KC102 (missing-prefetch)\n"

@@ -1,15 +1,12 @@
-"""compose, apply_fixes and write_atomically."""
+"""compose and apply_fixes."""
 
 import itertools
-import os
 import re
-import stat
-import tempfile
 
 import pytest
 
 from kerascheck.finding import Applicability, Edit, FileError, Finding, Fix, Location, Severity
-from kerascheck.fix import apply_fixes, compose, write_atomically
+from kerascheck.fix import apply_fixes, compose
 from kerascheck.source import Source
 
 SAFE, UNSAFE = Applicability.SAFE, Applicability.UNSAFE
@@ -339,75 +336,3 @@ class TestApplyFixes:
     def test_line_endings_and_odd_characters_stay(self):
         text = "# é\x0c\r\n\x0c\r\nif a:\r\n\tslow # \u2028 ü\r\n"
         assert apply_fixes(Text(text), by_pattern(("slow", "fast")), False).text == text.replace("slow", "fast")
-
-
-class TestWriteAtomically:
-    def test_bytes_and_permissions(self, tmp_path):
-        path = tmp_path / "a.py"
-        path.write_bytes(b"old")
-        path.chmod(0o754)
-        write_atomically(path, b"\xef\xbb\xbfnew\r\n")
-        assert path.read_bytes() == b"\xef\xbb\xbfnew\r\n"
-        assert stat.S_IMODE(path.stat().st_mode) == 0o754
-        assert os.listdir(tmp_path) == ["a.py"]
-
-    def test_owner(self, tmp_path):
-        if not hasattr(os, "chown") or os.geteuid() != 0:
-            pytest.skip("only the superuser can give files away")
-        path = tmp_path / "a.py"
-        path.write_bytes(b"old")
-        os.chown(path, 4321, 4322)
-        write_atomically(path, b"new")
-        assert (path.stat().st_uid, path.stat().st_gid) == (4321, 4322)
-
-    def test_link_stays(self, tmp_path):
-        (tmp_path / "far").mkdir()
-        target, link = tmp_path / "far" / "a.py", tmp_path / "link.py"
-        target.write_bytes(b"old")
-        link.symlink_to(target)
-        write_atomically(str(link), b"new")
-        assert link.is_symlink()
-        assert target.read_bytes() == b"new"
-        assert sorted(os.listdir(tmp_path)) == ["far", "link.py"]
-
-    def test_missing_file(self, tmp_path):
-        with pytest.raises(FileNotFoundError) as caught:
-            write_atomically(tmp_path / "none.py", b"")
-        assert caught.value.filename == str(tmp_path / "none.py")
-
-    @pytest.mark.parametrize("function", ["replace", "fsync", "chmod"])
-    def test_failure_leaves_the_old_file_alone(self, tmp_path, monkeypatch, function):
-        path = tmp_path / "a.py"
-        path.write_bytes(b"old")
-
-        def fail(*_):
-            raise OSError(28, "No space left on device")
-
-        monkeypatch.setattr(os, function, fail)
-        with pytest.raises(OSError, match="No space") as caught:
-            write_atomically(path, b"new")
-        assert caught.value.filename == str(path)
-        assert path.read_bytes() == b"old"
-        assert os.listdir(tmp_path) == ["a.py"]
-
-    def test_read_only_file(self, tmp_path, monkeypatch):
-        path = tmp_path / "a.py"
-        path.write_bytes(b"old")
-        # Not by permissions: the superuser may write anywhere.
-        monkeypatch.setattr(os, "access", lambda *_: False)
-        with pytest.raises(PermissionError, match="read-only"):
-            write_atomically(path, b"new")
-        assert path.read_bytes() == b"old"
-
-    def test_read_only_directory(self, tmp_path, monkeypatch):
-        path = tmp_path / "a.py"
-        path.write_bytes(b"old")
-
-        def refuse(*_, **__):
-            raise PermissionError(13, "Permission denied", str(tmp_path / ".a.py.x1y2"))
-
-        monkeypatch.setattr(tempfile, "mkstemp", refuse)
-        with pytest.raises(PermissionError) as caught:
-            write_atomically(path, b"new")
-        assert caught.value.filename == str(path)
-        assert path.read_bytes() == b"old"

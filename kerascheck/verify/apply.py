@@ -196,7 +196,7 @@ def _fixed(source: Source, findings: Sequence[Finding]) -> Fixed[Source]:
 
 def write(repairs: Mapping[str, FileRepair]) -> None:
     """Write all files, or none: raises NotWritten with the earlier contents back in place."""
-    from kerascheck.fix import write_atomically
+    from kerascheck.writing import write_atomically
 
     for path, repair in repairs.items():
         # A notebook that ran meanwhile has the same code and new outputs, which the prepared bytes lack.
@@ -222,7 +222,7 @@ def _bytes(path: str) -> bytes | None:
 
 def _taken_back(written: Iterable[str], repairs: Mapping[str, FileRepair]) -> str:
     """Restore the files written so far; a remark about those that could not be."""
-    from kerascheck.fix import write_atomically
+    from kerascheck.writing import write_atomically
 
     kept = []
     for path in written:

@@ -343,14 +343,14 @@ def test_a_file_that_is_gone_is_refused(project, measured):
 
 
 def test_where_one_file_cannot_be_written_none_is(project, measured, monkeypatch):
-    real = fix.write_atomically
+    real = writing.write_atomically
 
     def write(path, data):
         if os.fspath(path).endswith("data.py"):
             raise PermissionError(13, "The file is read-only", path)
         real(path, data)
 
-    monkeypatch.setattr(fix, "write_atomically", write)
+    monkeypatch.setattr(writing, "write_atomically", write)
     measured.says.update({"KC309": CONFIRMED, "KC103": CONFIRMED, TOGETHER: CONFIRMED})
     result = invoke("train.py", "--apply", "--yes", *only("KC309", "KC103"))
     assert result.return_value == 2 and written(project) == set()

@@ -1,0 +1,181 @@
+"""Files that are written whole or not at all."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+
+import pytest
+from command import kerascheck
+
+from kerascheck.writing import write_atomically, write_output
+
+SLOW = (
+    "from tensorflow import keras\n\nmodel = keras.models.load_model('a')\nfor row in rows:\n    model.predict(row)\n"
+)
+
+
+def test_bytes_and_permissions(tmp_path):
+    path = tmp_path / "a.py"
+    path.write_bytes(b"old")
+    path.chmod(0o754)
+    write_atomically(path, b"\xef\xbb\xbfnew\r\n")
+    assert path.read_bytes() == b"\xef\xbb\xbfnew\r\n"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o754
+    assert os.listdir(tmp_path) == ["a.py"]
+
+
+def test_owner(tmp_path):
+    if not hasattr(os, "chown") or os.geteuid() != 0:
+        pytest.skip("only the superuser can give files away")
+    path = tmp_path / "a.py"
+    path.write_bytes(b"old")
+    os.chown(path, 4321, 4322)
+    write_atomically(path, b"new")
+    assert (path.stat().st_uid, path.stat().st_gid) == (4321, 4322)
+
+
+def test_link_stays(tmp_path):
+    (tmp_path / "far").mkdir()
+    target, link = tmp_path / "far" / "a.py", tmp_path / "link.py"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    write_atomically(str(link), b"new")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+    assert sorted(os.listdir(tmp_path)) == ["far", "link.py"]
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught:
+        write_atomically(tmp_path / "none.py", b"")
+    assert caught.value.filename == str(tmp_path / "none.py")
+
+
+@pytest.mark.parametrize("function", ["replace", "fsync", "chmod"])
+def test_failure_leaves_the_old_file_alone(tmp_path, monkeypatch, function):
+    path = tmp_path / "a.py"
+    path.write_bytes(b"old")
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, function, fail)
+    with pytest.raises(OSError, match="No space") as caught:
+        write_atomically(path, b"new")
+    assert caught.value.filename == str(path)
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["a.py"]
+
+
+def test_read_only_file(tmp_path, monkeypatch):
+    path = tmp_path / "a.py"
+    path.write_bytes(b"old")
+    # Not by permissions: the superuser may write anywhere.
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(PermissionError, match="read-only"):
+        write_atomically(path, b"new")
+    assert path.read_bytes() == b"old"
+
+
+def test_read_only_directory(tmp_path, monkeypatch):
+    path = tmp_path / "a.py"
+    path.write_bytes(b"old")
+
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied", str(tmp_path / ".a.py.x1y2"))
+
+    monkeypatch.setattr(tempfile, "mkstemp", refuse)
+    with pytest.raises(PermissionError) as caught:
+        write_atomically(path, b"new")
+    assert caught.value.filename == str(path)
+    assert path.read_bytes() == b"old"
+
+
+def test_a_new_file_has_the_usual_permissions(tmp_path):
+    write_atomically(tmp_path / "new", b"data", create=True)
+    (tmp_path / "usual").write_bytes(b"")
+    assert (tmp_path / "new").read_bytes() == b"data"
+    assert (tmp_path / "new").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+def test_the_longest_name_can_be_written(tmp_path):
+    path = tmp_path / ("ä" * 126 + ".py")
+    path.write_bytes(b"old")
+    write_atomically(path, b"new")
+    assert path.read_bytes() == b"new"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="no regular file|not a regular file"):
+        write_atomically(tmp_path / "pipe", b"", create=True)
+
+
+def test_what_a_kill_left_behind_is_removed(tmp_path):
+    """Only that: by its whole name, when nobody can be at it any more."""
+    kept = [".a.py.abcdefgh", "a.py.abcdefgh.kerascheck", ".a.py.abc.kerascheck", ".a.py.ABCDEFGH.kerascheck"]
+    for name in (*kept, ".a.py.abcd_f9h.kerascheck", ".a.py.young678.kerascheck"):
+        (tmp_path / name).write_bytes(b"")
+        old = time.time() - 3600 * ("young" not in name)
+        os.utime(tmp_path / name, (old, old))
+    (tmp_path / ".a.py.abcdefgf.kerascheck").mkdir()
+    (tmp_path / ".a.py.abcdefgl.kerascheck").symlink_to(tmp_path / "a.py")
+    os.utime(tmp_path / ".a.py.abcdefgl.kerascheck", (0, 0), follow_symlinks=False)
+    (tmp_path / "a.py").write_text(SLOW.replace("row in rows", "row in rows[:]"))
+    write_atomically(tmp_path / "a.py", b"new")
+    left = {*kept, ".a.py.young678.kerascheck", ".a.py.abcdefgf.kerascheck", ".a.py.abcdefgl.kerascheck", "a.py"}
+    assert set(os.listdir(tmp_path)) == left
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize("function", ["replace", "fsync"])
+def test_a_full_disk_keeps_the_old_report(tmp_path, monkeypatch, form, function):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text(SLOW)
+    (tmp_path / "report").write_text("old")
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, function, fail)
+    ran = kerascheck("a.py", "--output-format", form, "-o", "report")
+    assert ran.code == 2 and ran.err.endswith("report: the report cannot be written: No space left on device\n")
+    assert (tmp_path / "report").read_text() == "old" and set(os.listdir(tmp_path)) == {"a.py", "report"}
+
+
+def test_a_full_disk_keeps_no_part_of_a_new_baseline(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text(SLOW)
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    ran = kerascheck("a.py", "--write-baseline", "baseline.json")
+    assert ran.code == 2 and ran.err.endswith("the baseline cannot be written: No space left on device\n")
+    assert os.listdir(tmp_path) == ["a.py"]
+
+
+def test_a_report_is_written_where_its_folder_may_not_be(tmp_path, monkeypatch):
+    (tmp_path / "report").write_bytes(b"old")
+
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(tempfile, "mkstemp", refuse)
+    write_output(tmp_path / "report", b"new")
+    assert (tmp_path / "report").read_bytes() == b"new"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="needs a name for standard output")
+def test_a_report_goes_to_what_is_open_already(tmp_path):
+    (tmp_path / "a.py").write_text(SLOW)
+    command = [sys.executable, "-m", "kerascheck", "a.py", "-q", "--output-format", "json", "-o", "/dev/stdout"]
+    with open(tmp_path / "log", "wb") as log:
+        subprocess.run(command, cwd=tmp_path, stdout=log, timeout=120)
+    assert json.loads((tmp_path / "log").read_bytes())["version"] == 1
