@@ -23,7 +23,9 @@ def recall(outcome: Outcome, targets: Mapping[str, str | None]) -> Mapping[Findi
         while folder not in folders:
             folders.add(folder)
             folder = os.path.dirname(folder)
-    if not any(os.path.exists(os.path.join(folder, ".kerascheck", "evidence.json")) for folder in folders):
+    kept = [path for folder in folders if os.path.exists(path := os.path.join(folder, ".kerascheck", "evidence.json"))]
+    # A pipe would be waited for.
+    if not kept or not all(map(os.path.isfile, kept)):
         return {}
     from kerascheck.verify import memory
 

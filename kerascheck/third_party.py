@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kerascheck.config import ConfigError
+from kerascheck.source import disk
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
@@ -84,7 +85,7 @@ def _may_be_any() -> bool:
 
 def _speaks_of_rules(folder: str) -> bool:
     try:
-        with open(os.path.join(folder, "entry_points.txt"), "rb") as file:
+        with disk.open_regular(os.path.join(folder, "entry_points.txt")) as file:
             return GROUP.encode() in file.read()
     except OSError:
         return False

@@ -329,6 +329,39 @@ def test_a_file_where_the_folder_should_be(project, in_this_process):
     assert ran.err.count("nothing can be written there") == 1 and ran.code == 2
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_pipes_in_place_of_files_are_not_waited_for(project):
+    def ended(*arguments):
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        return subprocess.run(_command(*arguments), env=environment, capture_output=True, timeout=60)
+
+    first = ended()
+    names = [path.name for path in files(project)]
+    folder = project / ".kerascheck" / "cache"
+    for name in (*names, ".gitignore", "../evidence.json"):
+        (folder / name).unlink(missing_ok=True)
+        os.mkfifo(folder / name)
+    again, clean = ended(), ended("clean")
+    assert (again.returncode, again.stdout) == (first.returncode, first.stdout)
+    assert clean.returncode == 0 and not any((folder / name).is_file() for name in names)
+
+
+@pytest.mark.parametrize("link", [".kerascheck", ".kerascheck/cache", "named"])
+def test_a_folder_that_is_a_link_is_not_followed(project, in_this_process, tmp_path, link):
+    there = tmp_path / "elsewhere" / "cache"
+    there.mkdir(parents=True)
+    entry = there / f"{'0' * 32}.json"
+    entry.write_text("{}")
+    (project / link).parent.mkdir(exist_ok=True)
+    (project / link).symlink_to(there.parent if link == ".kerascheck" else there)
+    options = ("--cache-dir", "named") if link == "named" else ()
+    assert result(*options, ".")[:2] == result("--no-cache", ".")[:2]
+    assert os.listdir(there) == [entry.name]
+    ran = kerascheck("clean", *options)
+    assert ran.code == 2 and ran.err.endswith("it is a symbolic link; name the folder that it leads to\n")
+    assert entry.exists()
+
+
 def test_where_everybody_may_write_nothing_is_kept(project, in_this_process):
     project.chmod(0o777)
     result(".")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import re
@@ -85,9 +86,10 @@ class Folder:
         """The content of a file; None where there is none, or not the one that was written."""
         path = os.path.join(self.path, name)
         try:
-            with open(path, "rb") as file:
+            self._refuse_links()
+            with disk.open_regular(path) as file:
                 status = os.fstat(file.fileno())
-                if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
+                if status.st_size > _LARGEST:
                     return None
                 digest = file.readline(_LONGEST_DIGEST).rstrip(b"\n")
                 text = file.read()
@@ -103,6 +105,7 @@ class Folder:
     def write(self, files: Mapping[str, Any]) -> bool:
         """Write files, each at once or not at all; whether that was possible."""
         try:
+            self._refuse_links()
             self._prepare()
             for name, content in files.items():
                 self._replace(name, json.dumps(content, separators=(",", ":")))
@@ -110,6 +113,13 @@ class Folder:
         except OSError:
             return False
         return True
+
+    def _refuse_links(self) -> None:
+        """Raise OSError where the folder is a link: whoever made it would have files written and removed elsewhere."""
+        above = os.path.dirname(self.path)
+        for path in (self.path, *([above] if os.path.basename(above) == _MARKS[0] else [])):
+            if os.path.islink(path):
+                raise OSError(errno.ELOOP, "it is a symbolic link; name the folder that it leads to", path)
 
     def _prepare(self) -> None:
         os.makedirs(self.path, exist_ok=True)
@@ -151,6 +161,7 @@ class Folder:
 
     def remove(self) -> int:
         """Remove all files of the cache, and the folder where nothing else is in it; how many bytes that were; raises OSError."""
+        self._refuse_links()
         if not os.path.isdir(self.path):
             return 0
         size = 0
@@ -166,7 +177,7 @@ class Folder:
         return size
 
     def _ignores_all(self) -> bool:
-        with open(self._ignore, "rb") as file:
+        with disk.open_regular(self._ignore) as file:
             return file.read(len(_IGNORED) + 1) == _IGNORED.encode()
 
 

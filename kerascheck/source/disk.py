@@ -14,7 +14,7 @@ import re
 import stat
 import time
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, BinaryIO, NamedTuple, TypeVar, cast
 
 try:
     # As hashlib has it, which loads OpenSSL first: that takes longer than all there is to hash.
@@ -29,6 +29,9 @@ LARGEST = 64 << 20
 """Bytes of the largest file that is read: notebooks hold their pictures."""
 _SETTLED = 2_000_000_000
 """Nanoseconds after which another change of a file has another time: the coarsest clock, FAT's, has steps of 2 s."""
+
+
+_TO_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 
 
 class Stat(NamedTuple):
@@ -279,13 +282,23 @@ def content(path: str | os.PathLike[str]) -> bytes:
 
 
 def _content(path: str | os.PathLike[str]) -> tuple[bytes, Stat | None]:
-    status = os.stat(path)
-    if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, "it is not a regular file", path)
-    if status.st_size > LARGEST:
-        raise too_large()
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
+        status = os.fstat(file.fileno())
+        if status.st_size > LARGEST:
+            raise too_large()
         return file.read(), _settled(status)
+
+
+def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a regular file to read it; raises OSError for any other, without waiting for who writes into a pipe."""
+    file = os.open(path, _TO_READ)
+    try:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file", os.fspath(path))
+        return open(file, "rb")
+    except BaseException:
+        os.close(file)
+        raise
 
 
 def _settled(status: os.stat_result) -> Stat | None:
