@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -15,6 +16,38 @@ from kerascheck.cli import folders_option
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
+
+
+_LONGEST_MESSAGE = 1 << 29
+"""Bytes: JSON may take six for one of the largest file that is linted."""
+_LENGTH = re.compile(rb"Content-Length: (\d+)\r\n\Z")
+
+
+class _FromEditor(io.BufferedReader):
+    """The way from the editor, without messages that nobody can hold: pygls would end on their length.
+
+    What is left out of such a message ends where the next header stands, since its length says nothing.
+    """
+
+    def __init__(self, raw: io.RawIOBase):
+        super().__init__(raw)
+        self._is_lost = False
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        line = super().readline(size)
+        header = _LENGTH.search(line)
+        if header is None:
+            return line
+        digits = header[1].lstrip(b"0")
+        if len(digits) > len(str(_LONGEST_MESSAGE)) or int(digits or b"0") > _LONGEST_MESSAGE:
+            click.echo(f"kerascheck: a message is left out: it has more than {_LONGEST_MESSAGE >> 20} MB", err=True)
+            self._is_lost = True
+            return b"\r\n"
+        if self._is_lost:
+            # The message that was left out need not end a line.
+            self._is_lost = False
+            return header[0]
+        return line
 
 
 class _ToEditor(io.BufferedWriter):
@@ -53,5 +86,5 @@ def server() -> int:
     output = _ToEditor(io.FileIO(os.dup(1), "wb"))
     # What anything else writes is not for the editor.
     os.dup2(2, 1)
-    Server(registry.used_folders()).start_io(stdout=output)
+    Server(registry.used_folders()).start_io(_FromEditor(io.FileIO(os.dup(0), "rb")), output)
     return 0

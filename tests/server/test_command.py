@@ -103,6 +103,22 @@ def test_an_editor_that_dies_takes_all_processes_with_it(tmp_path, stream):
     assert not _group(server.pid)
 
 
+@pytest.mark.parametrize("length", [b"9" * 20, b"9" * 5000, b"999999999999"])
+@pytest.mark.parametrize("body", [b"", b"{}", b"{}\r\n"])
+def test_a_message_of_no_possible_length_is_left_out(tmp_path, length, body):
+    command = [sys.executable, "-m", "kerascheck", "server"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path
+    ) as server:
+        server.stdin.write(b"Content-Length: %s\r\n\r\n%s" % (length, body))
+        plain = Plain(server)
+        said = plain.ask("initialize", {"processId": None, "rootUri": tmp_path.as_uri(), "capabilities": {}})
+        assert said["result"]["serverInfo"]["name"] == "kerascheck"
+        plain.ask("shutdown", None)
+        plain.notify("exit", None)
+        assert b"a message is left out" in server.stderr.read()
+
+
 def _begun(server, folder):
     """A server that has told of a script, by hand."""
     plain = Plain(server)
