@@ -107,6 +107,11 @@ def _training(context: click.Context, parameter: click.Parameter, value: str | N
     help="Run it there: ssh://[user@]host[:port][/folder], slurm[:partition], ray or ray://host:port.",
 )
 @click.option(
+    "--include", multiple=True, metavar="PATTERN",
+    help="With --on: also upload files that git does not track, by patterns as in .gitignore; may be repeated. "
+    "A file that looks like a secret needs its exact path.",
+)  # fmt: skip
+@click.option(
     "--apply", is_flag=True, help="Show the confirmed fixes as a patch, and write them into the files after a question."
 )
 @click.option("--yes", is_flag=True, help="With --apply: write without asking. With --on: upload without asking.")
@@ -142,6 +147,7 @@ def verify(script: str | None, arguments: tuple[str, ...], **options: Any) -> in
     if sys.platform == "win32":
         raise click.ClickException("verify needs signals that Windows does not have; use WSL")
     options["target"] = _target(options)
+    _check_include(options)
     try:
         with ends_on_signals():
             if script is not None and script.endswith(SUFFIX):
@@ -259,6 +265,19 @@ def _target(options: dict[str, Any]) -> Target | None:
     return target
 
 
+def _check_include(options: dict[str, Any]) -> None:
+    """Raise UsageError for an ``--include`` that means nothing."""
+    from kerascheck.source import patterns
+
+    if options["include"] and not options["target"]:
+        raise click.UsageError("--include is for --on: on this machine the script sees all files")
+    for pattern in options["include"]:
+        try:
+            patterns.spec(pattern)
+        except patterns.BadPattern as problem:
+            raise click.UsageError(f"--include: {problem}") from None
+
+
 def _elsewhere(prepared: Prepared, options: dict[str, Any]) -> Verification | None:
     """The verification of a script on the target; None, with the reason said, where that was not possible."""
     from kerascheck.verify.remote.run import measure
@@ -275,11 +294,11 @@ def _there(prepared: Prepared, options: dict[str, Any], measure: Callable[..., A
     target, python = options["target"], options["python"]
     try:
         root = os.path.dirname(prepared.run.path) if options["rule"] else None
-        upload = pack.of_project(prepared.run.path, prepared.run.sources, root)
+        upload = pack.of_project(prepared.run.path, prepared.run.sources, root, options["include"])
         remote.agree(target, python, [upload], [prepared.command], yes=options["yes"])
         with Progress() as progress:
             return measure(target, python, upload, prepared.run, budget_of(options), progress.show)
-    except (pack.TooLarge, remote.NotAgreed, talk.Refused) as problem:
+    except (pack.TooLarge, pack.NeedsSecret, remote.NotAgreed, talk.Refused) as problem:
         click.echo(f"{target.label}: {problem}", err=True)
         return None
 

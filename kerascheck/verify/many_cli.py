@@ -99,11 +99,14 @@ def _jobs_there(prepared: dict[Any, Prepared], options: dict[str, Any]) -> dict[
     """Pack all projects, ask once, and return what measures each script there; raises _NotDone."""
     target, python = options["target"], options["python"]
     try:
-        uploads = {line: pack.of_project(each.run.path, each.run.sources) for line, each in prepared.items()}
+        uploads = {
+            line: pack.of_project(each.run.path, each.run.sources, include=options["include"])
+            for line, each in prepared.items()
+        }
         together = pack.by_project(uploads.values())
         if together:
             remote.agree(target, python, together, [each.command for each in prepared.values()], yes=options["yes"])
-    except (pack.TooLarge, remote.NotAgreed) as problem:
+    except (pack.TooLarge, pack.NeedsSecret, remote.NotAgreed) as problem:
         raise _NotDone(f"{target.label}: {problem}") from None
 
     def job(line: Any, each: Prepared) -> Callable[[Any], Verification]:

@@ -94,22 +94,24 @@ def packed(folder, script="src/train.py", **options):
     return pack.of_project(path, [path], **options)
 
 
-def test_the_project_travels_as_git_sees_it(project):
-    for name in ("data.npz", "tracked.pem", "notes.txt", ".env", "src/old.py", "src/.kerascheck/evidence.json"):
+def test_what_git_tracks_travels(project):
+    for name in ("data.npz", "tracked.pem", "notes.txt", "new.txt", ".env", "src/old.py", "src/.kerascheck/a.json"):
         (project / name).parent.mkdir(exist_ok=True)
         (project / name).write_text(name)
     (project / ".gitignore").write_text("data.npz\nignored/\nsrc/train.py\n")
     (project / "ignored").mkdir()
     (project / "ignored" / "x").write_text("")
-    git(project, "add", "tracked.pem", "src/old.py")
+    git(project, "add", ".gitignore", "tracked.pem", "notes.txt", "src/old.py", "src/.kerascheck/a.json")
     (project / "src" / "old.py").unlink()
     (project / "out").symlink_to("/etc/passwd")
     (project / "inside").symlink_to(project / "notes.txt")
     (project / "folder").symlink_to("src")
+    git(project, "add", "out", "inside", "folder")
     upload = packed(project)
     # The script itself always travels.
     assert set(upload.files) == {".gitignore", "tracked.pem", "notes.txt", "src/train.py", "inside", "folder"}
-    assert upload.left_out == {".env": "not in git, and named like a secret", "out": "a link out of the project"}
+    assert upload.left_out == {".env": "named like a secret, .env*", "out": "a link out of the project"}
+    assert (upload.suspicious, upload.untracked) == ({"tracked.pem": "named like a secret, *.pem"}, 1)
     assert upload.root == str(project)
 
 
@@ -118,6 +120,7 @@ def test_what_is_packed_can_be_unpacked_elsewhere(project, tmp_path):
     (project / "data" / "notes.txt").write_text("notes")
     (project / "inside").symlink_to(project / "data" / "notes.txt")
     (project / "folder").symlink_to("data")
+    git(project, "add", ".")
     upload = packed(project)
     slurm.unpack(upload, {"script": {}}, tmp_path / "there")
     there = tmp_path / "there" / "project"
@@ -128,6 +131,7 @@ def test_what_is_packed_can_be_unpacked_elsewhere(project, tmp_path):
 
 def test_names_that_steer_a_terminal_are_shown_harmlessly(project):
     (project / "a\x1b[31m\udcff").write_text("")
+    git(project, "add", ".")
     shown = "".join(run.shown(Target("ssh", "gpu1"), packed(project)))
     assert "\x1b" not in shown and "\udcff" not in shown and "a\\x1b[31m" in shown
 
@@ -142,18 +146,161 @@ def test_submodules_travel(project, tmp_path):
     assert "vendor/lib.py" in packed(project).files
 
 
-def test_without_git_hidden_files_and_environments_stay(tmp_path, monkeypatch):
+def test_without_git_the_script_and_what_is_named_travels(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))  # no git
     for name in ("train.py", "pkg/a.py", ".cache/b", "env/pyvenv.cfg", "env/c.py", "pkg/__pycache__/d.pyc", "key.pem"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
     upload = packed(tmp_path, "train.py")
-    assert (set(upload.files), upload.git) == ({"train.py", "pkg/a.py"}, False)
+    assert (set(upload.files), upload.git, upload.left_out) == ({"train.py"}, False, {})
+    upload = packed(tmp_path, "train.py", include=["*"])
+    assert set(upload.files) == {"train.py", "pkg/a.py"}
+    assert upload.left_out == {"key.pem": "named like a secret, *.pem"}
+
+
+@pytest.mark.parametrize(
+    "include, files",
+    [
+        (["data.csv"], {"data.csv", "sub/data.csv"}),
+        (["/data.csv"], {"data.csv"}),
+        (["./data.csv"], {"data.csv"}),
+        (["sub/"], {"sub/data.csv", "sub/x.npz"}),
+        (["*.npz"], {"sub/x.npz", "ignored.npz"}),
+        (["*.npz", "!ignored.npz"], {"sub/x.npz"}),
+        (["*.cfg"], set()),
+        ([".hidden.cfg"], {".hidden.cfg"}),
+        ([".hidden/*"], {".hidden/a.cfg"}),
+        (["nothing", "../project", "../outside"], set()),
+    ],
+)
+def test_untracked_files_travel_where_a_pattern_names_them(project, include, files):
+    for name in ("data.csv", "sub/data.csv", "sub/x.npz", "ignored.npz", ".hidden.cfg", ".hidden/a.cfg", "../outside"):
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text("")
+    (project / ".git" / "info" / "exclude").write_text("ignored.npz\n")
+    assert set(packed(project, include=include).files) == {"src/train.py"} | files
+
+
+def test_a_file_behind_a_link_stays(project, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "x.npz").write_text("")
+    (project / "data").symlink_to(tmp_path / "elsewhere")
+    assert set(packed(project, include=["data/x.npz", "data/"]).files) == {"src/train.py"}
+
+
+SECRETS = [
+    ".git-credentials", ".pypirc", ".netrc", "_netrc", "id_rsa", "ID_ED25519", "deploy/id_github", "server.pem", "Server.PEM",
+    "tls/site.key", "putty.ppk", "store.p12", "cert.PFX", "debug.jks", ".env", ".env.local", ".Envrc", "prod.env", "secrets.toml",
+    "conf/Secrets.YAML", "secrets/db.txt", "credentials", "credentials.json", "service-account-prod.json", "client_secret_1.json",
+    "token.json", "kaggle.json", ".ssh/config", ".aws/config", ".Azure/profile", ".config/gcloud/x.db", ".docker/config.json",
+    ".kube/config", "server.pem.bak", "id_rsa~",
+]  # fmt: skip
+KEY = "-----BEGIN {}PRIVATE KEY-----\nMIIB\n"
+CONTENTS = {
+    "notes.txt": KEY.format("RSA "), "a/b.cfg": "\n\n" + KEY.format("OPENSSH "), "c.json": '{"k": "' + KEY.format("") + '"}',
+    "d.asc": "-----BEGIN PGP PRIVATE KEY BLOCK-----\n", "putty.txt": "PuTTY-User-Key-File-3: ssh-ed25519\n",
+    "wide.txt": KEY.format("EC ").encode("utf-16"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def planted(project):
+    """Names of secrets that lie in the project."""
+    for name in SECRETS:
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text("hunter2")
+    for name, content in CONTENTS.items():
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return [*SECRETS, *CONTENTS]
+
+
+@pytest.mark.parametrize("include", [[], ["*", ".*", "**/.*"], [".ssh", ".config/", "secrets", "*.pem"]])
+@pytest.mark.parametrize("with_git", [True, False], ids=["git", "no git"])
+def test_no_secret_leaves(project, planted, tmp_path, include, with_git):
+    if not with_git:
+        shutil.rmtree(project / ".git")
+        (project / "train.py").write_text("")
+    (project / "data.csv").write_text("")
+    upload = packed(project, "src/train.py" if with_git else "train.py", include=include)
+    assert not set(upload.files) & set(planted) and upload.suspicious == {}
+    assert ("data.csv" in upload.files) == ("*" in include)
+    if "*" in include:
+        assert set(planted) <= set(upload.left_out)
+    slurm.unpack(upload, {}, tmp_path / "there")
+    assert not [
+        path
+        for path in (tmp_path / "there" / "project").rglob("*")
+        if path.is_file() and b"hunter2" in path.read_bytes()
+    ]
+
+
+def test_each_secret_is_named_before_the_question(project, planted, ssh):
+    result = invoke("src/train.py", "--on", "ssh://nowhere", "--yes", "--include", "*", "--include", ".*")
+    for name in planted:
+        assert f"stays here: {name} (" in result.stderr
+    # By name alone where no pattern asks for the file.
+    result = invoke("src/train.py", "--on", "ssh://nowhere", "--yes")
+    for name in SECRETS:
+        assert f"stays here: {name} (named like a secret" in result.stderr
+    assert f"files that git does not track, {len(CONTENTS)} of them" in result.stderr
+
+
+def test_a_secret_travels_where_exactly_it_is_named(project, planted, ssh):
+    assert set(packed(project, include=["id_rsa", "./a/b.cfg", "/tls/site.key"]).suspicious) == {
+        "id_rsa", "a/b.cfg", "tls/site.key",
+    }  # fmt: skip
+    result = invoke("src/train.py", "--on", "ssh://nowhere", "--yes", "--include", ".env")
+    assert "UPLOADS, though it looks like a secret: .env (named like a secret, .env*)" in result.stderr
+
+
+def test_tracked_secrets_travel_and_are_named_with_yes_too(project, planted, ssh):
+    git(project, "add", "--force", ".")
+    upload = packed(project)
+    assert set(upload.suspicious) == set(planted) and set(planted) <= set(upload.files)
+    result = invoke("src/train.py", "--on", "ssh://nowhere", "--yes")
+    for name in planted:
+        assert f"UPLOADS, though it looks like a secret: {name} (" in result.stderr
+
+
+def test_an_imported_module_that_looks_like_a_secret_needs_a_word(project, ssh):
+    (project / "src" / "train.py").write_text("import secrets\nimport model\nprint(secrets.PASSWORD)\n")
+    (project / "src" / "secrets.py").write_text("PASSWORD = 'hunter2'\n")
+    (project / "src" / "model.py").write_text("")
+    needed = [str(project / "src" / name) for name in ("train.py", "secrets.py", "model.py")]
+    with pytest.raises(pack.NeedsSecret, match="imports src/secrets.py, .* --include src/secrets.py uploads it"):
+        pack.of_project(needed[0], needed)
+    upload = pack.of_project(needed[0], needed, include=["src/secrets.py"])
+    assert set(upload.files) == {"src/train.py", "src/secrets.py", "src/model.py"}
+    result = invoke("src/train.py", "--on", "ssh://gpu1", "--yes")
+    assert (result.return_value, ssh.exists()) == (2, False)
+    assert "imports src/secrets.py" in result.stderr.splitlines()[-1]
+
+
+def test_the_order_has_no_text_of_a_file_that_stays(project, tmp_path):
+    (tmp_path / "other.py").write_text("PASSWORD = 'hunter2'\n")
+    script = str(project / "src" / "train.py")
+    texts = {script: "import other", str(tmp_path / "other.py"): "PASSWORD = 'hunter2'"}
+    upload = pack.of_project(script, texts)
+    order = talk.job(upload, Script(script, texts), [Variant("v", texts)], Budget())
+    assert b"import other" in order and b"hunter2" not in order
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [(["--include", "*"], "--include is for --on"), (["--on", "ssh://gpu1", "--include", "!"], "matches nothing")],
+)
+def test_an_include_that_means_nothing_is_an_error(project, options, words):
+    import click
+
+    with pytest.raises(click.UsageError, match=words):
+        invoke("src/train.py", *options)
 
 
 def test_more_than_the_limit_is_refused_and_what_is_large_is_named(project, monkeypatch):
     monkeypatch.setattr(pack, "LARGEST_BYTES", 1000)
     (project / "large.bin").write_bytes(bytes(2000))
+    git(project, "add", ".")
     with pytest.raises(pack.TooLarge, match=r"such as large.bin \(2 kB\)"):
         packed(project)
 
@@ -265,7 +412,8 @@ def test_the_script_runs_there_and_is_reported_as_here(project, ssh, tmp_path):
     assert "the script called sys.exit() with '3' before any training step" in result.stdout
     assert f"{project} ['src'] ['--epochs', '3']" in result.stdout
     assert (
-        f"UPLOADS to ssh://gpu1: 1 files of {project} (as git sees it)" in result.stderr and "train.py" in result.stderr
+        f"UPLOADS to ssh://gpu1: 1 files of {project} (tracked by git, or named)" in result.stderr
+        and "train.py" in result.stderr
     )
     assert "-p 2222 me@gpu1" in ssh.read_text()
     assert left_behind(tmp_path) == []
@@ -283,6 +431,7 @@ def test_what_the_script_reads_from_beside_the_upload_is_linked(project, ssh, tm
         "import sys\nsys.exit(open('data/x/numbers').read() + open('src/own').read())\n"
     )
     (project / "src" / "own").write_text(" uploaded")
+    git(project, "add", "src/own")
     (tmp_path / "far" / "data" / "x").mkdir(parents=True)
     (tmp_path / "far" / "src").mkdir()
     (tmp_path / "far" / "src" / "own").write_text("not this one")

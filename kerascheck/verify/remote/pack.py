@@ -1,19 +1,23 @@
-"""What of a project is uploaded: what git sees, or without git what lies in its folder."""
+"""Chooses the files of a project that are uploaded.
+
+These are the script, the local modules that it imports, the files that git tracks, and those that ``--include`` names. A
+file that looks like a secret needs more: git tracks it, it is the script itself, or ``--include`` names exactly this file.
+"""
 
 from __future__ import annotations
 
-import fnmatch
 import importlib.util
 import io
 import itertools
 import os
 import tarfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from kerascheck.source import git
+from kerascheck.knowledge import secrets
+from kerascheck.source import git, patterns
 
 LARGEST_BYTES = 256 * 1024 * 1024
 """More than this is data, which is better copied once."""
@@ -21,25 +25,19 @@ MOST_FILES = 20_000
 PROJECT, CODE = "project", "code"
 """Folders of the archive: the project, and kerascheck itself."""
 _OURS = Path(__file__).parents[2]
-_LEFT_OUT = frozenset({"__pycache__", "node_modules"})
+_LEFT_OUT = frozenset({"__pycache__", "node_modules", ".git", ".kerascheck"})
 _MEMORY = ".kerascheck"
 """The folder of evidence, and of running jobs of Slurm, whether or not git ignores it."""
-_SECRETS = (
-    ".env",
-    ".env.*",
-    "*.pem",
-    "*.key",
-    "id_rsa*",
-    "id_ed25519*",
-    ".netrc",
-    "kaggle.json",
-    "credentials*",
-    "*.p12",
-)
+_LOOKED_AT_BYTES = 1024 * 1024
+"""Larger files are data: no private key is looked for in them."""
 
 
 class TooLarge(Exception):
     """There is more to upload than ``LARGEST_BYTES`` or ``MOST_FILES``; ``str()`` names what is large."""
+
+
+class NeedsSecret(Exception):
+    """The script imports a file that looks like a secret and that nobody agreed to; ``str()`` names it."""
 
 
 @dataclass(slots=True)
@@ -51,7 +49,11 @@ class Upload:
     files: dict[str, int] = field(default_factory=dict)
     """Size in bytes by path relative to ``root``."""
     left_out: dict[str, str] = field(default_factory=dict)
-    """Paths that stay here although git sees them, and why."""
+    """Why paths stay here, by path: those that look like secrets, and those that cannot travel."""
+    suspicious: dict[str, str] = field(default_factory=dict)
+    """Why files look like secrets, by path, of those that travel all the same."""
+    untracked: int = 0
+    """Number of other files that git neither tracks nor ignores; they stay here."""
     git: bool = True
 
     @property
@@ -94,28 +96,50 @@ def _add(archive: tarfile.TarFile, name: str, data: bytes) -> None:
     archive.addfile(info, io.BytesIO(data))
 
 
-def of_project(script: str, needed: Iterable[str], root: str | None = None) -> Upload:
-    """What travels with ``script``: its repository, or else its folder; always the files ``needed`` (absolute paths).
+def of_project(script: str, needed: Iterable[str], root: str | None = None, include: Sequence[str] = ()) -> Upload:
+    """Choose the files that travel with ``script`` (absolute path).
 
-    ``root``: a folder to take as it is, without asking git. Raises TooLarge.
+    Args:
+        needed: absolute paths of the script and of the local modules that it imports.
+        root: the project's folder, without asking git; None: the repository of the script, or else its folder.
+        include: patterns with the syntax of .gitignore, relative to the project, for files that git does not track.
+
+    Raises:
+        TooLarge: there is too much to upload.
+        NeedsSecret: an imported module looks like a secret, and git does not track it.
     """
     top = root or _git(os.path.dirname(script), "rev-parse", "--show-toplevel").rstrip("\n")
     upload = Upload(os.path.realpath(top or os.path.dirname(script)), git=bool(top) and root is None)
-    tracked, others = _seen_by_git(upload.root) if upload.git else ([], _walk(upload.root))
-    own = {os.path.relpath(os.path.realpath(path), upload.root) for path in needed}
-    trusted, total = own.union(tracked), 0
-    for name in itertools.chain(tracked, others, sorted(own)):
+    tracked, others = _seen_by_git(upload.root) if upload.git else ([], [])
+    literal = {os.path.normpath(pattern.lstrip("/")) for pattern in include}
+    literal = {name for name in literal if not os.path.isdir(os.path.join(upload.root, name))}
+    own = [os.path.relpath(os.path.realpath(path), upload.root) for path in needed]
+    agreed = literal.union(tracked, [os.path.relpath(os.path.realpath(script), upload.root)])
+    total = 0
+    for name in itertools.chain(sorted(own), tracked, sorted(literal), _included(upload.root, include)):
         if name not in upload.files:
-            _take(upload, name, may_be_secret=name not in trusted)
+            _take(upload, name, agreed=name in agreed)
             total += upload.files.get(name, 0)
         if total > LARGEST_BYTES or len(upload.files) > MOST_FILES:
             break  # a folder such as a home is not walked to its end
     if total > LARGEST_BYTES or len(upload.files) > MOST_FILES:
         large = sorted(upload.files, key=upload.files.__getitem__, reverse=True)[:3]
         raise TooLarge(
-            f"{upload.root} has more than {size(LARGEST_BYTES)} or {MOST_FILES} files to upload: let git ignore what need not "
-            f"travel, such as {', '.join(f'{name} ({size(upload.files[name])})' for name in large)}"
+            f"{upload.root} has more than {size(LARGEST_BYTES)} or {MOST_FILES} files to upload: keep out of git and --include "
+            f"what need not travel, such as {', '.join(f'{name} ({size(upload.files[name])})' for name in large)}"
         )
+    for name in own:
+        if name in upload.left_out:
+            raise NeedsSecret(
+                f"the script imports {name}, which stays here ({upload.left_out[name]}); --include {name} uploads it"
+            )
+    for name in others:
+        if name not in upload.files and name not in upload.left_out:
+            # Only a name is looked at: the file stays here.
+            if pattern := secrets.pattern_of(name):
+                upload.left_out[name] = _named_like(pattern)
+            else:
+                upload.untracked += 1
     return upload
 
 
@@ -123,24 +147,51 @@ def by_project(uploads: Iterable[Upload]) -> list[Upload]:
     """One upload per project, with the files of all of its scripts."""
     projects: dict[str, Upload] = {}
     for upload in uploads:
-        whole = projects.setdefault(upload.root, Upload(upload.root, git=upload.git))
+        whole = projects.setdefault(upload.root, Upload(upload.root, untracked=upload.untracked, git=upload.git))
         whole.files |= upload.files
-        whole.left_out |= upload.left_out
+        whole.suspicious |= upload.suspicious
+        whole.left_out = {k: v for k, v in (whole.left_out | upload.left_out).items() if k not in whole.files}
+        whole.untracked = min(whole.untracked, upload.untracked)
     return list(projects.values())
 
 
-def _take(upload: Upload, name: str, *, may_be_secret: bool) -> None:
+def _take(upload: Upload, name: str, *, agreed: bool) -> None:
+    """Let a file travel, or say why it stays; ``agreed``: even if it looks like a secret."""
     path = os.path.join(upload.root, name)
-    if not os.path.lexists(path) or name.startswith(".." + os.sep) or _MEMORY in name.split("/"):
+    if not os.path.lexists(path) or name.split(os.sep)[0] == os.pardir or _MEMORY in name.split("/"):
         return  # deleted, and git does not know yet; or the module of another project
     if os.path.islink(path) and not os.path.realpath(path).startswith(upload.root + os.sep):
         upload.left_out[name] = "a link out of the project"
-    elif may_be_secret and any(fnmatch.fnmatch(os.path.basename(name), pattern) for pattern in _SECRETS):
-        upload.left_out[name] = "not in git, and named like a secret"
+    elif os.path.realpath(os.path.dirname(path)) != os.path.dirname(path):
+        upload.left_out[name] = "behind a link"
+    elif (suspicion := _suspicion(path, name)) and not agreed:
+        upload.left_out[name] = suspicion
     elif os.path.isdir(path) and not os.path.islink(path):
         upload.left_out[name] = "another repository"
     elif os.path.islink(path) or os.path.isfile(path):
         upload.files[name] = os.lstat(path).st_size
+        if suspicion:
+            upload.suspicious[name] = suspicion
+
+
+def _suspicion(path: str, name: str) -> str | None:
+    """Why a file looks like a secret; None if it does not. ``name``: relative to the project, for its parts count."""
+    if pattern := secrets.pattern_of(name):
+        return _named_like(pattern)
+    try:
+        # A link travels as a link, and a device or a pipe may never end.
+        if os.path.islink(path) or not os.path.isfile(path) or os.path.getsize(path) > _LOOKED_AT_BYTES:
+            return None
+        with open(path, "rb") as stream:
+            # Without zero bytes UTF-16 reads as ASCII.
+            content = stream.read(_LOOKED_AT_BYTES).replace(b"\0", b"")
+    except OSError:
+        return None
+    return "holds a private key" if secrets.PRIVATE_KEY.search(content) else None
+
+
+def _named_like(pattern: str) -> str:
+    return f"named like a secret, {pattern}"
 
 
 def _seen_by_git(root: str) -> tuple[list[str], list[str]]:
@@ -158,15 +209,33 @@ def _git(folder: str, *arguments: str) -> str:
         return ""
 
 
+def _included(root: str, include: Sequence[str]) -> Iterator[str]:
+    """Files that a pattern matches; a hidden one only where the pattern writes the dot, as in a shell."""
+
+    def is_one_file(pattern: str) -> bool:
+        # A pattern without a slash also matches in every folder.
+        return "/" in pattern and os.path.lexists(os.path.join(root, os.path.normpath(pattern.lstrip("/"))))
+
+    wide = [pattern for pattern in include if pattern.endswith("/") or not is_one_file(pattern)]
+    if not wide:
+        return
+    dotted = [pattern for pattern in wide if pattern.startswith("!") or "/." in f"/{pattern}"]
+    spec, hidden_spec = patterns.compiled(wide)[0], patterns.compiled(dotted)[0]
+    for name in _walk(root):
+        is_hidden = "/." in f"/{name}"
+        if (hidden_spec if is_hidden else spec).match_file(name):
+            yield name
+
+
 def _walk(root: str) -> Iterator[str]:
-    """Files below ``root`` that are not hidden, nor of a virtual environment."""
+    """Files below ``root``, without repositories' own, caches of bytecode and virtual environments."""
     for folder, subfolders, names in os.walk(root):
         subfolders[:] = sorted(
             name for name in subfolders
-            if not name.startswith(".") and name not in _LEFT_OUT and not os.path.exists(os.path.join(folder, name, "pyvenv.cfg"))
+            if name not in _LEFT_OUT and not os.path.exists(os.path.join(folder, name, "pyvenv.cfg"))
         )  # fmt: skip
         for name in sorted(names):
-            if not name.startswith(".") and not name.endswith(".pyc"):
+            if not name.endswith(".pyc"):
                 yield os.path.relpath(os.path.join(folder, name), root)
 
 

@@ -47,7 +47,9 @@ def agree(target: Target, python: str, uploads: Iterable[pack.Upload], commands:
 
 def shown(target: Target, upload: pack.Upload) -> Iterable[str]:
     """What is uploaded, for people."""
-    seen = "as git sees it" if upload.git else "without git: all that is not hidden"
+    seen = (
+        "tracked by git, or named" if upload.git else "without git: the script, its modules, and what --include names"
+    )
     ours = sum(path.stat().st_size for path in pack.own_code())
     yield (
         f"kerascheck verify UPLOADS to {target.label}: {len(upload.files)} files of {upload.root} ({seen}), "
@@ -57,10 +59,13 @@ def shown(target: Target, upload: pack.Upload) -> Iterable[str]:
     yield (
         "  " + ", ".join(f"{plain(name)} {pack.size(upload.files[name])}" for name in largest[:_SHOWN]) + _more(largest)
     )
-    for name, why in list(upload.left_out.items())[:_SHOWN]:
-        yield f"  left out: {plain(name)} ({why})"
-    if len(upload.left_out) > _SHOWN:
-        yield f"  left out: {len(upload.left_out) - _SHOWN} more"
+    # However small and however many: nobody agrees to a secret that is behind "and more".
+    for name, why in upload.suspicious.items():
+        yield click.style(f"  UPLOADS, though it looks like a secret: {plain(name)} ({why})", bold=True)
+    for name, why in upload.left_out.items():
+        yield f"  stays here: {plain(name)} ({why})"
+    if upload.untracked:
+        yield f"  stays here: files that git does not track, {upload.untracked} of them; --include PATTERN uploads some"
 
 
 def _more(names: Sequence[str]) -> str:

@@ -93,7 +93,8 @@ def job(upload: Upload, script: Script, variants: Sequence[Variant], budget: Bud
         return os.path.relpath(os.path.realpath(path), upload.root)
 
     def moved(sources: Mapping[str, str]) -> dict[str, str]:
-        return {inside(path): text for path, text in sources.items()}
+        # The text of a file that stays here stays here too.
+        return {name: text for path, text in sources.items() if (name := inside(path)) in upload.files}
 
     environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     there = replace(

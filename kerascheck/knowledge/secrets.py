@@ -1,0 +1,92 @@
+"""Names and contents of files that hold secrets: data with its sources."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+
+NAMES: tuple[str, ...] = (
+    # Environment files: GitHub's template Python.gitignore (".env", ".envrc"), and names such as "prod.env".
+    ".env*",
+    "*.env",
+    # Private keys and key stores: OpenSSH (ssh-keygen(1)), PuTTY, OpenSSL, Java's keytool, Apple, KeePass, WireGuard and
+    # OpenVPN; GitHub's template Global/SSH.gitignore ("id_rsa"); gitleaks' rule "pkcs12-file" (".p12", ".pfx").
+    "id_*",
+    "*_rsa",
+    "*_dsa",
+    "*_ecdsa",
+    "*_ed25519",
+    "*.pem",
+    "*.key",
+    "*.ppk",
+    "*.p8",
+    "*.p12",
+    "*.pfx",
+    "*.pkcs12",
+    "*.jks",
+    "*.keystore",
+    "*.kdb",
+    "*.kdbx",
+    "*.ovpn",
+    # Passwords and tokens of tools, by the manuals of each: git-credential-store(1), curl, pip, npm, Docker, PostgreSQL,
+    # MySQL, Apache, s3cmd, boto, rclone, Databricks and HashiCorp Vault.
+    ".git-credentials",
+    ".netrc",
+    "_netrc",
+    ".pypirc",
+    ".npmrc",
+    ".dockercfg",
+    ".pgpass",
+    ".my.cnf",
+    ".htpasswd",
+    ".s3cfg",
+    ".boto",
+    "rclone.conf",
+    ".databrickscfg",
+    ".vault-token",
+    "kubeconfig",
+    # Kaggle's API, Google's client libraries and their quick starts (developers.google.com).
+    "kaggle.json",
+    "token.json",
+    "client_secret*.json",
+    "service-account*.json",
+    "service_account*.json",
+    "*-service-account*.json",
+    "*firebase-adminsdk*.json",
+    "application_default_credentials.json",
+    # Conventions: Streamlit's secrets.toml, Ruby on Rails' credentials, AWS' credentials.
+    "secrets",
+    "secrets.*",
+    ".secrets*",
+    "credentials*",
+    ".credentials*",
+    # Folders in which tools keep credentials.
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".config/gcloud",
+    ".config/gh",
+    ".docker",
+    ".kube",
+    ".kaggle",
+    ".huggingface",
+)
+"""Patterns of :mod:`fnmatch` in lower case, each for one part of a path, or for two that follow each other."""
+
+_COPIES = re.compile(r"(?:~|\.(?:bak|backup|copy|old|orig|save|sw[a-p]|tmp|txt|\d))+$")
+"""Endings of copies that editors and people make: ``server.pem.bak``."""
+
+PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d")
+"""Headers of private keys: RFC 7468 (PKCS #1, #8 and OpenSSH), RFC 9580 (OpenPGP) and PuTTY's manual."""
+
+
+def pattern_of(path: str) -> str | None:
+    """The pattern of :data:`NAMES` that matches a part of ``path`` (with "/"), in whatever case; None if none does."""
+    parts = [part for part in path.casefold().split("/") if part]
+    for part, following in zip(parts, [*parts[1:], ""], strict=True):
+        for name in {part: None, _COPIES.sub("", part): None, f"{part}/{following}": None}:
+            for pattern in NAMES:
+                if name.count("/") == pattern.count("/") and fnmatch.fnmatchcase(name, pattern):
+                    return pattern
+    return None
