@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     default=TIME_LIMIT,
     show_default=True,
     type=click.FloatRange(1),
-    help="Seconds for the imports of TensorFlow and Keras.",
+    help="Seconds for the imports of TensorFlow and Keras. The NVIDIA driver gets 20 at most.",
 )
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
 def doctor(**options: Any) -> int:

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from kerascheck import deadline
 from kerascheck.doctor.nvidia import nvidia
 from kerascheck.doctor.snapshot import Cpu, Demand, Framework, Gpu, Keras, Memory, Python, Snapshot, System
 
@@ -75,9 +76,9 @@ def take_snapshot(
             nothing but the GPUs, the processor and the memory is looked at, in about a tenth of a second.
         script: what a script asks for: see :func:`kerascheck.doctor.script.demands`.
         nvml: a module like ``pynvml``; None: the installed one, or else ``nvidia-smi``.
-        time_limit: seconds for the interpreter.
+        time_limit: seconds for the interpreter, and at most for each question to the driver.
     """
-    driver, gpus = nvidia(nvml)
+    driver, gpus = nvidia(nvml, time_limit=time_limit)
     variables = _variables(os.environ)
     snapshot = Snapshot(system(), cpu(), memory(), driver, gpus, variables, library_path(os.environ), script=script)
     if python is None:
@@ -301,7 +302,7 @@ def _ask(
             try:
                 code = process.wait(time_limit)
             except BaseException as problem:  # also Ctrl-C
-                _end(process)
+                deadline.kill(process)
                 if not isinstance(problem, subprocess.TimeoutExpired):
                     raise
                 code, failure = 0, "timeout"
@@ -312,13 +313,6 @@ def _ask(
     elif code or (not told and not failure):
         failure = _public((log.strip().splitlines() or [f"it ended with {code}"])[-1])
     return told, failure, log
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    with suppress(OSError, AttributeError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.kill()
-    process.wait()
 
 
 def _merged(text: str) -> dict[str, Any]:

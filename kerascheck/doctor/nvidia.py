@@ -1,52 +1,98 @@
-"""The NVIDIA driver and its GPUs: through NVML (``nvidia-ml-py``, optional), else through ``nvidia-smi``."""
+"""The NVIDIA driver and its GPUs: through NVML (``nvidia-ml-py``, optional), else through ``nvidia-smi``.
+
+Both run in processes of their own, with a deadline: a driver in trouble hangs or crashes them.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 from xml.etree import ElementTree
 
+from kerascheck import deadline
 from kerascheck.doctor.snapshot import Driver, Gpu, Link
 from kerascheck.knowledge.cards import SLOWDOWNS, capability_of
+from kerascheck.verify.remote.plain import plain, restored
 
 _FAILURES = {9: "not running", 12: "not running", 15: "lost", 18: "mismatch"}
 """Codes of NVML (nvml.h, ``nvmlReturn_t``): DRIVER_NOT_LOADED, LIBRARY_NOT_FOUND, GPU_IS_LOST,
 LIB_RM_VERSION_MISMATCH."""
 _VENDOR, _DISPLAY = "0x10de", "0x03"
 _PARTITIONED = 1
-_TIME_LIMIT = 20
+TIME_LIMIT = 20.0
+"""Seconds for NVML, and for ``nvidia-smi``: the first start of a driver with several cards takes more than ten."""
+_ANSWER = "@answer "
 
 
-def nvidia(nvml: ModuleType | None = None, root: Path = Path("/")) -> tuple[Driver | None, tuple[Gpu, ...]]:
+def nvidia(
+    nvml: ModuleType | None = None, root: Path = Path("/"), time_limit: float = TIME_LIMIT
+) -> tuple[Driver | None, tuple[Gpu, ...]]:
     """The driver, None where there is neither it nor a card, and the GPUs in its order.
 
     Args:
         nvml: a module like ``pynvml``; None: the installed one, or else ``nvidia-smi``.
         root: where ``sys`` is.
+        time_limit: seconds for each of the two, at most.
     """
     cards = _cards_on_bus(root)
-    if nvml is None:
-        with suppress(ImportError):
-            nvml = import_module("pynvml")
-    if nvml is not None:
-        driver, gpus = _through_nvml(nvml, cards)
+    limit = min(time_limit, TIME_LIMIT)
+
+    def smi(*arguments: str) -> str:
+        return _smi(*arguments, time_limit=limit)
+
+    try:
+        if nvml is not None:
+            driver, gpus = _through_nvml(nvml, cards)
+        elif is_installed():
+            driver, gpus = _apart(cards, limit)
+        else:
+            driver, gpus = Driver(failure="not running", cards_on_bus=cards), ()
         if driver.version is not None or driver.failure == "mismatch":
             return driver, gpus
-    else:
-        driver = Driver(failure="not running", cards_on_bus=cards)
-    found = parse_smi(_smi("-q", "-x"), cards, _smi)
+        found = parse_smi(smi("-q", "-x"), cards, smi)
+    except deadline.DidNotAnswer:
+        return Driver(failure="silent", cards_on_bus=cards), ()
     if found is not None:
         return found
-    return (driver, ()) if cards else (None, ())
+    return (driver, ()) if cards or driver.failure == "crashed" else (None, ())
+
+
+def is_installed() -> bool:
+    """Whether the bindings of NVML are installed. Importing them may load the driver's library."""
+    try:
+        return find_spec("pynvml") is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def _apart(cards: int, time_limit: float) -> tuple[Driver, tuple[Gpu, ...]]:
+    """As :func:`_through_nvml`, with the installed NVML in another process; raises DidNotAnswer."""
+    silent = Driver(failure="not running", cards_on_bus=cards), ()
+    try:
+        text, code = deadline.output_of(deadline.call(__name__, "answer_through_nvml", cards), time_limit)
+    except OSError:
+        return silent
+    for line in text.splitlines():
+        if line.startswith(_ANSWER):
+            driver, gpus = json.loads(line.removeprefix(_ANSWER))
+            return restored(Driver, driver), tuple(restored(Gpu, gpu) for gpu in gpus)
+    return (Driver(failure="crashed", cards_on_bus=cards), ()) if code < 0 else silent
+
+
+def answer_through_nvml(cards: int) -> None:
+    """Print the answer of the installed NVML; :func:`_apart` calls it in another process."""
+    import pynvml
+
+    print(_ANSWER + json.dumps(plain(_through_nvml(pynvml, cards))), flush=True)
 
 
 def _cards_on_bus(root: Path) -> int:
@@ -136,23 +182,18 @@ def _link(generation: int | None, width: int | None) -> Link | None:
 # nvidia-smi
 
 
-def _smi(*arguments: str) -> str:
-    """What ``nvidia-smi`` prints; empty where it is not there, or fails. On WSL it may lie outside of PATH."""
+def _smi(*arguments: str, time_limit: float = TIME_LIMIT) -> str:
+    """What ``nvidia-smi`` prints; empty where it is not there, or cannot be started. On WSL it may lie outside of PATH.
+
+    Raises DidNotAnswer.
+    """
     program = shutil.which("nvidia-smi") or shutil.which("/usr/lib/wsl/lib/nvidia-smi")
     if program is None:
         return ""
     try:
-        done = subprocess.run(
-            [program, *arguments],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_TIME_LIMIT,
-            stdin=subprocess.DEVNULL,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        return deadline.output_of([program, *arguments], time_limit)[0]
+    except OSError:
         return ""
-    return done.stdout + done.stderr
 
 
 def parse_smi(

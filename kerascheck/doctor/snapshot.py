@@ -69,7 +69,8 @@ class Driver:
     Attributes:
         version: such as "535.104.05"; None where it does not answer.
         cuda: newest CUDA that it supports, (major, minor).
-        failure: why it does not answer: "mismatch" (library and kernel module differ), "not running" or "lost".
+        failure: why it does not answer: "mismatch" (library and kernel module differ), "not running", "lost", "silent" (it did not answer
+            in time) or "crashed" (its library ended the process).
         cards_on_bus: NVIDIA display controllers on the PCI bus, whether or not a driver knows them.
     """
 

@@ -57,7 +57,7 @@ def measure_room(
     script = Script(str(slow), {str(slow): slow.read_text(encoding="utf-8")}, environment=environment or {})
     with gpu.Sampler() as sampler:
         comparison = compare(script, room_variants(room), budget, progress, ceilings=False)
-    return gpu.doubted(comparison, sampler.summary())
+    return gpu.doubted(comparison, sampler.summary(), sampler.failure)
 
 
 def row(code: str, name: str, comparison: Comparison | None, device: str | None = None) -> dict[str, Any]:

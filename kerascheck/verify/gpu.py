@@ -1,9 +1,16 @@
-"""What the GPUs do while scripts run, through NVML (``nvidia-ml-py``, optional)."""
+"""What the GPUs do while scripts run, through NVML (``nvidia-ml-py``, optional).
+
+A process of its own asks NVML: a driver in trouble hangs or crashes whoever asks it.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import select
 import statistics
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,12 +18,17 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from kerascheck import deadline
 from kerascheck.knowledge.cards import SLOWDOWNS
 
 if TYPE_CHECKING:
     from kerascheck.verify.compare import Comparison
 
 _INTERVAL_SECONDS = 0.5
+_PATIENCE_SECONDS = 20.0
+"""For the first answer of the driver: its first start with several cards takes more than ten."""
+_SECONDS_TO_END = 5.0
+"""For the last answer."""
 _POWER_CAP = 0x4
 _REASONS = {_POWER_CAP: "power limit", **SLOWDOWNS}
 """Bits of ``nvmlClocksEventReasons`` (nvml.h) that say why clocks are lower than the load asks for."""
@@ -45,11 +57,17 @@ class _Device:
 
 
 class Sampler:
-    """Samples every GPU in a thread, as a context manager; without NVML or GPU it does nothing."""
+    """Samples every GPU while it is entered, as a context manager; without NVML or GPU it does nothing."""
 
-    def __init__(self, nvml: ModuleType | None = None) -> None:
-        """``nvml``: a module like ``pynvml``; None: the installed one, if there is one."""
+    def __init__(self, nvml: ModuleType | None = None, me: int | None = None) -> None:
+        """Prepare to ask NVML.
+
+        Args:
+            nvml: a module like ``pynvml``, asked by a thread of this process; None: the installed one, asked by another process.
+            me: the process whose descendants the scripts are; None: this one.
+        """
         self._nvml = nvml
+        self._me = os.getpid() if me is None else me
         self._devices: list[_Device] = []
         self._driver: str | None = None
         self._family: dict[int, bool | None] = {}
@@ -57,45 +75,91 @@ class Sampler:
         self._start = 0.0
         self._done = threading.Event()
         self._thread: threading.Thread | None = None
+        self._apart: _Apart | None = None
+        self.failure: str | None = None
+        """Why the GPUs were not watched until the end, for people; None if they were, or if there are none."""
 
     def __enter__(self) -> Sampler:
-        if self._nvml is None:
-            try:
-                import pynvml
-            except ImportError:
-                return self
-            self._nvml = pynvml
-        try:
-            self._nvml.nvmlInit()
-            handles = [
-                (index, self._ask("nvmlDeviceGetHandleByIndex", index))
-                for index in range(self._nvml.nvmlDeviceGetCount())
-            ]
-            self._devices = [
-                self._device(index, handle) for index, handle in handles if handle is not None
-            ]  # None: a GPU that is lost
-        except Exception:  # no driver
-            return self
-        self._driver = _word(self._ask("nvmlSystemGetDriverVersion"))
-        self._start = time.monotonic()
-        if self._devices:
-            self._thread = threading.Thread(target=self._sample, daemon=True)
-            self._thread.start()
+        if self._nvml is not None:
+            if self.begin():
+                self._thread = threading.Thread(target=self._sample, daemon=True)
+                self._thread.start()
+        else:
+            from kerascheck.doctor.nvidia import is_installed
+
+            if is_installed():
+                self._apart = _Apart(self._take)
+                self.failure = self._apart.begin()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._done.set()
         if self._thread is not None:
             self._thread.join()
+        if self._apart is not None:
+            self.failure = self._apart.end() or self.failure
+        self.end()
+
+    def begin(self) -> bool:
+        """Initialise NVML and describe the GPUs; whether there is one."""
+        try:
+            self._ask("nvmlInit", may_fail=False)
+            handles = [
+                (index, self._ask("nvmlDeviceGetHandleByIndex", index))
+                for index in range(self._ask("nvmlDeviceGetCount", may_fail=False))
+            ]
+            self._devices = [
+                self._device(index, handle) for index, handle in handles if handle is not None
+            ]  # None: a GPU that is lost
+        except Exception:  # no driver
+            return False
+        self._driver = _word(self._ask("nvmlSystemGetDriverVersion"))
+        self._start = time.monotonic()
+        return bool(self._devices)
+
+    def end(self) -> None:
+        """Let NVML go."""
         if self._nvml is not None:
             self._ask("nvmlShutdown")
 
-    def _ask(self, name: str, *arguments: Any) -> Any:
-        """What NVML answers; None for a question that this card or driver does not know."""
+    def described(self) -> dict[str, Any]:
+        """The driver and the GPUs, in types that JSON knows."""
+        devices = [
+            {
+                **{key: getattr(device, key) for key in ("index", "name", "mig", "visible", "memory_total")},
+                "before": sorted(device.before),
+            }
+            for device in self._devices
+        ]
+        return {"driver": self._driver, "devices": devices}
+
+    def looked(self) -> dict[str, Any]:
+        """One look at each GPU, in types that JSON knows."""
+        return {"samples": [self._look(device) for device in self._devices], "family": self._family}
+
+    def _take(self, message: Mapping[str, Any]) -> None:
+        """Take what another process has :meth:`described` or :meth:`looked` at."""
+        if "devices" in message:
+            self._driver = message["driver"]
+            self._devices = [
+                _Device(handle=None, **{**device, "before": frozenset(device["before"])})
+                for device in message["devices"]
+            ]
+            return
+        self._family = {int(pid): descends for pid, descends in message["family"].items()}
+        for device, sample in zip(self._devices, message["samples"]):
+            if sample["processes"] is not None:
+                sample["processes"] = {int(pid): share for pid, share in sample["processes"].items()}
+            device.samples.append(sample)
+
+    def _ask(self, name: str, *arguments: Any, may_fail: bool = True) -> Any:
+        """What NVML answers; None for a question that this card or driver does not know, if it ``may_fail``."""
         try:
             return getattr(self._nvml, name)(*arguments)
         except Exception:
-            return None
+            if may_fail:
+                return None
+            raise
 
     def _device(self, index: int, handle: Any) -> _Device:
         mig, memory = self._ask("nvmlDeviceGetMigMode", handle), self._ask("nvmlDeviceGetMemoryInfo", handle)
@@ -145,7 +209,7 @@ class Sampler:
             ):
                 newest[process.pid] = process
                 if process.pid not in self._family:  # while it is there
-                    self._family[process.pid] = _descends(process.pid)
+                    self._family[process.pid] = _descends(process.pid, self._me)
         device.last_seen = max([device.last_seen, *(process.timeStamp for process in newest.values())])
         return {pid: process.smUtil / 100 for pid, process in newest.items()}
 
@@ -172,6 +236,89 @@ class Sampler:
         return {**found, "driver": self._driver, "devices": devices, "trouble": trouble(devices)}
 
 
+class _Apart:
+    """The process that asks NVML, as the process of kerascheck sees it."""
+
+    def __init__(self, take: Callable[[Mapping[str, Any]], None]) -> None:
+        """``take`` gets each message, from another thread."""
+        self._take = take
+        self._answered = threading.Event()
+        self._ending = False
+        self._process: subprocess.Popen[bytes] | None = None
+        self._reader = threading.Thread(target=self._read, daemon=True)
+
+    def begin(self) -> str | None:
+        """Start it and wait until the GPUs are described; why they cannot be, for people, or None."""
+        try:
+            self._process = subprocess.Popen(
+                deadline.call(__name__, "watch", os.getpid()),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C is for kerascheck
+            )
+        except OSError as problem:
+            return f"the GPU was not watched: {problem.strerror or problem}"
+        self._reader.start()
+        if self._answered.wait(_PATIENCE_SECONDS):
+            return None
+        self._ending = True
+        deadline.kill(self._process)
+        return f"the NVIDIA driver did not answer within {_PATIENCE_SECONDS:g} s: the GPU was not watched"
+
+    def end(self) -> str | None:
+        """End it; why it did not watch until now, for people, or None."""
+        process = self._process
+        if process is None or self._ending:
+            return None
+        assert process.stdin is not None, "it is a pipe"
+        try:
+            process.stdin.close()
+        except OSError:
+            pass
+        try:
+            code = process.wait(_SECONDS_TO_END)
+        except subprocess.TimeoutExpired:
+            deadline.kill(process)
+            return "the NVIDIA driver stopped answering: the GPU was not watched until the end"
+        self._reader.join(_SECONDS_TO_END)
+        return "the NVIDIA driver's library (NVML) crashed: the GPU was not watched until the end" if code < 0 else None
+
+    def _read(self) -> None:
+        assert self._process is not None and self._process.stdout is not None, "it was started with a pipe"
+        for line in self._process.stdout:
+            try:
+                message = json.loads(line)
+            except ValueError:
+                continue  # of a library, or cut off where the process ended
+            self._take(message)
+            self._answered.set()
+        self._answered.set()  # it has ended: nothing more comes
+
+
+def watch(parent: int) -> None:
+    """Print what NVML says of the GPUs until standard input ends; :class:`_Apart` calls it in another process.
+
+    ``parent``: the process of kerascheck, whose descendants the scripts are.
+    """
+    try:
+        import pynvml
+    except ImportError:  # of the working directory, from which nothing is imported here
+        return
+    sampler = Sampler(pynvml, parent)
+    if not sampler.begin():
+        return
+    _print(sampler.described())
+    while not select.select([sys.stdin], [], [], _INTERVAL_SECONDS)[0]:
+        _print(sampler.looked())
+    sampler.end()
+
+
+def _print(message: Mapping[str, Any]) -> None:
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+
 def _word(text: str | bytes | None) -> str | None:
     return text.decode() if isinstance(text, bytes) else text
 
@@ -191,9 +338,8 @@ def is_visible(index: int, uuid: str | None, named: str | None) -> bool:
     return False
 
 
-def _descends(pid: int) -> bool | None:
-    """Whether a process descends from this one; None if there is none of that number."""
-    me = os.getpid()
+def _descends(pid: int, me: int) -> bool | None:
+    """Whether a process descends from the process ``me``; None if there is none of that number."""
     while pid > 1:
         if pid == me:
             return True
@@ -273,12 +419,17 @@ def trouble(devices: Sequence[Mapping[str, Any]]) -> str | None:
     return None
 
 
-def doubted(comparison: Comparison, summary: Mapping[str, Any] | None) -> Comparison:
-    """``comparison``, without verdicts on speed where the GPUs that it ran on were in ``trouble``."""
+def doubted(comparison: Comparison, summary: Mapping[str, Any] | None, failure: str | None = None) -> Comparison:
+    """``comparison``, without verdicts on speed where the GPUs that it ran on were in ``trouble``.
+
+    ``failure``: of the sampler, which becomes a note.
+    """
     from kerascheck.verify.compare import Status
 
     facts = (comparison.scout.end or {}).get("facts", {})
-    if summary is None and facts.get("gpus"):
+    if failure is not None:
+        comparison.notes.append(failure)
+    elif summary is None and facts.get("gpus"):
         comparison.notes.append(
             "the GPU was not watched, for nvidia-ml-py is missing: what other processes did on it was not seen"
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kerascheck.report.common import plain
@@ -43,6 +43,7 @@ def render(result: Verification, style: Style = lambda text, **options: text) ->
     if comparison.failure:
         yield style("not run", fg="magenta", bold=True) + f"  {plain(comparison.failure)}"
         yield from printed_last(comparison.scout.output)
+        yield from _notes(comparison.notes, style)
         return
     for analysis in comparison.analyses:
         yield from _where_time_goes(analysis, result.has_several_trainings, style)
@@ -60,11 +61,7 @@ def render(result: Verification, style: Style = lambda text, **options: text) ->
         yield "Not about speed, so not measured: " + ", ".join(f"{f.code} {plain(place_of(f))}" for f in others)
     if result.gpu:
         yield from map(plain, gpu.lines(result.gpu))
-    if comparison.notes:
-        yield ""
-        yield style("About these runs", bold=True)
-        for note in comparison.notes:
-            yield f"  - {plain(note)}"
+    yield from _notes(comparison.notes, style)
     yield ""
     yield style(f"{_machine(result)}, {comparison.seconds:.0f} s", fg="bright_black")
     if any(verdict.ratio is not None for verdict in comparison.verdicts):
@@ -130,6 +127,14 @@ def details_of(facts: Mapping[str, Any]) -> Iterator[str]:
         yield "computes in " + " and ".join(facts["compute_dtypes"])
     if facts.get("host_peak_bytes"):
         yield f"{facts['host_peak_bytes'] / 1e9:.2g} GB of memory at most"
+
+
+def _notes(notes: Sequence[str], style: Style) -> Iterator[str]:
+    if notes:
+        yield ""
+        yield style("About these runs", bold=True)
+        for note in notes:
+            yield f"  - {plain(note)}"
 
 
 def _verdict(verdict: Verdict, result: Verification, style: Style) -> Iterator[str]:

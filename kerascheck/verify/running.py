@@ -32,7 +32,7 @@ def verify_here(prepared: Prepared, options: dict[str, Any], progress: Progress)
     with gpu.Sampler() as sampler:
         comparison = compare(prepared.run, prepared.variants, budget_of(options), progress.show)
     watched = sampler.summary()
-    return prepared.result(gpu.doubted(comparison, watched), machine(), watched)
+    return prepared.result(gpu.doubted(comparison, watched, sampler.failure), machine(), watched)
 
 
 def budget_of(options: dict[str, Any]) -> Budget:

@@ -135,6 +135,7 @@ def measure(script: Script, names: Sequence[str], command: str, budget: Budget, 
         comparison = compare(_shown(script, result.one), [variant], budget, progress, ceilings=False)
     result.gpu = sampler.summary()
     _judge(result, comparison)
+    result.doubt = result.doubt or sampler.failure
     result.seconds = time.monotonic() - start
     return result
 

@@ -95,6 +95,8 @@ def _why(script: str, arguments: tuple[str, ...], options: dict[str, Any]) -> in
             training=options["training"] - 1,
             start_limit=options["start_limit"],
         )
+    if sampler.failure is not None:
+        click.echo(f"kerascheck why: {sampler.failure}", err=True)
     _write(answer, sampler.summary(), script, arguments, options)
     if answer.failure is not None:
         return 2

@@ -196,7 +196,7 @@ def packages(tmp_path, monkeypatch):
         monkeypatch.setenv("PYTHONPATH", str(tmp_path))
         monkeypatch.delenv("KERAS_BACKEND", raising=False)
         monkeypatch.setenv("KERAS_HOME", str(tmp_path))
-        monkeypatch.setattr(look, "nvidia", lambda nvml: (None, (RTX_4090,)))
+        monkeypatch.setattr(look, "nvidia", lambda nvml, time_limit: (None, (RTX_4090,)))
 
     return install
 
@@ -276,8 +276,8 @@ def test_an_interpreter_that_is_none():
     assert take_snapshot("missing/python").python.failure == "cannot be started: No such file or directory"
 
 
-def test_without_an_interpreter_nothing_is_started(monkeypatch):
-    monkeypatch.setattr(look.subprocess, "Popen", None)
+def test_without_an_interpreter_none_is_started(monkeypatch):
+    monkeypatch.setattr(look, "_ask", None)
     assert take_snapshot(None).python is None
 
 

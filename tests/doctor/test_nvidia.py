@@ -1,6 +1,8 @@
 """The driver and its GPUs, against a made-up NVML and documents as nvidia-smi prints them."""
 
+import os
 import shutil
+import sys
 import types
 
 import pytest
@@ -59,7 +61,7 @@ T4 = Gpu(
 
 @pytest.fixture(autouse=True)
 def no_nvidia_smi(monkeypatch):
-    monkeypatch.setattr(room, "_smi", lambda *_: "")
+    monkeypatch.setattr(room, "_smi", lambda *_, **__: "")
 
 
 def test_everything_that_nvml_says_is_kept(tmp_path):
@@ -191,15 +193,77 @@ def test_a_mismatch_is_told_by_nvidia_smi_too(monkeypatch, tmp_path):
     monkeypatch.setattr(
         room,
         "_smi",
-        lambda *_: "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 535.161",
+        lambda *_, **__: "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 535.161",
     )
     assert nvidia(nvml(nvmlInit=fail(12)), tmp_path) == (Driver(failure="mismatch"), ())
 
 
 def test_without_the_bindings_nvidia_smi_is_asked(monkeypatch, tmp_path):
-    monkeypatch.setattr(room, "_smi", lambda *arguments: SMI if arguments == ("-q", "-x") else "")
-    monkeypatch.setitem(__import__("sys").modules, "pynvml", None)
+    monkeypatch.setattr(room, "_smi", lambda *arguments, **_: SMI if arguments == ("-q", "-x") else "")
+    monkeypatch.setitem(sys.modules, "pynvml", None)
     assert nvidia(None, tmp_path) == (Driver("535.104.05", (12, 2), None, 1), (T4,))
+
+
+HANGS, CRASHES = "import time\nwhile True:\n    time.sleep(60)\n", "import os\nos.abort()\n"
+
+
+def in_init(text):
+    return "def nvmlInit():\n" + "".join(f"    {line}\n" for line in text.splitlines())
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """Installs a module as ``pynvml``."""
+
+    def install(text):
+        (tmp_path / "pynvml.py").write_text(text)
+        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.delitem(sys.modules, "pynvml", raising=False)
+
+    return install
+
+
+@pytest.mark.parametrize("text", [HANGS, in_init(HANGS)], ids=["import", "init"])
+def test_a_driver_that_hangs_is_left_alone(installed, text, tmp_path):
+    installed(text)
+    assert nvidia(root=tmp_path, time_limit=1) == (Driver(failure="silent"), ())
+
+
+@pytest.mark.parametrize("text", [CRASHES, in_init(CRASHES)], ids=["import", "init"])
+def test_a_driver_that_crashes_is_told(installed, text, tmp_path, monkeypatch):
+    installed(text)
+    assert nvidia(root=tmp_path) == (Driver(failure="crashed"), ())
+    monkeypatch.setattr(room, "_smi", lambda *arguments, **_: SMI if arguments == ("-q", "-x") else "")
+    assert nvidia(root=tmp_path)[1] == (T4,)
+
+
+def test_the_installed_bindings_say_the_same_from_another_process(installed, tmp_path):
+    tests = os.path.dirname(os.path.dirname(__file__))
+    installed(
+        f"import sys\nsys.path.append({tests!r})\nfrom doctor.test_nvidia import nvml\nglobals().update(vars(nvml(2)))\n"
+    )
+    assert nvidia(root=tmp_path) == nvidia(nvml(2), tmp_path)
+    assert "pynvml" not in sys.modules
+
+
+def test_nvidia_smi_that_hangs_is_left_alone(monkeypatch, tmp_path):
+    monkeypatch.undo()  # of what stands in for nvidia-smi
+    monkeypatch.setitem(sys.modules, "pynvml", None)
+    (tmp_path / "nvidia-smi").write_text("#!/bin/sh\nsleep 600\n")
+    (tmp_path / "nvidia-smi").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    assert nvidia(root=tmp_path, time_limit=1) == (Driver(failure="silent"), ())
+
+
+@pytest.mark.parametrize("text, words", [(HANGS, "driver did not answer in time"), (CRASHES, "library (NVML) crashed")])
+def test_doctor_ends_and_says_it(installed, text, words, monkeypatch):
+    from command import kerascheck
+
+    installed(in_init(text))
+    monkeypatch.setenv("COLUMNS", "200")
+    python = os.path.realpath(sys.executable)  # without the packages of the environment: its imports are quick
+    ran = kerascheck("doctor", "--python", python, "--time-limit", "5")
+    assert (ran.code, sum(words in line for line in ran.out.splitlines())) == (1, 1)
 
 
 @pytest.mark.gpu

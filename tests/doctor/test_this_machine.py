@@ -114,9 +114,9 @@ def test_a_card_that_is_not_known_is_told(lint):
     assert "warning: --this-machine" in lint(FIT, CASES["card without a driver"].snapshot).err
 
 
-def test_the_look_for_the_linter_starts_nothing_and_imports_little():
+def test_the_look_for_the_linter_starts_no_interpreter_and_imports_little():
     code = (
-        "import subprocess, sys\nfrom kerascheck.doctor import machine_for_linter, nvidia, take_snapshot\nnvidia._smi = lambda *_: ''\nsubprocess.Popen = None\n"
+        "import subprocess, sys\nfrom kerascheck.doctor import machine_for_linter, nvidia, take_snapshot\nnvidia._smi = lambda *_, **__: ''\nsubprocess.Popen = sys.modules['pynvml'] = None\n"
         "machine_for_linter(take_snapshot(None))\nprint(*{'tensorflow', 'keras', 'jax', 'torch', 'libcst'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)

@@ -219,6 +219,118 @@ def test_a_gpu_that_is_lost_does_not_hide_the_others(monkeypatch):
     assert [device["index"] for device in summary["devices"]] == [1]
 
 
+# The installed NVML, in a process of its own ----------------------------------------------------------------------
+
+
+WORKING = """\
+import types
+class Rates: gpu = 50
+class Memory: used, total = 7, 70
+def nvmlInit(): pass
+def nvmlShutdown(): pass
+def nvmlSystemGetDriverVersion(): return b"570.86.15"
+def nvmlDeviceGetCount(): return 1
+def nvmlDeviceGetHandleByIndex(index): return index
+def nvmlDeviceGetName(handle): return b"Made Up 9000"
+def nvmlDeviceGetUtilizationRates(handle): return Rates
+def nvmlDeviceGetMemoryInfo(handle): return Memory
+def nvmlDeviceGetProcessUtilization(handle, since):
+    return [types.SimpleNamespace(pid={pid}, timeStamp=since + 1, smUtil=40)]
+"""
+HANGS, CRASHES = "import time\nwhile True:\n    time.sleep(60)\n", "import os\nos.abort()\n"
+
+
+def in_init(text):
+    return "def nvmlInit():\n" + "".join(f"    {line}\n" for line in text.splitlines())
+
+
+def in_a_look(text, mark):
+    looks = in_init(f"open({str(mark)!r}, 'w').close()\n{text}").replace(
+        "nvmlInit()", "nvmlDeviceGetPowerUsage(handle)"
+    )
+    return WORKING.format(pid=1) + looks
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """Installs a module as ``pynvml``."""
+
+    def install(text):
+        (tmp_path / "packages").mkdir()
+        (tmp_path / "packages" / "pynvml.py").write_text(text)
+        monkeypatch.syspath_prepend(tmp_path / "packages")
+        monkeypatch.delitem(sys.modules, "pynvml", raising=False)
+
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.setattr("kerascheck.verify.gpu._PATIENCE_SECONDS", 30.0)
+    return install
+
+
+def watched(until=lambda sampler: True):
+    with Sampler() as sampler:
+        deadline = time.monotonic() + 30
+        while not until(sampler) and time.monotonic() < deadline:
+            time.sleep(0.01)
+    return sampler
+
+
+def has_samples(sampler):
+    return sampler._devices and sampler._devices[0].samples
+
+
+def test_the_installed_nvml_is_asked_in_another_process(installed):
+    installed(WORKING.format(pid=os.getpid()))
+    sampler = watched(has_samples)
+    summary = sampler.summary()
+    assert (summary["name"], summary["driver"], summary["utilisation"]) == ("Made Up 9000", "570.86.15", 0.5)
+    # The scripts descend from this process, not from the one that asks.
+    assert (summary["devices"][0]["own"], summary["devices"][0]["others"]) == (0.4, 0)
+    assert sampler.failure is None and "pynvml" not in sys.modules
+
+
+def test_no_driver_is_no_failure(installed):
+    installed(in_init("raise RuntimeError('no driver')"))
+    sampler = watched()
+    assert (sampler.summary(), sampler.failure) == (None, None)
+
+
+@pytest.mark.parametrize("text", [HANGS, in_init(HANGS)], ids=["import", "init"])
+def test_a_driver_that_hangs_is_left_alone(installed, monkeypatch, text):
+    installed(text)
+    monkeypatch.setattr("kerascheck.verify.gpu._PATIENCE_SECONDS", 1.0)
+    sampler = watched()
+    assert sampler.failure == "the NVIDIA driver did not answer within 1 s: the GPU was not watched"
+    assert sampler.summary() is None
+
+
+@pytest.mark.parametrize("text", [CRASHES, in_init(CRASHES)], ids=["import", "init"])
+def test_a_driver_that_crashes_takes_nothing_with_it(installed, text):
+    installed(text)
+    sampler = watched()
+    assert "(NVML) crashed" in sampler.failure and sampler.summary() is None
+
+
+@pytest.mark.parametrize("text, words", [(HANGS, "stopped answering"), (CRASHES, "(NVML) crashed")])
+def test_a_driver_that_fails_later_is_told_too(installed, monkeypatch, text, words, tmp_path):
+    installed(in_a_look(text, tmp_path / "mark"))
+    monkeypatch.setattr("kerascheck.verify.gpu._SECONDS_TO_END", 1.0)
+    assert words in watched(lambda sampler: (tmp_path / "mark").exists()).failure
+
+
+def test_verify_ends_and_says_that_the_driver_did_not_answer(installed, monkeypatch, tmp_path):
+    from verify.made_up import with_torch
+    from verify.stand_ins import invoke
+
+    installed(in_init(HANGS))
+    monkeypatch.setattr("kerascheck.verify.gpu._PATIENCE_SECONDS", 1.0)
+    with_torch(tmp_path)
+    script = tmp_path / "train.py"
+    script.write_text("import sys\nsys.exit(3)\n")
+    result = invoke(str(script))
+    assert "before any training step" in result.stdout
+    assert "the NVIDIA driver did not answer within 1 s" in result.stdout + result.stderr
+
+
 @pytest.mark.gpu
 def test_a_real_card_is_sampled():
     if shutil.which("nvidia-smi") is None or subprocess.run(["nvidia-smi"], capture_output=True).returncode:

@@ -52,8 +52,19 @@ _REMEDIES = {
 def driver_running(machine: Snapshot) -> Verdict | None:
     """A card, or a driver, that does not answer."""
     driver, seen = machine.driver, framework(machine)
-    if driver is None or driver.failure is None or seen is not None and seen.gpus:
+    if driver is None or driver.failure is None:
         return None
+    if driver.failure == "silent":
+        return problem(
+            "The NVIDIA driver did not answer in time.",
+            "See whether nvidia-smi hangs too. If it does, restart the machine.",
+        )
+    if seen is not None and seen.gpus:
+        return None
+    if driver.failure == "crashed":
+        return problem(
+            "The NVIDIA driver's library (NVML) crashed.", "See whether nvidia-smi works. Install the driver again."
+        )
     if driver.failure == "mismatch":
         return problem(
             "The NVIDIA driver was updated: its library and the running kernel module differ.", "Restart the machine."

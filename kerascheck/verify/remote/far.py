@@ -128,7 +128,7 @@ def _measure(job: Mapping[str, Any], project: str) -> None:
     watched = sampler.summary()
     gpus = (comparison.scout.end or {}).get("facts", {}).get("gpus")
     where = {**machine(), "gpu": gpus[0]} if gpus else machine()
-    result = {"comparison": plain(gpu.doubted(comparison, watched)), "machine": where, "gpu": watched}
+    result = {"comparison": plain(gpu.doubted(comparison, watched, sampler.failure)), "machine": where, "gpu": watched}
     _tell(result, project)
 
 
