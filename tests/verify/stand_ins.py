@@ -14,6 +14,11 @@ while [ "${{1#-}}" != "$1" ]; do case "$1" in -o|-p) shift 2;; *) shift;; esac; 
 host=$1; shift
 case "$host" in *nowhere*) echo "ssh: Could not resolve hostname nowhere" >&2; exit 255;; esac
 echo "Welcome to $host"
+case "$host" in *dropped*)
+  # Closes the connection once the other side speaks, or after a while without a word.
+  (cd {home} && sh -c "$*" | head -n 1; sleep "${{host#dropped}}")
+  echo "Connection to $host closed by remote host." >&2; exit 255;;
+esac
 cd {home} && exec sh -c "$*"
 """
 

@@ -463,6 +463,24 @@ def test_no_connection_and_no_interpreter_are_said_in_one_line(project, ssh, whe
     assert result.stdout == ""
 
 
+@pytest.mark.parametrize("seconds", ["0", "1"])
+def test_a_connection_that_breaks_is_called_so(project, ssh, seconds):
+    host = f"dropped{seconds}"
+    result = invoke("src/train.py", "--on", f"ssh://{host}", "--python", sys.executable, "--yes")
+    assert result.return_value == 2
+    last = result.stderr.splitlines()[-1]
+    assert last == f"ssh://{host}: the connection to {host} broke: Connection to {host} closed by remote host."
+
+
+def test_a_run_there_that_is_killed_is_not_an_interpreter_that_does_not_start(project, ssh, tmp_path):
+    # The run itself is killed, as the kernel does where memory is short.
+    (project / "src" / "train.py").write_text(
+        "import os, signal\nparent = os.getppid()\nos.kill(parent, signal.SIGKILL)\n"
+    )
+    result = invoke("src/train.py", "--on", "ssh://gpu1", "--python", sys.executable, "--yes")
+    assert "the run was ended by signal 9 (out of memory?) on gpu1" in result.stderr.splitlines()[-1]
+
+
 def test_an_environment_without_the_frameworks_is_named(project, ssh, tmp_path):
     (project / "src" / "train.py").write_text("import tensorflow\n")
     bare = program(tmp_path, "bare", f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -E -S "$@"\n')

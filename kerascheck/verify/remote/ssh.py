@@ -7,6 +7,7 @@ what was uploaded.
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import signal
 import subprocess
@@ -22,6 +23,8 @@ _HOST = Path(__file__).with_name("ssh_host.py")
 _START = "import sys,json;exec(json.loads(sys.stdin.buffer.readline()))"
 _SECONDS_TO_CLEAN = 40.0
 _NO_CONNECTION = 255
+_BROKEN = re.compile(r"Broken pipe|closed by remote host|not responding|packet_write_wait|client_loop")
+"""Complaints of OpenSSH about a connection that was there: "Connection to HOST closed by remote host."."""
 
 
 def run(target: Target, python: str, upload: Upload, job: bytes, conversation: Conversation) -> None:
@@ -51,7 +54,7 @@ def run(target: Target, python: str, upload: Upload, job: bytes, conversation: C
             finally:
                 _let_go(process, process.stdin)
         if conversation.result is None:
-            raise Refused(_why_nothing(target, python, process.returncode, complaints))
+            raise Refused(_why_nothing(target, python, process.returncode, complaints, conversation))
 
 
 def command(target: Target, python: str) -> list[str]:
@@ -85,10 +88,16 @@ def _let_go(process: subprocess.Popen[bytes], stream: IO[bytes]) -> None:
         process.kill()
 
 
-def _why_nothing(target: Target, python: str, status: int, complaints: IO[bytes]) -> str:
+def _why_nothing(target: Target, python: str, status: int, complaints: IO[bytes], conversation: Conversation) -> str:
+    """Why there is no result, in one line."""
     complaints.seek(0)
     lines = complaints.read().decode("utf-8", "replace").strip().splitlines()
     last = f": {lines[-1].strip()}" if lines else ""
+    if status < 0:
+        return f"ssh was ended on this machine by signal {-status}{last}"
     if status == _NO_CONNECTION:
-        return f"ssh cannot reach {target.host}{last}"
+        broke = conversation.started or any(_BROKEN.search(line) for line in lines)
+        return f"the connection to {target.host} broke{last}" if broke else f"ssh cannot reach {target.host}{last}"
+    if conversation.started:
+        return f"{conversation.ended or 'the run ended without a result'} on {target.host}{last}"
     return f"{python} could not be started on {target.host} (name another one with --python){last}"

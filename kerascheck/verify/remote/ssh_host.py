@@ -14,10 +14,22 @@ import threading
 PATIENCE = 15
 
 
-def refuse(reason):
-    sys.stdout.write("@kerascheck " + json.dumps({"event": "refused", "reason": reason}) + "\n")
+def say(**message):
+    sys.stdout.write("@kerascheck " + json.dumps(message) + "\n")
     sys.stdout.flush()
+
+
+def refuse(reason):
+    say(event="refused", reason=reason)
     sys.exit(0)
+
+
+def how(status):
+    """How a process ended, for people."""
+    if status >= 0:
+        return "the run ended with status %d" % status
+    hint = " (out of memory?)" if -status == signal.SIGKILL else ""
+    return "the run was ended by signal %d%s" % (-status, hint)
 
 
 class Limited:
@@ -68,6 +80,7 @@ def host():
     order = json.loads(stream.readline().decode("utf-8"))
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, stop)
+    say(event="started")
     process = None
     folder = tempfile.mkdtemp(prefix="kerascheck-")
     try:
@@ -87,7 +100,9 @@ def host():
         watcher = threading.Thread(target=watch)
         watcher.daemon = True
         watcher.start()
-        process.wait()
+        status = process.wait()
+        if status:
+            say(event="ended", how=how(status))
     finally:
         if process is not None:
             end(process)

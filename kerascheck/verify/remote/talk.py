@@ -40,6 +40,10 @@ class Conversation:
         """The result as JSON, with paths of this side, once it is there."""
         self.other_lines: list[str] = []
         """The last lines that were no messages."""
+        self.started = False
+        """Whether the other side has said anything: then it was reached, and its interpreter runs."""
+        self.ended: str | None = None
+        """How the run there ended, for people, if its own last word is missing."""
         self._root = ""
 
     def expect(self, root: str) -> None:
@@ -62,6 +66,7 @@ class Conversation:
             if line.strip():
                 self.other_lines = [*self.other_lines[-4:], line.strip()]
             return
+        self.started = True
         try:
             self._take(json.loads(text))
         except (ValueError, KeyError, TypeError, zlib.error) as problem:
@@ -76,6 +81,8 @@ class Conversation:
             self._parts.append(message["data"])
         elif message["event"] == "result":
             self.result = self._put_together(message)
+        elif message["event"] == "ended":
+            self.ended = str(message["how"])
 
     def _put_together(self, message: Mapping[str, Any]) -> str:
         data = "".join(self._parts)
