@@ -76,6 +76,13 @@ SACCT = """\
 echo "JobID|State|NodeList"
 if kill -0 "$(cat {folder}/job)" 2> /dev/null; then echo "4711|RUNNING|n1"; else echo "4711|COMPLETED|n1"; fi
 """
+SQUEUE = """\
+#!/bin/sh
+# Says what lies in the file "state", or else whether the job still runs.
+echo asked >> {folder}/squeue
+if [ -e {folder}/state ]; then cat {folder}/state; exit 0; fi
+if kill -0 "$(cat {folder}/job)" 2> /dev/null; then echo "RUNNING|None"; else echo "COMPLETED|None"; fi
+"""
 SCANCEL = """\
 #!/bin/sh
 touch {folder}/cancelled
@@ -90,7 +97,7 @@ def with_slurm(folder, monkeypatch):
     (folder / "bin").mkdir(exist_ok=True)
     traces = folder / "slurm"
     traces.mkdir()
-    for name, text in (("sbatch", SBATCH), ("sacct", SACCT), ("scancel", SCANCEL)):
+    for name, text in (("sbatch", SBATCH), ("sacct", SACCT), ("squeue", SQUEUE), ("scancel", SCANCEL)):
         program(folder / "bin", name, text.format(folder=traces))
     program(folder / "bin", "srun", SRUN)
     monkeypatch.setenv("PATH", f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}")

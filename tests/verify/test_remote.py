@@ -758,6 +758,97 @@ def test_a_job_that_dies(project, traces):
     assert "slurm: the job ended without a result" in result.stderr.splitlines()[-1]
 
 
+class FakeJob:
+    """A job of submitit, as its documentation describes it."""
+
+    job_id = "4711"
+
+    def __init__(self, folder, log="", state="UNKNOWN"):
+        import types
+
+        self.log, self.state, self.cancelled = log, state, False
+        self.paths = types.SimpleNamespace(result_pickle=folder / "result")
+
+    def stderr(self):
+        return self.log
+
+    def cancel(self, check=True):
+        self.cancelled = True
+
+
+@pytest.fixture
+def followed(traces, tmp_path, monkeypatch):
+    """Follows a job whose state is a line of squeue; what was said of it, and what was waited for."""
+    monkeypatch.setattr(slurm, "_POLL_SECONDS", 0.01)
+    monkeypatch.setattr(slurm, "_LOOK_SECONDS", 0.0)
+
+    def follow(state, log="", accounting="UNKNOWN", then=None):
+        (traces / "state").write_text(state + "\n")
+        (tmp_path / "messages").touch()
+        job, shown = FakeJob(tmp_path, log, accounting), []
+
+        def progress(text, left):
+            shown.append(text)
+            if then:
+                (traces / "state").write_text(then + "\n")
+
+        with pytest.raises(talk.Refused) as refused:
+            slurm._follow(slurm._Scheduler(job, "slurm"), tmp_path / "messages", talk.Conversation(progress), 1)
+        return str(refused.value), shown, job
+
+    return follow
+
+
+STEPD = "slurmstepd: error: *** JOB 4711 ON n1 CANCELLED AT 2026-12-01T10:00:00{} ***"
+TIME_LIMIT = "the job reached its time limit of 1 min: ask for more, as in slurm,minutes=2"
+
+
+@pytest.mark.parametrize(
+    "state, log, accounting, words",
+    [
+        ("TIMEOUT|TimeLimit", "", "UNKNOWN", TIME_LIMIT),
+        ("FAILED|NonZeroExitCode", STEPD.format(" DUE TO TIME LIMIT"), "UNKNOWN", TIME_LIMIT),
+        ("CANCELLED|None", "", "UNKNOWN", "the job was cancelled"),
+        ("FAILED|None", STEPD.format(""), "UNKNOWN", "the job was cancelled"),
+        ("OUT_OF_MEMORY|OutOfMemory", "", "UNKNOWN", "the job ran out of memory"),
+        (
+            "FAILED|NonZeroExitCode",
+            "a\nTypeError: b\n",
+            "UNKNOWN",
+            "the job ended without a result (FAILED): TypeError: b",
+        ),
+    ],
+)
+def test_how_a_job_ended_is_said_in_words(followed, state, log, accounting, words):
+    said, _, job = followed(state, log, accounting)
+    assert (said, job.cancelled) == (words, False)
+
+
+def test_a_job_that_slurm_has_forgotten_has_ended(followed, traces, monkeypatch):
+    def forget(self):
+        if self.state == "RUNNING":
+            (traces / "state").write_text("")
+        return ""
+
+    monkeypatch.setattr(slurm._Scheduler, "why_waiting", forget)
+    assert followed("RUNNING|None", accounting="CANCELLED by 1000")[0] == "the job was cancelled"
+
+
+def test_a_job_that_waits_shows_the_reason_once(followed):
+    said, shown, _ = followed("PENDING|Resources", then="CANCELLED|None")
+    assert (said, shown) == ("the job was cancelled", ["job 4711 waits: Slurm says Resources"])
+
+
+def test_a_job_that_cannot_start_is_cancelled_and_says_so(followed):
+    said, _, job = followed("PENDING|PartitionTimeLimit")
+    assert (said, job.cancelled) == ("the job cannot start: Slurm says PartitionTimeLimit", True)
+
+
+def test_no_signal_is_sent_before_the_limit():
+    # Slurm would send it at once where the limit is a minute.
+    assert slurm.parameters(Target("slurm", minutes=1), 1, "slurm")["slurm_signal_delay_s"] == 0
+
+
 @needs_submitit
 def test_an_interrupt_cancels_the_job_and_removes_the_upload(project, traces, tmp_path):
     interrupted(project, tmp_path, "slurm")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import os
 import shutil
 import tarfile
@@ -17,12 +18,41 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from kerascheck import deadline
 from kerascheck.verify.remote.pack import Upload
 from kerascheck.verify.remote.talk import Conversation, Refused
 from kerascheck.verify.remote.target import Target
 
 _POLL_SECONDS = 1.0
+_LOOK_SECONDS = 5.0
+"""Between questions to the scheduler, which serves many users."""
 _SECONDS_TO_CLEAN = 20.0
+_SQUEUE_SECONDS = 30.0
+_ENDS = {
+    "TIMEOUT": "the job reached its time limit of {minutes} min: ask for more, as in slurm,minutes={more}",
+    "DEADLINE": "the job reached its deadline",
+    "CANCELLED": "the job was cancelled",
+    "OUT_OF_MEMORY": "the job ran out of memory",
+    "NODE_FAIL": "the node of the job failed",
+    "BOOT_FAIL": "the node of the job failed",
+    "PREEMPTED": "the job was preempted by another one",
+    "REVOKED": "the job was revoked by its cluster",
+    "FAILED": "the job ended without a result",
+    "COMPLETED": "the job ended without a result",
+}
+"""How a job ended, for people, by its state (squeue(1), "JOB STATE CODES")."""
+_GONE = "GONE"
+"""State of a job that Slurm has forgotten: it ended more than ``MinJobAge`` ago."""
+_WORDS = (
+    ("DUE TO TIME LIMIT", "TIMEOUT"),
+    ("Job has timed out", "TIMEOUT"),
+    ("DUE TO PREEMPTION", "PREEMPTED"),
+    ("DUE TO NODE FAILURE", "NODE_FAIL"),
+    ("CANCELLED AT", "CANCELLED"),
+)
+"""Lines of slurmstepd and of submitit in the log of a job, and the state that they mean."""
+_NEVER = frozenset({"BadConstraints", "PartitionNodeLimit", "PartitionTimeLimit"})
+"""Reasons for which a job waits until somebody changes it or the partition (squeue(1), "JOB REASON CODES")."""
 MISSING = "--on slurm needs submitit: pip install 'kerascheck[slurm]'"
 
 
@@ -48,8 +78,11 @@ def run(
             submitted = executor.submit(submitit.helpers.CommandFunction(command, verbose=False))
         except Exception as problem:  # whatever sbatch has against it
             raise Refused(f"slurm does not take the job: {_last_line(problem)}") from None
+        # Without accounting, submitit warns at each question.
+        logging.getLogger("submitit").setLevel(logging.ERROR)
         conversation.waiting(f"waiting for job {submitted.job_id} of {target.label} to start")
-        _follow(submitted, messages, conversation)
+        scheduler = _Scheduler(submitted, cluster)
+        _follow(scheduler, messages, conversation, json.loads(job)["minutes"])
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         for empty in (base, base.parent):
@@ -78,38 +111,103 @@ def parameters(target: Target, minutes: int, cluster: str) -> dict[str, Any]:
         asked["cpus_per_task"] = target.cpus
     if target.partition and cluster == "slurm":
         asked["slurm_partition"] = target.partition
+    if cluster == "slurm":
+        # submitit has Slurm send a signal 90 seconds before the limit, for jobs that save their state. It ends ours, and at
+        # once where the limit is a minute. 0: none is sent.
+        asked["slurm_signal_delay_s"] = 0
     return asked
 
 
-def _follow(submitted: Any, messages: Path, conversation: Conversation) -> None:
+class _Scheduler:
+    """What Slurm says of a job, asked seldom."""
+
+    def __init__(self, submitted: Any, cluster: str) -> None:
+        """``submitted``: the job of submitit. ``cluster``: of submitit; only "slurm" knows ``squeue``."""
+        self.job = submitted
+        self.state, self.reason = "", ""
+        """In the words of Slurm; empty for unknown."""
+        self._has_squeue = cluster == "slurm" and shutil.which("squeue") is not None
+        self._next = 0.0
+
+    def look(self, *, at_once: bool = False) -> None:
+        """Ask for the state, unless it was asked a moment ago or is final."""
+        if not self._has_squeue or self.has_ended() or (time.monotonic() < self._next and not at_once):
+            return
+        command = ["squeue", "--noheader", "--states=all", f"--jobs={self.job.job_id}", "--format=%T|%r"]
+        try:
+            text, code = deadline.output_of(command, _SQUEUE_SECONDS)
+        except (OSError, deadline.DidNotAnswer):
+            text, code = "", 1
+        self._next = time.monotonic() + _LOOK_SECONDS
+        line = next((line for line in text.splitlines() if "|" in line), None)
+        if line is not None and code == 0:
+            state, _, reason = line.strip().partition("|")
+            self.state, self.reason = state.split()[0].rstrip("+") if state else "", reason.strip()
+        elif self.state and ("Invalid job id" in text or (code == 0 and not text.strip())):
+            self.state, self.reason = _GONE, ""
+
+    def has_ended(self) -> bool:
+        """Whether the last look showed a final state."""
+        return self.state in _ENDS or self.state == _GONE
+
+    def is_over(self) -> bool:
+        """Whether nothing more comes of the job."""
+        if not self._has_squeue:
+            return bool(self.job.done())
+        # submitit writes the result, or what went wrong, when it leaves the node.
+        return self.has_ended() or self.job.paths.result_pickle.exists()
+
+    def why_waiting(self) -> str:
+        """Why the job has not started, in the words of Slurm; empty if it has, or if Slurm does not say."""
+        return self.reason if self.state == "PENDING" and self.reason != "None" else ""
+
+    def how_it_ended(self, minutes: int) -> str:
+        """How a job without a result ended, for people, in one line."""
+        self.look(at_once=True)
+        log = (self.job.stderr() or "").strip()
+        state = self.state
+        if state in ("", _GONE, "COMPLETING", "RUNNING", "PENDING"):
+            state = str(self.job.state).split()[0].rstrip("+")  # of the accounting, where there is one
+        if state in ("FAILED", "COMPLETED") or state not in _ENDS:
+            state = next((meant for word, meant in _WORDS if word in log), state)
+        if state in _ENDS and state not in ("FAILED", "COMPLETED"):
+            return _ENDS[state].format(minutes=minutes, more=2 * minutes)
+        last = f": {log.splitlines()[-1].strip()}" if log else ""
+        return f"{_ENDS['FAILED']}{f' ({state})' if state in _ENDS else ''}{last}"
+
+
+def _follow(scheduler: _Scheduler, messages: Path, conversation: Conversation, minutes: int) -> None:
     """Hear the job until its result is there or it has ended."""
-    done = False
+    over, shown = False, ""
     try:
         with messages.open(encoding="utf-8") as stream:
             pending = ""
             while True:
-                ended = submitted.done()
+                scheduler.look()
+                over = scheduler.is_over()
                 pending += stream.read()
                 *lines, pending = pending.split("\n")
                 for line in lines:
                     conversation.hear(line)
-                if conversation.result is not None or ended:
+                if conversation.result is not None or over:
                     break
+                reason = scheduler.why_waiting()
+                if reason in _NEVER:
+                    raise Refused(f"the job cannot start: Slurm says {reason}")
+                if reason != shown:
+                    shown = reason
+                    conversation.waiting(f"job {scheduler.job.job_id} waits: Slurm says {reason}")
                 conversation.pause(_POLL_SECONDS)
-        done = True
+        if conversation.result is None:
+            # Before it is cancelled here, which would be its state then.
+            raise Refused(scheduler.how_it_ended(minutes))
     finally:
-        if not done or conversation.result is None:
-            submitted.cancel(check=False)
-        deadline = time.monotonic() + _SECONDS_TO_CLEAN
-        while not submitted.done(force_check=True) and time.monotonic() < deadline:
+        if not over and conversation.result is None:
+            scheduler.job.cancel(check=False)
+        ends = time.monotonic() + _SECONDS_TO_CLEAN
+        while not scheduler.is_over() and time.monotonic() < ends:
             time.sleep(_POLL_SECONDS / 2)
-    if conversation.result is None:
-        raise Refused(f"the job ended without a result ({submitted.state}){_complaint(submitted)}")
-
-
-def _complaint(submitted: Any) -> str:
-    lines = (submitted.stderr() or "").strip().splitlines()
-    return f": {lines[-1].strip()}" if lines else ""
+            scheduler.look()
 
 
 def _last_line(problem: Exception) -> str:
