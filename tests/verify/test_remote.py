@@ -943,6 +943,130 @@ def test_no_cluster_is_said_in_one_line(project):
     assert "no Ray cluster answers at http://127.0.0.1:9" in result.stderr.splitlines()[-1]
 
 
+class FakeCluster:
+    """A client of Ray's Jobs interface, as its documentation describes it."""
+
+    def __init__(self, states, message=None, nodes=({"CPU": 8.0},)):
+        self.states, self.message, self.nodes, self.calls = list(states), message, nodes, []
+
+    def submit_job(self, **asked):
+        self.calls.append("submit")
+        if isinstance(self.states[0], Exception):
+            raise self.states[0]
+        return "raysubmit_1"
+
+    def get_job_status(self, name):
+        import types
+
+        if "delete" in self.calls:
+            raise RuntimeError("no such job")
+        state = self.states.pop(0) if len(self.states) > 1 else self.states[0]
+        if isinstance(state, Exception):
+            raise state
+        return types.SimpleNamespace(value=state)
+
+    def get_job_logs(self, name):
+        return ""
+
+    def get_job_info(self, name):
+        import types
+
+        return types.SimpleNamespace(message=self.message)
+
+    def get_address(self):
+        return "http://head:8265"
+
+    def stop_job(self, name):
+        self.calls.append("stop")
+        self.states = ["STOPPED"]
+
+    def delete_job(self, name):
+        self.calls.append("delete")
+
+
+def refused_by_ray(cluster, monkeypatch, project, target="ray://head,gpus=4"):
+    import types
+
+    from kerascheck.verify.remote import ray_jobs
+
+    modules = {
+        "ray": types.SimpleNamespace(),
+        "ray.job_submission": types.SimpleNamespace(JobSubmissionClient=lambda address: cluster),
+        "ray.util": types.SimpleNamespace(),
+        "ray.util.state": types.SimpleNamespace(
+            list_nodes=lambda **_: [
+                types.SimpleNamespace(state="ALIVE", resources_total=node) for node in cluster.nodes
+            ]
+        ),
+    }
+    for name, module in modules.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setattr(ray_jobs, "_POLL_SECONDS", 0.0)
+    monkeypatch.setattr(ray_jobs, "_SECONDS_TO_GROW", -1.0)
+    with pytest.raises(talk.Refused) as refused:
+        ray_jobs.run(parse(target), "python", packed(project), b"{}", talk.Conversation(lambda text, left: None))
+    return str(refused.value)
+
+
+def test_a_job_of_ray_that_no_node_can_run_says_so(project, monkeypatch):
+    cluster = FakeCluster(["PENDING"], nodes=[{"CPU": 8.0}, {"CPU": 8.0, "GPU": 2.0}])
+    assert refused_by_ray(cluster, monkeypatch, project) == ("the job cannot start: no node of the cluster has 4 GPUs")
+    assert cluster.calls == ["submit", "stop", "delete"]
+
+
+def test_a_job_of_ray_that_a_node_can_run_is_waited_for(project, monkeypatch):
+    message = "Job supervisor actor failed to start within 900.0 seconds."
+    cluster = FakeCluster(["PENDING", "PENDING", "FAILED"], message, nodes=[{"CPU": 8.0, "GPU": 4.0}])
+    assert refused_by_ray(cluster, monkeypatch, project) == f"the job ended without a result (FAILED): {message}"
+
+
+@pytest.mark.parametrize(
+    "states, words",
+    [
+        (["RUNNING", ConnectionError("no route")], "the connection to the Ray cluster broke: ConnectionError"),
+        ([RuntimeError("Request failed\nwith status code 500")], "Ray does not take the job: with status code 500"),
+    ],
+)
+def test_what_breaks_a_job_of_ray_is_said_in_one_line(project, monkeypatch, states, words):
+    assert refused_by_ray(FakeCluster(states), monkeypatch, project) == words
+
+
+@pytest.mark.parametrize("python, status", [("/nowhere/python", 127), ("false", 1)])
+def test_what_ray_unpacked_is_removed_where_no_interpreter_starts(project, tmp_path, python, status):
+    from kerascheck.verify.remote import ray_jobs
+
+    folder = tmp_path / "unpacked"
+    slurm.unpack(packed(project), {}, folder)
+    ran = subprocess.run(["sh", "-c", ray_jobs._entrypoint(python)], cwd=folder, stderr=subprocess.DEVNULL)
+    assert (ran.returncode, os.listdir(folder)) == (status, [])
+    # Elsewhere it removes nothing.
+    (project / "code").mkdir()
+    subprocess.run(["sh", "-c", ray_jobs._entrypoint(python)], cwd=project, stderr=subprocess.DEVNULL)
+    assert (project / "code").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=lambda n: n.name)
+def test_what_ray_unpacked_is_removed_whatever_ends_the_run(project, tmp_path, number):
+    script = str(project / "src" / "train.py")
+    text = f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n"
+    Path(script).write_text(text)
+    upload = pack.of_project(script, [script])
+    folder = tmp_path / "unpacked"
+    order = json.loads(talk.job(upload, Script(script, {script: text}), [], Budget()))
+    slurm.unpack(upload, {**order, "clean": True}, folder)
+    far = subprocess.Popen(
+        [sys.executable, "-B", "code/start.py", "."], cwd=folder, stdout=subprocess.DEVNULL, start_new_session=True
+    )
+    pid = wait_for(tmp_path / "pid")
+    os.killpg(far.pid, number)
+    far.wait(60)
+    deadline = time.monotonic() + 30
+    while folder.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not folder.exists()
+    assert gone(pid, 30)
+
+
 @pytest.mark.parametrize("where, package", [("slurm", "submitit"), ("ray", "ray")])
 def test_an_engine_that_is_not_installed_is_named(project, where, package, monkeypatch):
     for name in (package, "ray.job_submission"):

@@ -13,6 +13,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -25,6 +26,14 @@ MARK = "@kerascheck "
 _PART = 6000
 """Characters of the result per line: longer ones may be cut on their way through a cluster's logs."""
 _LOOK_SECONDS = 1.0
+_CLEANER = """\
+import shutil, sys, time
+sys.stdin.read()
+for _ in range(5):
+    shutil.rmtree(sys.argv[1], ignore_errors=True)
+    time.sleep(1)
+"""
+"""Removes a folder once its standard input ends; more than once, for processes that end later may still write."""
 _SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
@@ -36,6 +45,7 @@ def main() -> None:
     for number in _SIGNALS:
         signal.signal(number, lambda number, frame: sys.exit(128 + number))
     job = json.loads(_read(os.path.join(folder, "job.json")))
+    cleaner = _cleaner(folder) if job.get("clean") else None
     project = os.path.join(folder, "project")
     try:
         if job.get("link_from"):
@@ -52,6 +62,24 @@ def main() -> None:
             for number in _SIGNALS:
                 signal.signal(number, signal.SIG_IGN)
             shutil.rmtree(folder, ignore_errors=True)
+        if cleaner is not None and cleaner.stdin is not None:
+            cleaner.kill()
+            cleaner.wait()
+
+
+def _cleaner(folder: str) -> subprocess.Popen[bytes]:
+    """Start a process that removes ``folder`` if this one is killed, for then no ``finally`` runs.
+
+    It leads a session of its own, since a cluster kills the whole group of a job.
+    """
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", _CLEANER, folder],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=os.sep,
+        start_new_session=True,
+    )
 
 
 def say(**message: Any) -> None:

@@ -1,6 +1,6 @@
 """``--on ray``: a job of a Ray cluster, through its Jobs interface.
 
-Ray unpacks the upload on a node; the run removes it there when it ends. What Ray itself keeps of a job, it removes
+Ray unpacks the upload on a node; the run removes it there when it ends, and a second process does if the run is killed. What Ray itself keeps of a job, it removes
 when the job is deleted, which happens as soon as its result is there.
 """
 
@@ -27,6 +27,8 @@ _POLL_SECONDS = 1.0
 _SECONDS_TO_END = 30.0
 _SECONDS_TO_CLEAN = 15.0
 _LOOKS_AFTER_DELETE = 3
+_SECONDS_TO_GROW = 300.0
+"""Patience with a cluster of which no node is large enough: an autoscaler may add one within minutes."""
 _OVER = frozenset({"SUCCEEDED", "FAILED", "STOPPED"})
 _ADDRESSES = ("RAY_ADDRESS", "RAY_API_SERVER_ADDRESS")
 MISSING = "--on ray needs Ray: pip install 'kerascheck[ray]'"
@@ -43,17 +45,29 @@ def run(target: Target, python: str, upload: Upload, job: bytes, conversation: C
     with tempfile.TemporaryDirectory(prefix="kerascheck-") as folder:
         # "nonce": Ray keeps one copy of equal uploads, and this one removes itself.
         unpack(upload, {**json.loads(job), "clean": True, "nonce": uuid.uuid4().hex}, Path(folder))
-        name = client.submit_job(
-            entrypoint=f"{shlex.quote(python)} -B code/start.py .",
-            runtime_env={"working_dir": folder},
-            entrypoint_num_gpus=target.gpus,
-            entrypoint_num_cpus=target.cpus,
-        )
+        try:
+            name = client.submit_job(
+                entrypoint=_entrypoint(python),
+                runtime_env={"working_dir": folder},
+                entrypoint_num_gpus=target.gpus,
+                entrypoint_num_cpus=target.cpus,
+            )
+        except Exception as problem:  # of Ray, of requests, or of the operating system
+            raise Refused(f"Ray does not take the job: {_last_line(problem)}") from None
     try:
         conversation.waiting(f"waiting for {name} of {target.label} to start")
-        _follow(client, name, conversation)
+        try:
+            _follow(client, name, conversation, target)
+        except OSError as problem:  # those of requests are of this kind
+            raise Refused(f"the connection to the Ray cluster broke: {type(problem).__name__}") from None
     finally:
         _remove(client, name, patience=_SECONDS_TO_CLEAN if conversation.result is not None else 0.0)
+
+
+def _entrypoint(python: str) -> str:
+    """The shell command of the job; it also removes the upload where ``python`` does not start."""
+    clean = "test -f job.json && test -f code/start.py && rm -rf code project job.json"
+    return f"{shlex.quote(python)} -B code/start.py .; status=$?; {clean}; exit $status"
 
 
 def _connected(connect: Any, target: Target) -> Any:
@@ -87,10 +101,16 @@ def _as_it_is() -> Iterator[None]:
     yield
 
 
-def _follow(client: Any, name: str, conversation: Conversation) -> None:
-    heard = 0
+def _follow(client: Any, name: str, conversation: Conversation, target: Target) -> None:
+    heard, too_small, since = 0, None, time.monotonic()
     while True:
         status = _status(client, name)
+        if status == "PENDING" and too_small is None:
+            too_small = _why_too_small(client, target)
+            if too_small:
+                conversation.waiting(f"{too_small}: waiting for the cluster to grow")
+        if status == "PENDING" and too_small and time.monotonic() - since > _SECONDS_TO_GROW:
+            raise Refused(f"the job cannot start: {too_small}")
         text = client.get_job_logs(name)
         complete = text.rfind("\n") + 1
         for line in text[heard:complete].splitlines():
@@ -99,7 +119,8 @@ def _follow(client: Any, name: str, conversation: Conversation) -> None:
         if conversation.result is not None:
             return
         if status is None or status in _OVER:
-            last = f": {conversation.other_lines[-1]}" if conversation.other_lines else ""
+            said = conversation.other_lines[-1:] or [_message(client, name)]
+            last = f": {said[0]}" if said[0] else ""
             raise Refused(f"the job ended without a result ({status or 'deleted'}){last}")
         conversation.pause(_POLL_SECONDS)
 
@@ -122,6 +143,36 @@ def _remove(client: Any, name: str, patience: float) -> None:
             time.sleep(_POLL_SECONDS)
     except Exception:  # of Ray or of requests: the cluster is gone, and the job with it
         pass
+
+
+def _why_too_small(client: Any, target: Target) -> str:
+    """Why no node of the cluster can run the job, for people; empty if one can, or if that is unknown."""
+    try:
+        from ray.util.state import list_nodes
+
+        nodes = [
+            node.resources_total or {}
+            for node in list_nodes(address=client.get_address(), limit=10_000)
+            if node.state == "ALIVE"
+        ]
+    except Exception:  # an old Ray, or one without that interface
+        return ""
+    asked = {name: number for name, number in (("GPU", target.gpus), ("CPU", target.cpus)) if number}
+    if not nodes or any(all(node.get(name, 0) >= number for name, number in asked.items()) for node in nodes):
+        return ""
+    return f"no node of the cluster has {' and '.join(f'{number} {name}s' for name, number in asked.items())}"
+
+
+def _message(client: Any, name: str) -> str:
+    """The last line of what Ray says of the end of a job; empty for nothing."""
+    try:
+        return str((client.get_job_info(name).message or "").strip().splitlines()[-1])
+    except (RuntimeError, IndexError, AttributeError):
+        return ""
+
+
+def _last_line(problem: Exception) -> str:
+    return (str(problem).strip().splitlines() or [type(problem).__name__])[-1]
 
 
 def _status(client: Any, name: str) -> str | None:
