@@ -13,7 +13,7 @@ from command import kerascheck
 from verify.made_up import ended
 from verify.stand_ins import invoke
 
-from kerascheck import fix
+from kerascheck import writing
 from kerascheck.config import Configuration, overrides_from
 from kerascheck.verify import apply, cli
 from kerascheck.verify.compare import Comparison, Status, Verdict, machine
