@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import libcst as cst
 
 from kerascheck.fixes.lines import line
+from kerascheck.fixes.run_proofs import modules_of
 from kerascheck.interpreter.values import SeenModule
 from kerascheck.knowledge.runtime import ONE_OBJECT
 from kerascheck.syntax.def_use import root_name
@@ -16,6 +17,7 @@ _REPLACING = frozenset(
     {"setattr", "delattr", "__setattr__", "__delattr__", "patch", "object", "multiple", "setitem", "delitem"}
 )
 """Functions and methods that replace an attribute by its name: Python's, those of unittest.mock, and of pytest's monkeypatch."""
+_OTHER_WORDS = ("reload", "sys", "vars", "__dict__")
 _LIBRARIES = frozenset({"tensorflow", "keras", "tf_keras"})
 _OWN = frozenset({"self", "cls"})
 
@@ -33,7 +35,10 @@ def replacement(module: SeenModule, names: frozenset[str]) -> str | None:
     Args:
         names: the parts of the dotted name behind the library.
     """
-    for each in dict.fromkeys((module, *module.run.modules)):
+    for each in modules_of(module):
+        # Most modules name nothing of the kind, and need no tree for that.
+        if not any(word in each.code for word in (*_REPLACING, *_OTHER_WORDS, *names)):
+            continue
         imported = _library_names(each.tree)
         for node in each.tree.parents:
             if _replaces(each.tree, node, names, imported):

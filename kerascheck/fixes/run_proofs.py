@@ -18,6 +18,11 @@ _Names = Mapping[cst.CSTNode, str]
 _CATCH_ALL = frozenset({"Exception", "BaseException"})
 
 
+def modules_of(module: SeenModule) -> list[SeenModule]:
+    """A module and all of the tree that it imports or leads to, each once."""
+    return list(dict.fromkeys((module, *module.run.modules, *module.project.imported(module))))
+
+
 def statement_of(call: Call, module: SeenModule, block: cst.CSTNode) -> cst.CSTNode | None:
     """The statement of ``block`` that makes a call, or leads to it through the functions of the program.
 
@@ -55,6 +60,15 @@ def catcher(call: Call, exceptions: frozenset[str] | None = None) -> str | None:
         found = _catcher_on(path, exceptions)
         if found is not None:
             return found
+    return _hook(call)
+
+
+def _hook(call: Call) -> str | None:
+    """A function of the program that Python calls with exceptions that nothing catches."""
+    for module in modules_of(call.module):
+        for node in module.tree.parents if "excepthook" in module.code else ():
+            if isinstance(node, cst.Attribute) and node.attr.value == "excepthook":
+                return f"{line(module, node)} handles what nothing catches"
     return None
 
 

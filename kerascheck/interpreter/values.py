@@ -30,6 +30,7 @@ class Finder(Protocol):
     """A project as far as the interpreter knows it: :class:`kerascheck.interpreter.project.Project`."""
 
     def find(self, importer: Any, dotted: str, level: int) -> SeenModule | None: ...
+    def imported(self, module: Any) -> list[Any]: ...
 
 
 class Record(Protocol):

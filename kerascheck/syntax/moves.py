@@ -15,7 +15,7 @@ from kerascheck.syntax.tree import Tree
 
 Line = Callable[[cst.CSTNode], str]
 """Names the place of a node for people, such as "line 12"."""
-_STABLE = frozenset({"tensorflow", "keras", "tf_keras", "numpy"})
+_STABLE = frozenset({"tensorflow", "keras", "tf_keras", "numpy", "os"})
 """Libraries of which the program does not change the attributes unseen."""
 _NONE: frozenset[str] = frozenset()
 
@@ -102,11 +102,16 @@ class _Move:
     def unbound(self) -> Iterator[str]:
         """Names that are bound below the new place."""
         bound = self._analysis.bound_before(self._place)
-        for name in sorted(self._reads & self._analysis.scope(self._scope).locals):
-            binder = self._binder(name)
+        scope, known = self._analysis.scope(self._scope), self._names_around() | BUILTIN_NAMES
+        for name in sorted(self._reads):
+            binder = self._binder(name) if name in scope.locals else None
             if binder is not None:
                 again = " again" if name in bound else ""
                 yield f"`{name}` is bound{again} at {self._line(binder)}, below the new place"
+            elif name not in bound and name not in known | scope.locals:
+                binder = self._unseen_binder(name)
+                if binder is not None:
+                    yield f"`{name}` may be bound at {self._line(binder)}, below the new place"
 
     def doubtful(self) -> Iterator[str]:
         """Names that may have no value, wherever the statements stand."""
@@ -119,9 +124,17 @@ class _Move:
             elif name not in known:
                 yield f"nothing in this file binds `{name}`"
 
+    def _unseen_binder(self, name: str) -> cst.CSTNode | None:
+        """What may bind a name in between though no statement of the scope does."""
+        module = self._analysis.module
+        by_call = name in module.rebinds or not INTROSPECTION.isdisjoint(module.reads | module.later)
+        return next(
+            (each for each in self._others if self._uses(each).star or by_call and self._uses(each).calls), None
+        )
+
     def _names_around(self) -> frozenset[str]:
-        """The names of the scopes around the one in which the statements move, and those that functions make global."""
-        names = self._analysis.module.rebinds
+        """The names of the scopes around the one in which the statements move."""
+        names = _NONE
         if self._scope is not self._tree.root:
             for holder in self._tree.ancestors(self._scope):
                 if isinstance(holder, (cst.FunctionDef, cst.Lambda, cst.Module)):

@@ -263,6 +263,13 @@ def test_functions_read_their_names_when_they_run():
     assert moved("KIND = 'GPU'\ndef kind(): return KIND\nset(1)") == Objections()
 
 
+@pytest.mark.parametrize(
+    "between", ["from x import *", "def f():\n    global kind\n    kind = 1\nf()", "exec('kind = 1')"]
+)
+def test_code_in_between_may_bind_a_name_unseen(between):
+    assert moved(f"import tf\n{between}\ntf.set(kind)").unbound.startswith("`kind` may be bound at line")
+
+
 def test_statements_that_move_together_need_each_other_only():
     text = "import tf\nf()\nkind, x = 'GPU', 1\ntf.set(kind)"
     assert moved(text).unbound is not None

@@ -216,7 +216,8 @@ class _Place:
     def is_free(self, name: str) -> bool:
         """Whether a name means nothing in the file: nothing binds it, and no ``import *`` is meant to."""
         module = self._analysis.module
-        return name not in self.bindings.taken and name not in module.reads | module.later
+        used = module.reads | module.later | self._analysis.scope(self._tree.root).locals
+        return name not in self.bindings.taken and name not in used
 
     def check_new_import(self, root: str) -> None:
         """Raise CannotEdit where a new import of a library at the end of the import block could be noticed."""

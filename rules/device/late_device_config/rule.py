@@ -48,9 +48,18 @@ class LateDeviceConfig(Rule):
 
     ## Fix safety
 
-    Safe: the statement moves to directly after the imports, together with the line that lists the devices. There it
-    takes effect, and without a GPU nothing changes. There is no fix where the statement uses other names, such as the
-    arguments of the script, or where an earlier cell of a notebook starts the runtime.
+    The statement moves to directly below the imports, with the lines directly above it that bind names which it reads.
+
+    Safe where the statement does nothing but set up devices, and its names are bound below the imports. Today the call
+    raises where there is a GPU, and thread counts raise everywhere: a program that ends there goes on after the fix.
+    Without a GPU nothing changes.
+
+    Unsafe where a `try` or a `with` may catch today's exception, since the program then trains with other devices than
+    before. Unsafe, too, where the statement prints or may raise, or where code in between uses its names, sets up
+    devices, or may set variables of the environment.
+
+    There is no fix where the statement reads a name that is bound below the new place. Nor is there one for a setting
+    in a function, whose call has to move, or where an earlier cell of a notebook starts the runtime.
 
     ## References
 
@@ -64,6 +73,7 @@ class LateDeviceConfig(Rule):
     summary = "device is configured too late"
     severity = Severity.ERROR
     speed = False
+    proves = ("bound-before", "nothing-between", "raises-now")
     triggers = (
         "set_memory_growth",
         "set_visible_devices",

@@ -48,8 +48,14 @@ class MissingMemoryGrowth(Rule):
 
     ## Fix safety
 
-    Safe: the loop does nothing without a GPU, and no number changes. It is put after the imports. Since it is about sharing a GPU, and
-    does not make training faster, `--fix` applies it only where the rule is selected by its code or name, as in `--select KC306 --fix`.
+    The loop is put below the imports. Safe where no import starts the devices and nothing else sets them up: the loop
+    does nothing without a GPU, and no number changes. Unsafe where a module of the program starts the devices when it
+    is imported, where an import is not visible, and where the program sets up devices in another way.
+
+    There is no fix where TensorFlow has no name below the imports, or where the program looks through its own names.
+
+    Since it is about sharing a GPU, and does not make training faster, `--fix` applies it only where the rule is selected
+    by its code or name, as in `--select KC306 --fix`.
 
     ## References
 
@@ -65,6 +71,7 @@ class MissingMemoryGrowth(Rule):
     applies = Applies(graph_code=False, tensorflow=">=2", backends={"tensorflow"})
     speed = False
     fixed_by_default = False
+    proves = ("nothing-between", "same-output")
     triggers = (".fit(", "fit_generator(", "train_on_batch", "GradientTape", "minimize(", "keras_tuner", "kerastuner")
 
     def check(self, module):

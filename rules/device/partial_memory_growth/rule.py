@@ -60,8 +60,13 @@ class PartialMemoryGrowth(Rule):
 
     ## Fix safety
 
-    Safe: one GPU gets the same setting as before, several GPUs get it too, and without a GPU the loop does nothing
-    (where an unguarded `gpus[0]` would raise `IndexError`).
+    The call becomes a loop over the list of GPUs. One GPU gets the same setting as before. With several GPUs the first
+    operation raises today, and without a GPU an unguarded `gpus[0]` raises `IndexError`: the program then goes on.
+
+    Safe where nothing catches these exceptions. Unsafe in a `try` or a `with` that may catch them, in the function or
+    around its calls, and where not all calls of the function are visible.
+
+    There is no fix unless the list is what `list_physical_devices("GPU")` returned, and nothing changes it.
 
     ## References
 
@@ -76,6 +81,7 @@ class PartialMemoryGrowth(Rule):
     severity = Severity.ERROR
     applies = Applies(cpu_only=False)
     speed = False
+    proves = ("raises-now",)
     triggers = ("set_memory_growth",)
 
     def check(self, module):

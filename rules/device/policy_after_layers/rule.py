@@ -42,9 +42,11 @@ class PolicyAfterLayers(Rule):
 
     ## Fix safety
 
-    The statement moves above the first statement of its block that creates a layer or a model. That is safe in the
-    sense that the script then does what it says; its numbers change with the precision. There is no fix where
-    statements in between compute the policy, or where the layers are created in another block.
+    Unsafe: the statement moves above the first statement of its block that creates a layer or a model. The script then
+    does what it says, and its numbers change with the precision.
+
+    There is no fix where the statement reads a name that is bound below the new place, in whatever form, or where the
+    layers are created in another block.
 
     ## References
 
@@ -57,6 +59,7 @@ class PolicyAfterLayers(Rule):
     name = "policy-after-layers"
     summary = "dtype policy is set after the layers"
     severity = Severity.ERROR
+    proves = ("same-numbers", "bound-before", "nothing-between")
     triggers = ("set_global_policy", "set_dtype_policy", "set_policy")
     loss_tolerance = None
 

@@ -46,7 +46,12 @@ class RemovedApi(Rule):
 
     ## Fix safety
 
-    Safe where an old name that still works means the same object, or does the same, under the new one: each use is renamed by itself.
+    Safe where the old and the new name stand for one object (compared on TensorFlow 2.21): each use is renamed by itself.
+
+    Unsafe where a module of the program replaces an attribute by name, for the old and the new name may then differ: by
+    `mock.patch`, `monkeypatch`, `setattr`, an assignment, a deletion, `importlib.reload` or `sys.modules`. Unsafe, too,
+    for `tf.config.experimental_run_functions_eagerly`, which does the same, but warns.
+
     There is no fix where the file imports the old name by itself, and none for the others, because more than a name changes.
 
     ## References
@@ -61,6 +66,7 @@ class RemovedApi(Rule):
     severity = Severity.ERROR
     applies = Applies(graph_code=False)
     speed = False
+    proves = ("same-object",)
     triggers = (
         "experimental",
         "contrib",

@@ -54,8 +54,10 @@ class LateBackendSelection(Rule):
 
     Unsafe: the assignment moves, with `import os`, above the first import that needs Keras. The script then does what
     it says, on another backend: that has to be installed, results change by rounding and by the random numbers, and
-    code that uses TensorFlow functions in layers or steps fails there. There is no fix where the value is computed,
-    or outside the top level of the script.
+    code that uses TensorFlow functions in layers or steps fails there.
+
+    There is no fix where the value is computed, where the assignment reads a name that is bound below the import, or
+    outside the top level of the script.
 
     ## References
 
@@ -67,6 +69,7 @@ class LateBackendSelection(Rule):
     name = "late-backend-selection"
     summary = "KERAS_BACKEND is set after Keras is imported"
     severity = Severity.ERROR
+    proves = ("same-output", "bound-before", "nothing-between")
     triggers = ("KERAS_BACKEND",)
     loss_tolerance = 1e-4
 

@@ -46,8 +46,9 @@ class CompileInLoop(Rule):
     ## Fix safety
 
     A `compile` that is a statement of the loop itself moves before the loop. Unsafe: the optimizer then keeps its state
-    from one iteration to the next, which changes the numbers of every optimizer but plain SGD. Elsewhere there is no
-    fix.
+    from one iteration to the next, which changes the numbers of every optimizer but plain SGD.
+
+    There is no fix elsewhere, or where `compile` reads a name that the loop binds.
 
     ## References
 
@@ -61,6 +62,7 @@ class CompileInLoop(Rule):
     summary = "model is compiled again in every iteration"
     severity = Severity.WARNING
     applies = Applies(graph_code=False)
+    proves = ("same-numbers", "bound-before", "nothing-between")
     triggers = (".compile(",)
     loss_tolerance = 1e-5
 

@@ -56,9 +56,11 @@ class RemovedFitArgument(Rule):
 
     ## Fix safety
 
-    Renaming `fit_generator` to `fit`, and the other two likewise, is safe with one positional argument and keywords
-    that `fit` has as well. Further positional arguments have another order there, and `generator=` is called `x=`:
-    there is no fix for such calls.
+    Renaming `fit_generator` to `fit`, and the other two likewise, is safe on a model of Keras's own class or a subclass
+    of it in sight: the call raises today, and nothing catches that. It is unsafe in a `try` or a `with` that may catch
+    the exception, in the function or around its calls, where not all of those are visible, and where the program may
+    give the object such a method. Further positional arguments have another order in `fit`, and `generator=` is called
+    `x=`: there is no fix for such calls.
 
     Removing an argument is unsafe: the program runs again, but with one worker. Where the data is a `PyDataset`, move
     the argument to its constructor.
@@ -76,6 +78,7 @@ class RemovedFitArgument(Rule):
     severity = Severity.ERROR
     applies = Applies(keras=">=3")
     speed = False
+    proves = ("raises-now", "plain-call")
     triggers = (
         "fit_generator",
         "evaluate_generator",
