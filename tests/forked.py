@@ -4,12 +4,17 @@ A server imports it and starts nothing; each script runs in a fork of it, with m
 """
 
 import functools
+import hashlib
+import itertools
+import json
 import multiprocessing
+import numbers
 import os
 import re
 import runpy
 import subprocess
 import sys
+import time
 import traceback
 from unittest import mock
 
@@ -18,23 +23,37 @@ _ENVIRONMENT = {
     "CUDA_VISIBLE_DEVICES": "",
     "TF_ENABLE_ONEDNN_OPTS": "0",
     "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONHASHSEED": "0",
 }
 # What a script sets before its imports is lost on modules that are there, and a process of its own may want its file.
 _ALONE = re.compile(r"\b(?:os\.environ|multiprocessing|subprocess)\b")
 
 
 class Running:
-    """A script that was started, with its output in files of ``folder``."""
+    """A script that was started, with its output in files of ``folder``.
 
-    def __init__(self, path, folder):
+    Args:
+        repeatable: run it in its own folder, with the same seeds and times as always, and record with what it ends
+            (:attr:`state`). What such a script sets before its imports, such as environment variables, is lost.
+    """
+
+    def __init__(self, path, folder, *, repeatable=False):
         self._path, self._outputs = path, [folder / f"{path.stem}.{name}" for name in ("out", "err")]
-        if _ALONE.search(path.read_text(encoding="utf-8")):
+        self._state = folder / f"{path.stem}.json" if repeatable else None
+        if not repeatable and _ALONE.search(path.read_text(encoding="utf-8")):
             with open(self._outputs[0], "wb") as out, open(self._outputs[1], "wb") as err:
                 environment = {**os.environ, **_ENVIRONMENT}
                 self._process = subprocess.Popen([sys.executable, str(path)], env=environment, stdout=out, stderr=err)
         else:
-            self._process = _server().Process(target=_run, args=(str(path), *map(str, self._outputs)))
+            run = _run_repeatable if repeatable else _run
+            files = [*self._outputs, self._state] if repeatable else self._outputs
+            self._process = _server().Process(target=run, args=(str(path), *map(str, files)))
             self._process.start()
+
+    @property
+    def state(self):
+        """The global variables with which a repeatable script has ended: a digest of the numbers in each, by name."""
+        return json.loads(self._state.read_text()) if self._state.exists() else None
 
     def result(self, timeout=600):
         """Wait for its end, ``timeout`` seconds at most; raises :class:`TimeoutExpired`."""
@@ -65,7 +84,54 @@ def _run(path, out, err):
         os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), number)
     sys.argv, sys.path[0] = [path], os.path.dirname(path)
     try:
-        runpy.run_path(path, run_name="__main__")
+        return runpy.run_path(path, run_name="__main__")
     except Exception:
         traceback.print_exc()
         sys.exit(1)
+
+
+def _run_repeatable(path, out, err, state):
+    import keras
+
+    os.chdir(os.path.dirname(path))
+    keras.utils.set_random_seed(0)
+    # Progress bars show times: each call of a clock is a second later than the one before, in every run.
+    ticks = itertools.count(1)
+    for name in ("time", "perf_counter", "monotonic"):
+        setattr(time, name, lambda: float(next(ticks)))
+        setattr(time, f"{name}_ns", lambda: next(ticks) * 10**9)
+    left = _run(path, out, err)
+    # Not the names of temporary folders, which are other ones in each run.
+    digests = {
+        name: digest
+        for name, value in left.items()
+        if not name.startswith("__") and (digest := _digest(value)) is not None
+    }
+    with open(state, "w", encoding="utf-8") as file:
+        json.dump(digests, file)
+
+
+def _digest(value, depth=3):
+    """A text that two values share if all numbers in them are the same; None for what holds no numbers."""
+    import keras
+    import numpy as np
+    import tensorflow as tf
+
+    if isinstance(value, keras.callbacks.History):
+        value = value.history
+    elif isinstance(value, (keras.layers.Layer, keras.optimizers.Optimizer)):
+        # Layers and optimizers count their objects in the names of their variables: order tells enough.
+        value = [np.asarray(each) for each in value.variables]
+    if isinstance(value, numbers.Number):
+        return repr(value)
+    if isinstance(value, (np.ndarray, np.generic, tf.Variable, keras.Variable)) or tf.is_tensor(value):
+        if isinstance(value, (tf.RaggedTensor, tf.SparseTensor)):
+            return repr(value)
+        array = np.asarray(value)
+        content = repr(array.tolist()).encode() if array.dtype.hasobject else array.tobytes()
+        return f"{array.dtype}{array.shape}:{hashlib.sha256(content).hexdigest()}"
+    if depth and isinstance(value, (list, tuple)):
+        return repr([_digest(each, depth - 1) for each in value])
+    if depth and isinstance(value, dict):
+        return repr([(str(key), _digest(each, depth - 1)) for key, each in value.items()])
+    return None
