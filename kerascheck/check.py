@@ -140,6 +140,12 @@ class Analysis:
             return
         self._limits.extend(source.text)
         if kind_of(file.path) is not None:
+            from kerascheck.knowledge.runtime import LONG_NUMBER
+
+            if (long := LONG_NUMBER.search(source.text)) is not None:
+                message = f"has a number of {len(long[0])} digits, which is no version"
+                self._refuse(checked, source, message, long.start())
+                return
             asked_for = RequirementsFile(source)
             for room in registry.enabled(file.settings.selections):
                 if room.kind is RequirementsRule:

@@ -165,7 +165,15 @@ def parse_toml(text: str) -> dict[str, Any]:
         import tomllib
     else:
         import tomli as tomllib
-    document: dict[str, Any] = tomllib.loads(text)
+    try:
+        document: dict[str, Any] = tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("is nested too deeply") from None
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError:
+        # Python reads no number of 4,300 digits.
+        raise ValueError("has a number of too many digits") from None
     return document
 
 
@@ -238,7 +246,7 @@ def _severity(value: Any, folder: str) -> Severity:
 
 
 def _tensorflow_version(value: Any, folder: str) -> str:
-    if not isinstance(value, str) or not re.fullmatch(r"\d+\.\d+(\.\d+)?", value):
+    if not isinstance(value, str) or not re.fullmatch(r"\d{1,4}\.\d{1,4}(\.\d{1,9})?", value):
         raise ConfigError('must be a version as a string, such as "2.21"')
     return value
 

@@ -222,7 +222,13 @@ def oldest_allowed(specifier: str, releases: tuple[tuple[int, int], ...]) -> tup
     return _first_allowed(specifier, releases)
 
 
+LONG_NUMBER = re.compile(r"\d{200,}")
+"""No part of a version, and Python refuses to read one of 4,300 digits."""
+
+
 def _first_allowed(specifier: str, releases: tuple[tuple[int, int], ...]) -> tuple[int, int] | None:
+    if LONG_NUMBER.search(specifier):
+        return None
     from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
     try:

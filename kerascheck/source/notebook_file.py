@@ -15,7 +15,7 @@ _SPELLED = re.compile(
 )
 _ESCAPED = re.compile(r"\\u(?!00[0-7])[0-9a-fA-F]{4}")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
-_decode = json.JSONDecoder(strict=True).raw_decode
+_decode = json.JSONDecoder(parse_int=str, strict=True).raw_decode
 
 
 class NotRewritable(ValueError):

@@ -472,8 +472,10 @@ def _needed_or_extra(needed: Iterable[object], extras: Iterable[object]) -> Iter
 
 def _from_poetry(version: str) -> str:
     """A PEP 440 specifier for poetry's caret, tilde and bare versions."""
+    from kerascheck.knowledge.runtime import LONG_NUMBER
+
     number = _VERSION.fullmatch(version.lstrip("^~ "))
-    if number is None:
+    if number is None or LONG_NUMBER.search(version):
         return version
     parts = [int(part) for part in number[0].split(".")]
     if version.startswith("^"):
