@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -33,6 +34,9 @@ from kerascheck.source.discovery import File
 _SAFE_PATH = "PYTHONSAFEPATH"
 """The environment variable of Python's -P."""
 
+_LOOKS, _PAUSE = 5, 0.001
+"""How often to look for other threads, and the seconds after each."""
+
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
@@ -42,8 +46,21 @@ Chunk = tuple[list[File], bool, tuple[Source, ...]]
 
 def can_fork() -> bool:
     """Whether a process can be had for next to nothing: it shares the modules that are loaded already."""
-    # Threads do not survive a fork, but what they hold locked does.
-    return sys.platform == "linux" and threading.active_count() == 1
+    # Threads do not survive a fork, but what they hold locked does. Python knows only of its own.
+    return sys.platform == "linux" and threading.active_count() == 1 and _runs_alone()
+
+
+def _runs_alone() -> bool:
+    """Whether the operating system has one thread of this process; not where it does not tell."""
+    for _ in range(_LOOKS):
+        try:
+            if len(os.listdir("/proc/self/task")) == 1:
+                return True
+        except OSError:
+            return False
+        # A thread that Python has joined may still be on its way out.
+        time.sleep(_PAUSE)
+    return False
 
 
 @contextlib.contextmanager

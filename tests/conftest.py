@@ -6,7 +6,11 @@ import os
 
 import pytest
 
+from kerascheck import pool
 from kerascheck.interpreter.values import Arguments
+
+# A worker of pytest-xdist has a thread that reads its pipe, and holds no lock that a fork needs.
+pool._runs_alone = lambda: True
 
 
 @pytest.hookimpl(optionalhook=True)
