@@ -7,7 +7,7 @@ import gc
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO, TypeVar
 
 import click
@@ -40,6 +40,8 @@ _FOR_PROGRAMS = {
 """By output format, the module of kerascheck.report that writes it, and its function."""
 _PROGRESS_AFTER_SECONDS = 1.0
 _NUMBER = re.compile(r"[0-9]{1,9}")
+_PLAIN_PATH = re.compile(r"[^*?\[\]\\!#\s]+")
+"""A path that is no pattern of .gitignore but itself."""
 _KEPT_BYTES = 31 << 20
 """Memory that the process keeps for its next file; from 32 MiB on glibc would give it back in any case (mallopt(3))."""
 
@@ -695,9 +697,10 @@ def _report(
         from kerascheck.report.report import Report
 
         report = Report(findings, errors, outcome.sources, outcome.files, evidence, failing, pages, outcome.left_out)
-        _for_programs(report, options, err, fixed)
+        _for_programs(report, _summary(outcome, files, options, fixed), options, err)
     else:
-        _lines(outcome, evidence, pages if _takes_links(options, err) else {}, options, err, fixed)
+        summary = _summary(outcome, files, options, fixed)
+        _lines(outcome, evidence, pages if _takes_links(options, err) else {}, summary, options, err)
     if errors:
         return 2
     return int(bool(failing) and not options["exit_zero"])
@@ -713,10 +716,37 @@ def _failing(
     return frozenset(finding for finding in findings if finding.severity >= fail_on[finding.location.path])
 
 
-def _for_programs(report: Report, options: dict[str, Any], err: bool, fixed: int) -> None:
-    from importlib import import_module
-
+def _summary(outcome: Outcome, files: Sequence[File], options: dict[str, Any], fixed: int) -> str:
+    """The line about the whole run."""
     from kerascheck.report import common
+
+    failed = {error.location.path for error in outcome.errors}
+    concerned = failed.union(finding.location.path for finding in outcome.findings)
+    found = {file.path for file in files}
+    return common.summary(
+        outcome.findings,
+        outcome.errors,
+        outcome.files,
+        fixed=fixed,
+        unsafe=options["unsafe_fixes"],
+        left_out=outcome.left_out,
+        clean=len(found - concerned),
+        # A file that is named is linted whatever leaves it out.
+        broken=_pattern_of(failed) if failed and failed < found and failed.isdisjoint(_arguments()) else None,
+    )
+
+
+def _pattern_of(paths: Collection[str]) -> str:
+    """What --extend-exclude takes to leave out some files."""
+    from kerascheck.escape import shell_word
+
+    (path, *others) = paths
+    is_plain = not others and not os.path.isabs(path) and _PLAIN_PATH.fullmatch(path) is not None
+    return shell_word(path) if is_plain else "PATTERN"
+
+
+def _for_programs(report: Report, summary: str, options: dict[str, Any], err: bool) -> None:
+    from importlib import import_module
 
     module, function = _FOR_PROGRAMS[options["output_format"]]
     text = getattr(import_module(f"kerascheck.report.{module}"), function)(report)
@@ -726,14 +756,6 @@ def _for_programs(report: Report, options: dict[str, Any], err: bool, fixed: int
         return
     _write_report(options["output_file"], f"{text}\n" if text else "")
     if not options["quiet"]:
-        summary = common.summary(
-            report.findings,
-            report.errors,
-            report.files,
-            fixed=fixed,
-            unsafe=options["unsafe_fixes"],
-            left_out=report.left_out,
-        )
         click.echo(summary, err=err)
 
 
@@ -750,22 +772,14 @@ def _lines(
     outcome: Outcome,
     evidence: Mapping[Finding, Evidence],
     pages: Mapping[Finding, str],
+    summary: str,
     options: dict[str, Any],
     err: bool,
-    fixed: int,
 ) -> None:
     """Print or write the report for people, or the concise one; codes are links to their ``pages``."""
     from kerascheck.report import common
 
     findings, errors = outcome.findings, outcome.errors
-    summary = common.summary(
-        findings,
-        errors,
-        outcome.files,
-        fixed=fixed,
-        unsafe=options["unsafe_fixes"],
-        left_out=outcome.left_out,
-    )
     if options["output_format"] == "concise":
         from kerascheck.report import concise
 

@@ -33,10 +33,21 @@ BACKENDS = ("tensorflow", "jax", "torch", "numpy", "openvino")
 
 
 class ConfigError(Exception):
-    """A setting that cannot be used; the message names its file, the setting and what to write."""
+    """A setting that cannot be used; the message names its file, the setting and what to write.
+
+    Attributes:
+        origin: the configuration file; None where another place states the setting.
+    """
+
+    origin: str | None = None
 
     def __str__(self) -> str:
         return escaped(super().__str__())
+
+    @property
+    def reason(self) -> str:
+        """The message without the file."""
+        return str(self).removeprefix(f"{escaped(self.origin or '')}:").strip()
 
 
 @dataclass(frozen=True)
@@ -443,9 +454,25 @@ class Configuration:
 
     def _read(self, path: str, folder: str | None = None) -> Settings | None:
         """The settings of a configuration file; None where there is none, or it says nothing of kerascheck."""
-        from kerascheck.source.reading import display_path, read_bytes
+        from kerascheck.source.reading import display_path
 
-        own, shown = os.path.basename(path) != _SHARED_FILE, display_path(path)
+        shown = display_path(path)
+        try:
+            settings = self._stated(path, shown, folder)
+            if settings is not None and (settings.selections[0] != Selection() or settings.per_file_ignores):
+                from kerascheck import registry
+
+                registry.validate(settings)
+        except ConfigError as problem:
+            problem.origin = shown
+            raise
+        return settings
+
+    def _stated(self, path: str, shown: str, folder: str | None) -> Settings | None:
+        """The same, as far as can be told without knowing the rules."""
+        from kerascheck.source.reading import read_bytes
+
+        own = os.path.basename(path) != _SHARED_FILE
         try:
             data = read_bytes(path)
         except FileNotFoundError:

@@ -126,7 +126,21 @@ def test_a_bad_file_exits_with_two_and_the_findings_are_there(project):
     first, second, summary = ran.out.splitlines()
     assert first == "old.py:1:1: error: KC999 Python 2 code: kerascheck reads Python 3 (2to3 converts most of it)"
     assert second.startswith("train.py:4:9: warning: KC101 ")
-    assert summary.startswith("Found 1 problem (1 warning)") and summary.endswith("1 file error.")
+    assert summary.startswith("Found 1 problem (1 warning)") and summary.endswith(
+        "1 file error. Leave it out with --extend-exclude old.py."
+    )
+
+
+def test_with_a_bad_file_the_summary_says_how_many_are_clean_and_how_to_leave_it_out(project):
+    path = project(train__py=CLEAN, data__py=CLEAN, old__py="print 'x'\n")
+    ran = kerascheck(".")
+    closing = "1 file error; 2 other files are clean. Leave it out with --extend-exclude old.py."
+    assert ran.code == 2 and ran.out.splitlines()[-1] == closing
+    assert kerascheck(".", "--extend-exclude", "old.py").code == 0
+    (path / "a b[c].py").write_text("print 'x'\n")
+    assert kerascheck(".").out.endswith("are clean. Leave them out with --extend-exclude PATTERN.\n")
+    # No option leaves out what is named.
+    assert kerascheck("train.py", "old.py").out.endswith("\n1 file error; 1 other file is clean.\n")
 
 
 def test_an_empty_folder_is_a_warning(project):

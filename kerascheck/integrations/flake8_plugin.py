@@ -39,6 +39,8 @@ class Plugin:
     _options: ClassVar[Any] = None
     _session: ClassVar[Any] = None
     _configuration: ClassVar[Any] = None
+    _refused: ClassVar[set[str | None]] = set()
+    """Configuration files that were told of."""
 
     def __init__(self, tree: object, lines: list[str], filename: str):
         self._lines, self._filename = lines, _AMONG_VIRTUAL.sub("", filename)
@@ -56,7 +58,7 @@ class Plugin:
     @classmethod
     def parse_options(cls, options: Any) -> None:
         """Keep what flake8 read; an option that cannot be used ends the run as flake8's own do."""
-        cls._options, cls._configuration, cls._session = options, None, None
+        cls._options, cls._configuration, cls._session, cls._refused = options, None, None, set()
         if any(cls._given().values()):
             with _told_in_one_line():
                 cls._prepare()
@@ -100,6 +102,7 @@ class Plugin:
                 yield from self._lint()
 
     def _lint(self) -> Iterator[tuple[int, int, str, type]]:
+        from kerascheck.config import ConfigError
         from kerascheck.finding import INTERNAL
         from kerascheck.narrow import Narrowing
         from kerascheck.source import Source, display_path
@@ -107,7 +110,11 @@ class Plugin:
 
         piped = self._filename in ("-", "stdin")
         path = self._filename if piped else display_path(self._filename)
-        settings = self._prepare().for_file(path)
+        try:
+            settings = self._prepare().for_file(path)
+        except ConfigError as problem:
+            yield from self._told_once(problem)
+            return
         if not piped and not wanted(path, settings):
             return
         outcome = self._session.lint(Source(path, "".join(self._lines)))
@@ -118,6 +125,18 @@ class Plugin:
             # flake8 reports syntax errors itself; a fault of a rule must not pass for silence.
             if error.code == INTERNAL:
                 yield _report(error.location, error.code, error.message)
+
+    def _told_once(self, problem: Any) -> Iterator[tuple[int, int, str, type]]:
+        """What is told of the configuration of some folder; raises it where the working one cannot be used either."""
+        import os
+
+        from kerascheck.finding import UNREADABLE, Location
+
+        self._prepare().for_folder(os.getcwd())
+        if problem.origin not in self._refused:
+            self._refused.add(problem.origin)
+            message = f"{problem} (the files in its folder are not linted)"
+            yield _report(Location(self._filename, None, 1, 1, 1, 1), UNREADABLE, message)
 
 
 @contextmanager

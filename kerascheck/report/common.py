@@ -48,6 +48,8 @@ def summary(
     fixed: int = 0,
     unsafe: bool = False,
     left_out: LeftOut = LeftOut(),
+    clean: int = 0,
+    broken: str | None = None,
 ) -> str:
     """One line about a whole run.
 
@@ -57,6 +59,8 @@ def summary(
         fixed: how many findings were repaired.
         unsafe: whether ``--unsafe-fixes`` was given.
         left_out: what is not reported.
+        clean: how many files have neither findings nor errors.
+        broken: the pattern that leaves out the files with errors; None where no option does.
     """
     if not findings and not errors and not fixed:
         new = "new " * bool(left_out.baselines or left_out.since)
@@ -76,7 +80,10 @@ def summary(
             + "".join(f"; {text}" for text in _fixable(findings, unsafe))
         )
     if errors:
-        parts.append(f"{count(len(errors), 'file error')}")
+        others = f"; {count(clean, 'other file')} {'is' if clean == 1 else 'are'} clean" if clean else ""
+        parts.append(f"{count(len(errors), 'file error')}{others}")
+        if broken is not None:
+            parts.append(f"Leave {'it' if len(errors) == 1 else 'them'} out with --extend-exclude {broken}")
     return " ".join((*(f"{part}." for part in parts), *not_reported(left_out)))
 
 

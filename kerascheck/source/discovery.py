@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kerascheck.config import Configuration, Pattern, Settings
+from kerascheck.config import ConfigError, Configuration, Pattern, Settings
 from kerascheck.escape import escaped
 from kerascheck.source import disk
 from kerascheck.source.code import without_comments
@@ -60,7 +60,7 @@ class Discovered:
     files: list[File] = field(default_factory=list)
     tests_left_out: int = 0
     unreadable: list[tuple[str, str]] = field(default_factory=list)
-    """Folders that could not be listed and pipes that could not be read, and why."""
+    """Folders that could not be listed, pipes that could not be read and configuration files that cannot be used, and why."""
     irregular: list[str] = field(default_factory=list)
     """Pipes, devices and dead links in folders, called like files to lint."""
     notes: list[str] = field(default_factory=list)
@@ -77,21 +77,28 @@ def discover(arguments: Sequence[str], configuration: Configuration, *, force_ex
 
     Raises:
         MissingPath: an argument does not exist.
-        ConfigError: a configuration file cannot be used.
+        ConfigError: the configuration files of all arguments cannot be used. One of a folder below, or of some arguments only, costs
+            what it speaks for.
     """
     result = Discovered()
     found: dict[str, File] = {}
+    refused: list[ConfigError] = []
     for argument in arguments:
         passed_over = force_exclude and (disk.is_link(os.path.abspath(argument)) or not _can_be_linted(argument))
         if not argument or not disk.exists(os.path.abspath(argument)) and not passed_over:
             raise MissingPath(argument, disk.refusal(argument))
     for argument in arguments:
         path = os.path.abspath(argument)
-        if disk.is_folder(path):
+        is_folder = disk.is_folder(path)
+        try:
+            settings = configuration.for_folder(path) if is_folder else configuration.for_file(path)
+        except ConfigError as problem:
+            refused.append(problem)
+            continue
+        if is_folder:
             for file in _walk(path, configuration, result):
                 found.setdefault(os.path.abspath(file.path), file)
             continue
-        settings = configuration.for_file(path)
         if force_exclude and not (disk.exists(path) and _can_be_linted(path)):
             continue
         if force_exclude and not wanted(path, settings):
@@ -107,8 +114,16 @@ def discover(arguments: Sequence[str], configuration: Configuration, *, force_ex
                 found[path] = File(display_path(path), _settings_of_streams(configuration), read_stream(stream))
         except OSError as problem:
             result.unreadable.append((display_path(path), cannot_be_read(problem).message))
+    if refused and len(refused) == len(arguments):
+        raise refused[0]
+    result.unreadable = list(dict.fromkeys((*result.unreadable, *map(_left_unread, refused))))
     result.files = sorted(found.values(), key=lambda file: file.path)
     return result
+
+
+def _left_unread(problem: ConfigError) -> tuple[str, str]:
+    """What is told of a configuration file that cannot be used, and of the files that it speaks for."""
+    return problem.origin or "", f"{problem.reason} (the files in its folder are not linted)"
 
 
 def is_test(path: str, base: str = "") -> bool:
@@ -209,7 +224,12 @@ def _walk(top: str, configuration: Configuration, result: Discovered) -> Iterato
 
     for folder, subfolders, names in os.walk(top, onerror=refuse):
         disk.note(entries.__name__, folder, _told(folder, subfolders, names))
-        settings = configuration.for_folder(folder)
+        try:
+            settings = configuration.for_folder(folder)
+        except ConfigError as problem:
+            result.unreadable.append(_left_unread(problem))
+            subfolders.clear()
+            continue
         if folder != top:
             ignored.enter(folder)
         keep = []

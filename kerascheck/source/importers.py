@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from kerascheck.config import Configuration
+from kerascheck.config import ConfigError, Configuration
 from kerascheck.source import disk
 from kerascheck.source.discovery import File, MissingPath, discover
 from kerascheck.source.reading import read_bytes
@@ -79,10 +79,10 @@ def project_root(path: str) -> str:
 
 
 def _paths_below(root: str, configuration: Configuration) -> list[str]:
-    """The files that discovery finds below a folder; none where it has vanished since a file was found there."""
+    """The files that discovery finds below a folder; none where it has vanished since a file was found there, or has no settings."""
     try:
         return [file.path for file in discover([root], configuration).files]
-    except MissingPath:
+    except (MissingPath, ConfigError):
         return []
 
 

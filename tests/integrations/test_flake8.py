@@ -126,6 +126,18 @@ def test_what_is_in_the_baseline_is_not_reported(project):
     assert [line.split(":")[1] for line in lines(flake8("train.py"))] == ["10"]
 
 
+def test_a_configuration_of_some_folder_is_one_line_and_the_other_files_are_linted(project, tmp_path):
+    project(slow__py=SLOW)
+    for name in ("a.py", "b.py"):
+        (tmp_path / "sub").mkdir(exist_ok=True)
+        (tmp_path / "sub" / name).write_text(SLOW)
+    (tmp_path / "sub" / "pyproject.toml").write_text("[tool.kerascheck]\nx = 1\n")
+    ran = flake8("-j", "1", ".")
+    (told,) = (line for line in lines(ran) if "KC999" in line)
+    assert told.startswith("sub/") and "sub/pyproject.toml: [tool.kerascheck] has no setting 'x'" in told
+    assert {line.partition(":")[0] for line in lines(ran)} == {"slow.py", told.partition(":")[0]}
+
+
 @pytest.mark.parametrize(("configured", "codes"), [('fail-on = "info"', []), ('min-severity = "info"', ["KC306"])])
 def test_infos_fail_no_build_unless_asked_for(project, configured, codes):
     project(train__py=SLOW, pyproject__toml=f'[tool.kerascheck]\nselect = ["KC306"]\n{configured}\n')

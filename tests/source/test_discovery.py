@@ -5,8 +5,9 @@ import subprocess
 
 import pytest
 
-from kerascheck.config import Configuration, overrides_from
+from kerascheck.config import ConfigError, Configuration, overrides_from
 from kerascheck.source.discovery import MissingPath, discover
+from kerascheck.source.importers import ImportGraph
 
 
 @pytest.fixture
@@ -256,3 +257,41 @@ def test_a_device_without_end_is_given_up(tree):
     assert [(file.path, file.content) for file in result.files] == [("/dev/null", b"")]
     ((path, reason),) = result.unreadable
     assert path == "/dev/zero" and reason.startswith("cannot be read: it is larger than ")
+
+
+# --- configuration files that cannot be used ------------------------------------------------------------
+
+BAD = {
+    "[tool.kerascheck]\nselekt = []\n": "[tool.kerascheck] has no setting 'selekt'; did you mean 'select'?",
+    '[tool.kerascheck]\nselect = ["KC9999"]\n': "no rule matches 'KC9999'",
+    "[tool.kerascheck\n": "Expected ']'",
+}
+
+
+@pytest.mark.parametrize("text", BAD)
+@pytest.mark.parametrize("arguments", [["."], ["a.py", "sub/b.py", "sub/deep", "good/c.py"]])
+def test_one_in_a_folder_below_costs_what_it_speaks_for(tree, text, arguments):
+    tree("a.py", "sub/b.py", "sub/deep/d.py", "good/c.py")
+    (tree.path / "sub" / "pyproject.toml").write_text(text)
+    (tree.path / "pyproject.toml").write_text("[tool.kerascheck]\n")
+    result = discover(arguments, Configuration())
+    assert [file.path for file in result.files] == ["a.py", "good/c.py"]
+    ((path, reason),) = result.unreadable
+    assert path == "sub/pyproject.toml" and reason.startswith(BAD[text])
+    assert reason.endswith("(the files in its folder are not linted)")
+
+
+def test_one_that_speaks_for_all_arguments_ends_the_run(tree):
+    tree("a.py", "sub/b.py")
+    (tree.path / "pyproject.toml").write_text("[tool.kerascheck]\nx = 1\n")
+    for arguments in ([], ["sub"], ["a.py", "sub/b.py"]):
+        with pytest.raises(ConfigError, match=r"^pyproject.toml: \[tool.kerascheck\] has no setting 'x'"):
+            discover(arguments or ["."], Configuration())
+
+
+def test_the_importers_of_a_file_are_found_beside_one(tree):
+    tree("pyproject.toml", "data.py", "train.py", "sub/b.py")
+    (tree.path / "train.py").write_text("import data\n")
+    (tree.path / "sub" / "pyproject.toml").write_text("[tool.kerascheck]\nx = 1\n")
+    graph = ImportGraph(str(tree.path), Configuration())
+    assert [file.path for file in graph.importers(["data.py"])] == ["train.py"]
