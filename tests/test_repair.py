@@ -13,7 +13,7 @@ from kerascheck.source import decode
 from kerascheck.source.discovery import File
 
 RULE = '''
-from kerascheck.api import Rule, Severity, fixes
+from kerascheck.api import Rule, Severity, fixes, proofs
 
 
 class {cls}(Rule):
@@ -28,7 +28,7 @@ class {cls}(Rule):
     def check(self, module):
         for call in module.run.calls:
             if call.attribute in {found}:
-                fix = fixes.rename_method(call, "{new}", safe=True)
+                fix = fixes.rename_method(call, "{new}", proofs.RAISES_NOW.unless(None))
                 yield self.finding(call, "This {attribute}s.", fix=fix)
 '''
 # The fix of the first rule leaves its finding.

@@ -247,6 +247,8 @@ def made_parallel_anyway(module: Module, op: Operation) -> Objection:
     """
     if op.name != "map" or op.inside is not None or op.parallelism is not None:
         return "tf.data leaves this operation as it is"
+    if op.facts.state is not None or not op.facts.known:
+        return "tf.data leaves a function with state serial"
     if not module.runtime.parallelizes_stateless_maps:
         return f"TensorFlow {module.runtime.tensorflow_version} makes no map parallel by itself"
     if any(module.pipelines.rewrites(stage).maps_stay_serial for stage in op.stages):

@@ -22,32 +22,9 @@ NEVER_UNPROVEN = {
 """Obligations that no program can show to be missing."""
 TOO_LONG_YET = {"KC311"}
 """Rules whose reasons are too long, yet."""
-NOT_ATTACKED_YET: dict[str, set[str]] = {
-    "KC101": {"", "same-order"},
-    "KC102": {"", "known-consumers"},
-    "KC103": {"", "known-consumers", "only-consumer", "plain-call"},
-    "KC104": {"", "known-consumers", "only-consumer", "plain-call"},
-    "KC105": {"", "known-consumers", "pure-function", "same-order"},
-    "KC116": {"", "known-consumers", "pure-function", "same-order"},
-    "KC122": {""},
-    "KC125": {"", "known-consumers"},
-    "KC307": {""},
-    "KC311": {""},
-    "KC312": {""},
-    "KC414": {""},
-}
+NOT_ATTACKED_YET: dict[str, set[str]] = {}
 """By rule the obligations that no program of its room shows to be missing, yet; "" where it has no attack."""
-NOT_STATED_YET: dict[str, set[str]] = {
-    "KC126": {"same-order"},
-    "KC302": {"bound-before", "nothing-between", "same-numbers"},
-    "KC306": {"nothing-between", "same-output"},
-    "KC307": {"bound-before", "nothing-between", "raises-now"},
-    "KC311": {"same-object"},
-    "KC312": {"raises-now"},
-    "KC409": {"bound-before", "nothing-between", "same-numbers"},
-    "KC414": {"plain-call", "raises-now"},
-    "KC702": {"bound-before", "nothing-between", "same-output"},
-}
+NOT_STATED_YET: dict[str, set[str]] = {}
 """By rule the obligations of its fixes that its ``proves`` does not name, yet."""
 
 

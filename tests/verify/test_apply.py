@@ -214,9 +214,14 @@ def test_a_fix_is_written_whether_the_linter_calls_it_safe_or_not(project, measu
 
 
 def test_a_safe_fix_needs_no_visible_loss(project, measured):
+    script = project / "train.py"
+    script.write_text(
+        "import keras\nimport tensorflow as tf\n\nds = tf.data.Dataset.range(1000).map(lambda x: x / 2).batch(10)\n"
+        "model = keras.Sequential([keras.layers.Dense(1)])\nmodel.compile('sgd', 'mse')\nmodel.fit(ds, epochs=3)\n"
+    )
     measured.says["KC103"] = verdict(Status.CONFIRMED, losses=([], []))
     invoke("train.py", "--apply", "--yes")
-    assert written(project) == {"KC103"}
+    assert ".batch(10).map(lambda x: x / 2)\n" in script.read_text()
 
 
 def test_where_nothing_is_confirmed_one_line_says_so_and_nothing_is_asked(project, measured, terminal):

@@ -118,7 +118,10 @@ def has_plain_settings(layer: Made) -> bool:
     # The words of a table are copied into it; functions of the user would be called.
     texts = ("standardize", "split", "ngrams", "output_mode")
     settings = (
-        [value for value in map(call.given, texts) if value is not None]
+        [
+            *call.arguments.positional,
+            *(call.arguments.keywords[name] for name in texts if name in call.arguments.keywords),
+        ]
         if holds(layer.name) is Holds.TABLE
         else call.arguments.values()
     )

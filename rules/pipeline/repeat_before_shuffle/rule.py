@@ -89,6 +89,7 @@ class RepeatBeforeShuffle(Rule):
     severity = Severity.WARNING
     applies = Applies(graph_code=False)
     on_by_default = False
+    proves = ("same-order",)
     triggers = (".shuffle(", ".cache(")
     loss_tolerance = None
 
