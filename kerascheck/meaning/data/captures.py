@@ -41,7 +41,6 @@ from kerascheck.knowledge.layers import LAYERS, Holds, holds
 from kerascheck.knowledge.python import BUILTINS
 from kerascheck.knowledge.stateless import is_constant, is_constant_result, is_stateless
 from kerascheck.syntax.tree import Tree
-from kerascheck.syntax.written import is_target
 
 _DEPTH = 6
 """Containers within containers that are searched."""
@@ -115,13 +114,9 @@ def has_plain_settings(layer: Made) -> bool:
     call = layer.call
     if call is None or call.arguments.unknown_keywords or call.arguments.unknown_positional:
         return False
-    # The words of a table are copied into it; functions of the user would be called.
-    texts = ("standardize", "split", "ngrams", "output_mode")
+    # The words of a table are copied into it; a function of the user would be called.
     settings = (
-        [
-            *call.arguments.positional,
-            *(call.arguments.keywords[name] for name in texts if name in call.arguments.keywords),
-        ]
+        [*call.arguments.positional[1:], *(call.keyword(name) or Const(None) for name in ("standardize", "split"))]
         if holds(layer.name) is Holds.TABLE
         else call.arguments.values()
     )
@@ -305,8 +300,8 @@ def _is_read(tree: Tree, node: cst.Name) -> bool:
         return parent.default is node
     if isinstance(parent, (cst.FunctionDef, cst.ClassDef, cst.NamedExpr, cst.CompFor, cst.For)):
         return getattr(parent, "name", None) is not node and getattr(parent, "target", None) is not node
-    return not is_target(parent, node) and not isinstance(
-        parent, (cst.Annotation, cst.NameItem, cst.AsName, cst.ImportAlias, cst.ImportFrom)
+    return not isinstance(
+        parent, (cst.AssignTarget, cst.Annotation, cst.NameItem, cst.AsName, cst.ImportAlias, cst.ImportFrom)
     )
 
 
