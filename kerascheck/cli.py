@@ -18,7 +18,7 @@ from kerascheck import completion
 if TYPE_CHECKING:
     from kerascheck.cache.memo import Memo
     from kerascheck.cache.runs import Linted, Run
-    from kerascheck.config import Configuration, Overrides
+    from kerascheck.config import Configuration, Overrides, Settings
     from kerascheck.finding import Evidence, FileError, Finding
     from kerascheck.narrow import Narrowing
     from kerascheck.outcome import Outcome
@@ -225,7 +225,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage or configuration, or a
     file that cannot be read or parsed.
     """
-    from kerascheck.config import ConfigError, Configuration, Selection, did_you_mean, overrides_from
+    from kerascheck.config import ConfigError, Selection, did_you_mean, overrides_from
     from kerascheck.source.discovery import MissingPath
 
     paths = paths or (".",)
@@ -242,7 +242,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
             from kerascheck import registry
 
             registry.validate_selection(overrides.selection)
-        configuration = Configuration(overrides, isolated=options["isolated"], file=options["config"])
+        configuration = _configuration(overrides, options)
         if options["config"]:
             configuration.for_folder(os.getcwd())
         if options["show_settings"]:
@@ -308,6 +308,19 @@ def _for_this_machine(overrides: Overrides) -> Overrides:
     if machine is None:
         _warn("--this-machine: what its GPU gains by is not known; 'kerascheck doctor' says more")
     return replace(overrides, values={**overrides.values, "machine": machine})
+
+
+def _configuration(overrides: Overrides, options: dict[str, Any]) -> Configuration:
+    from kerascheck.config import Configuration, Selection
+
+    def validate(settings: Settings) -> None:
+        # Most configurations name no rule, and the registry is not loaded yet.
+        if settings.selections[0] != Selection() or settings.per_file_ignores:
+            from kerascheck import registry
+
+            registry.validate(settings)
+
+    return Configuration(overrides, isolated=options["isolated"], file=options["config"], validate=validate)
 
 
 def _run_of(paths: Sequence[str], overrides: Overrides, options: dict[str, Any]) -> Run | None:
@@ -415,7 +428,7 @@ def _watch(paths: Sequence[str], overrides: Overrides, options: dict[str, Any]) 
     """Lint, and again with every change; the exit code of the run."""
     from kerascheck.cache.folder import InMemory
     from kerascheck.cache.runs import Run
-    from kerascheck.config import ConfigError, Configuration
+    from kerascheck.config import ConfigError
     from kerascheck.source.discovery import MissingPath
     from kerascheck.watch import watch
 
@@ -425,7 +438,7 @@ def _watch(paths: Sequence[str], overrides: Overrides, options: dict[str, Any]) 
         if sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
             click.clear()
         say(what)
-        configuration = Configuration(overrides, isolated=options["isolated"], file=options["config"])
+        configuration = _configuration(overrides, options)
         run = _run_of(paths, overrides, options) or Run(memory, paths, _deciding(overrides, options))
         baselines = {options["baseline"]} - {None}
         try:

@@ -400,6 +400,7 @@ class Configuration:
         isolated: whether configuration files are left unread.
         file: the one to read instead, for all files; its paths are relative to the current folder.
         default: what applies where neither says something.
+        validate: raises :class:`ConfigError` for settings that ask for what there is not, such as an unknown rule.
     """
 
     def __init__(
@@ -409,10 +410,12 @@ class Configuration:
         isolated: bool = False,
         file: str | None = None,
         default: Settings | None = None,
+        validate: Callable[[Settings], None] | None = None,
     ):
         self._overrides = overrides or Overrides()
         self._isolated = isolated
         self._file = file
+        self._validate = validate
         self._base = default or Settings()
         self._default = self._override(self._base)
         self._by_folder: dict[str, Settings] = {}
@@ -459,10 +462,8 @@ class Configuration:
         shown = display_path(path)
         try:
             settings = self._stated(path, shown, folder)
-            if settings is not None and (settings.selections[0] != Selection() or settings.per_file_ignores):
-                from kerascheck import registry
-
-                registry.validate(settings)
+            if settings is not None and self._validate is not None:
+                self._validate(settings)
         except ConfigError as problem:
             problem.origin = shown
             raise

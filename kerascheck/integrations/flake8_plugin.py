@@ -87,7 +87,11 @@ class Plugin:
             default = Settings(min_severity=Severity.WARNING)
             options = cls._options
             cls._configuration = Configuration(
-                overrides, isolated=options.kerascheck_isolated, file=options.kerascheck_config, default=default
+                overrides,
+                isolated=options.kerascheck_isolated,
+                file=options.kerascheck_config,
+                default=default,
+                validate=registry.validate,
             )
             # Several files flake8 shares among processes itself.
             alone = multiprocessing.parent_process() is None and options.jobs.n_jobs != 1

@@ -276,6 +276,7 @@ class _Desk:
 
     def _asked(self, question: Lint) -> tuple[Session, Source, File] | None:
         """What to lint a buffer with, its source and its file; None where it is left out. Raises ConfigError and Unreadable."""
+        from kerascheck import registry
         from kerascheck.config import Configuration
         from kerascheck.engine import Session
         from kerascheck.source.discovery import File, wanted
@@ -284,7 +285,7 @@ class _Desk:
         buffer = question.buffer
         if self._session is None or question.epoch != self._epoch:
             forget()
-            self._configuration = Configuration(_overrides(question.options))
+            self._configuration = Configuration(_overrides(question.options), validate=registry.validate)
             self._session, self._epoch = Session(self._configuration, keep=False), question.epoch
         settings = self._configuration.for_file(buffer.path)
         if buffer.is_file and not wanted(buffer.path, settings, buffer.top):

@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from kerascheck import registry
 from kerascheck.config import ConfigError, Configuration, overrides_from
 from kerascheck.source.discovery import MissingPath, discover
 from kerascheck.source.importers import ImportGraph
@@ -274,7 +275,7 @@ def test_one_in_a_folder_below_costs_what_it_speaks_for(tree, text, arguments):
     tree("a.py", "sub/b.py", "sub/deep/d.py", "good/c.py")
     (tree.path / "sub" / "pyproject.toml").write_text(text)
     (tree.path / "pyproject.toml").write_text("[tool.kerascheck]\n")
-    result = discover(arguments, Configuration())
+    result = discover(arguments, Configuration(validate=registry.validate))
     assert [file.path for file in result.files] == ["a.py", "good/c.py"]
     ((path, reason),) = result.unreadable
     assert path == "sub/pyproject.toml" and reason.startswith(BAD[text])
