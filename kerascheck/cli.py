@@ -558,6 +558,7 @@ def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
     from kerascheck.outcome import Outcome
     from kerascheck.source import Unreadable, decode, display_path
     from kerascheck.source.discovery import File
+    from kerascheck.source.notebook import extract, looks_like_one
     from kerascheck.source.reading import cannot_be_read, read_stream
 
     if sys.stdin is None:
@@ -569,7 +570,7 @@ def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
     data = b""
     try:
         data = read_stream(sys.stdin.buffer)
-        source = decode(path, data)
+        source = extract(path, data) if name is None and looks_like_one(data) else decode(path, data)
     except (Unreadable, OSError) as given_up:
         problem = cannot_be_read(given_up) if isinstance(given_up, OSError) else given_up
         place = Location(path, None, problem.line, problem.column, problem.line, problem.column)

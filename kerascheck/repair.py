@@ -10,9 +10,9 @@ from kerascheck.finding import UNREADABLE, FileError, Location
 from kerascheck.fix import Fixed
 from kerascheck.narrow import Narrowing
 from kerascheck.outcome import Outcome
-from kerascheck.source import Source, Unreadable, decode
+from kerascheck.source import Source, Unreadable
 from kerascheck.source.discovery import File
-from kerascheck.source.notebook import codes_of
+from kerascheck.source.notebook import codes_of, extract
 from kerascheck.source.notebook_file import NotRewritable, rewritten
 from kerascheck.source.reading import cannot_be_read, read_bytes
 
@@ -99,7 +99,7 @@ def repair_of(source: Source, fixed: Fixed[Source], given: bytes | None = None) 
 def _of_notebook(source: Source, fixed: Fixed[Source], before: bytes) -> Repair:
     """Raises NotRewritable, :class:`Unreadable`, and OSError."""
     old, new = codes_of(source), codes_of(fixed.source)
-    if codes_of(decode(source.path, before)) != old:
+    if codes_of(extract(source.path, before)) != old:
         raise NotRewritable("changed while it was linted: run it again")
     changed = {index: (old[index], code) for index, code in new.items() if code != old[index]}
     after = rewritten(before, {index: code for index, (_, code) in changed.items()})

@@ -105,3 +105,18 @@ def test_an_exported_script_keeps_its_commands(ending, tmp_path):
     fix(path, "--fix")
     expected = before.replace(OLD, NEW).replace("\n", ending)
     assert path.read_bytes().decode() == expected
+
+
+def test_a_notebook_on_standard_input_is_known_without_a_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code = (
+        "from tensorflow import keras\nmodel = keras.models.load_model('a')\nfor row in rows:\n    model.predict(row)\n"
+    )
+    cell = {"cell_type": "code", "source": code, "metadata": {}, "outputs": [], "execution_count": None}
+    given = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
+    ran = kerascheck("-", "--output-format", "concise", stdin=given)
+    assert ran.code == 0 and ran.out.startswith("-:cell 1:4:11: info: KC405 ")
+    (fixed,) = json.loads(kerascheck("-", "--fix", "--unsafe-fixes", stdin=given).out)["cells"]
+    assert fixed["source"] == code.replace("predict(", "predict_on_batch(")
+    ran = kerascheck("-", stdin=given[:60])
+    assert ran.code == 2 and ran.out.count("KC999 is not a notebook") == 1

@@ -15,6 +15,9 @@ from dataclasses import replace
 
 from kerascheck.source.text import NEWLINE, Cell, Source, Unreadable
 
+_BEGINNING = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:cells|metadata|nbformat|nbformat_minor|worksheets)"\s*:')
+_SPACES = b" \t\r\n\xef\xbb\xbf"
+"""Of JSON, and the mark that a file may begin with."""
 _TRANSPARENT_CELLS = frozenset("time timeit capture prun memit python python3 pypy".split())
 """Cell magics that run the body as Python in the notebook's own namespace (or nearly so)."""
 # What the text of a notebook tells its reader to run beside it.
@@ -27,17 +30,24 @@ _COMMAND_LINE = re.compile(r"(?m)^[ \t]*(?P<sign>[!%])(?:[^\r\n\\]|\\\r?\n|\\.)*
 _SHELL_CELL = re.compile(r"\s*%%(?:bash|sh|shell|script bash)\b")
 _AUTOMAGIC = re.compile(
     r"(?:pip3?|conda|mamba|cd|ls|cat|mkdir|rmdir|rm|cp|mv|load_ext|reload_ext|matplotlib|tensorboard)[ \t]+"
-    r"(?!(?:in|is|and|or|not|if)\b)[\w./~'\"$-]+(?![ \t]*[=(])"
+    r"(?!(?:in|is|and|or|not|if)\b)(?:[\w./~'\"$-]|\\(?=[\w\\]))+(?![ \t]*[=(])"
 )
 _INDENTED = re.compile(r"(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n?|\n))*[ \t]+[^\s#]")
 _TOKEN = re.compile(r"'''|\"\"\"|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|#|[()\[\]{}]", re.DOTALL)
 
 
+def looks_like_one(data: bytes) -> bool:
+    """Whether something without a name is a notebook, whole or not: its JSON begins like one."""
+    return _BEGINNING.match(data) is not None and (b'"cells"' in data or b'"nbformat"' in data)
+
+
 def extract(path: str, data: bytes) -> Source:
     """All code cells in order, and the lines that are commands, here or for the reader; raises :class:`Unreadable`.
 
-    A notebook in another language than Python gives no cells.
+    A notebook in another language than Python gives no cells, nor does one without any, such as an empty file.
     """
+    if data.strip(_SPACES) in (b"", b"{}"):
+        return Source(path, "", cells=())
     try:
         # No number of a notebook matters, and Python reads none of 4,300 digits.
         notebook = json.loads(data.decode("utf-8-sig"), parse_int=str)

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from kerascheck.source import Unreadable, decode
-from kerascheck.source.notebook import blank
+from kerascheck.source.notebook import blank, looks_like_one
 
 
 def notebook(*cells, **metadata):
@@ -47,6 +47,8 @@ def notebook(*cells, **metadata):
         ('s = "it\'s"\n!ls -l', 's = "it\'s"\npass  '),
         ("pip install -q keras", "pass                "),
         ("cd = 3\nls in cd", "cd = 3\nls in cd"),
+        ("cd \\Users\\x\nls \\\\server\nx", "pass       \npass       \nx"),
+        ("ls \\\n= 3", "ls \\\n= 3"),
         ("%matplotlib inline\r\nx", "pass              \r\nx"),
     ],
 )
@@ -96,3 +98,26 @@ def test_what_is_not_a_notebook_says_so(data, message, line):
         decode("n.ipynb", data)
     assert message in caught.value.message
     assert caught.value.line == line
+
+
+@pytest.mark.parametrize("data", [b"", b" \n", b"{}", b"\xef\xbb\xbf{}\n", notebook()])
+def test_an_empty_notebook_has_no_cells(data):
+    source = decode("n.ipynb", data)
+    assert (source.text, source.cells) == ("", ())
+
+
+@pytest.mark.parametrize(
+    "data, is_one",
+    [
+        (notebook("f()"), True),
+        (notebook("f()")[:40], True),
+        (b'\xef\xbb\xbf {\n "metadata" : {}, "nbformat": 4}', True),
+        (b'{"cells"}', False),
+        (b'{"metadata": 1}', False),
+        (b"", False),
+        (b"{}", False),
+        (b'x = {"cells": []}', False),
+    ],
+)
+def test_a_notebook_is_known_by_its_beginning(data, is_one):
+    assert looks_like_one(data) == is_one
