@@ -69,7 +69,8 @@ def _replaces(tree: Tree, node: cst.CSTNode, names: frozenset[str], imported: fr
         return called in _REPLACING and any(_names_one(arg.value, names) for arg in _flat_arguments(node))
     if isinstance(node, cst.Attribute):
         if node.attr.value == "modules":
-            return root_name(node) == "sys"
+            # Those of ``sys``, by whatever name it is imported.
+            return True
         if node.attr.value == "__dict__":
             return root_name(node) in imported
         root = root_name(node)

@@ -62,6 +62,7 @@ EXPECTED: dict[str, set[tuple[str, str, str]]] = {
         ("in_guard", "KC307", "late_device_config/slow.py"),
         ("in_main", "KC307", "late_device_config/cases.md"),
         ("in_main", "KC307", "late_device_config/slow.py"),
+        ("in_guard", "KC702", "late_backend_selection/cases.md"),
         ("in_main", "KC702", "late_backend_selection/cases.md"),
     },
     "the fix moves an import along only where that has no other name": {
@@ -74,11 +75,15 @@ EXPECTED: dict[str, set[tuple[str, str, str]]] = {
     },
     "no fix changes a chain whose variables have types": {
         ("annotated", "KC103", "map_before_batch/slow.py"),
+        ("annotated", "KC103", "map_before_batch/cases.md"),
+        ("annotated", "KC114", "take_after_cache/cases.md"),
+        ("annotated", "KC129", "take_after_cache/slow.py"),
         ("annotated", "KC104", "parse_single_example/slow.py"),
         ("annotated", "KC113", "parse_single_example/slow.py"),
     },
     "other files may call a function of a module, so that fewer proofs hold": {
         ("with_helpers", "KC101", "missing_memory_growth/slow.py"),
+        ("with_helpers", "KC103", "map_before_batch/cases.md"),
         ("with_helpers", "KC101", "parse_single_example/slow.py"),
         ("with_helpers", "KC104", "parse_single_example/cases.md"),
         ("with_helpers", "KC104", "parse_single_example/slow.py"),
@@ -93,6 +98,8 @@ EXPECTED: dict[str, set[tuple[str, str, str]]] = {
         ("with_helpers", "KC201", "numpy_in_call/slow.py"),
         ("with_helpers", "KC203", "py_function_in_call/slow.py"),
         ("with_helpers", "KC205", "python_loop_in_call/slow.py"),
+        ("with_helpers", "KC202", "debug_left_on/cases.md"),
+        ("with_helpers", "KC207", "side_effect_in_function/cases.md"),
         ("with_helpers", "KC207", "side_effect_in_function/slow.py"),
         ("with_helpers", "KC304", "missing_loss_scaling/slow.py"),
     },
@@ -101,6 +108,12 @@ EXPECTED: dict[str, set[tuple[str, str, str]]] = {
     },
     "a function that nothing calls may run in another file": {("with_helpers", "KC311", "removed_api/slow.py")},
 }
+STRONGER = {
+    # No other file can import what stands in a function, or below a guard.
+    ("in_main", "KC201", "numpy_in_call/cases.md"),
+    ("in_guard", "KC201", "numpy_in_call/cases.md"),
+}
+"""Where a fix may become safe, since the other form of the program leaves less open."""
 MUTATIONS = {mutation.__name__: mutation for mutation in (*OF_TEXTS, *OF_TREES)}
 
 
@@ -260,7 +273,7 @@ def test_findings_and_fixes_stay_when_a_program_is_written_another_way(share, tm
     outcome = _outcome(programs, tmp_path)
     assert len(programs) >= LEAST_PROGRAMS // SHARES // 2
     assert outcome.mutants >= 9 * len(programs)
-    stronger = [str(each) for each in outcome.differences if _strengthens(each)]
+    stronger = [str(each) for each in outcome.differences if _strengthens(each) and each.key not in STRONGER]
     assert not stronger, "a fix became safe:\n" + "\n".join(stronger)
     reasons = {key: reason for reason, keys in EXPECTED.items() for key in keys}
     unexpected = [str(each) for each in outcome.differences if each.key not in reasons]
