@@ -72,6 +72,10 @@ _KEPT_FILES = 200
 """Files whose trees a session keeps, so that its memory is bounded."""
 
 
+_MOST_ENTRIES = 500
+"""Codes in a comment of which each is looked at by itself; nobody writes more, and it takes the square of their number."""
+
+
 # --- which files are worth parsing ---------------------------------------------------------------
 
 
@@ -872,16 +876,21 @@ def _judge_comments(files: Sequence[File], results: Sequence[Checked]) -> dict[s
     for checked in results:
         if not checked.directives or checked.path not in settings:
             continue
+        directives, source = checked.directives, checked.sources[checked.path]
+        for long in [each for each in directives if len(each.entries) > _MOST_ENTRIES]:
+            message = f"this comment has {len(long.entries)} codes: which of them silence nothing is not looked for"
+            checked.errors.append(FileError(UNREADABLE, source.locate(long.start, long.end), message))
+        directives = tuple(each for each in directives if len(each.entries) <= _MOST_ENTRIES)
         rooms = registry.enabled(settings[checked.path].selections)
         real = os.path.realpath(checked.path)
         comments = Comments(
-            checked.sources[checked.path],
-            checked.directives,
-            {each: frozenset(silenced.get((real, each.start), ())) for each in checked.directives},
+            source,
+            directives,
+            {each: frozenset(silenced.get((real, each.start), ())) for each in directives},
             frozenset(room.code for room in rooms),
             registry.rooms(),
         )
-        written = Suppressions(each for each in checked.directives if each.entries)
+        written = Suppressions(each for each in directives if each.entries)
         for room in rooms:
             if room.kind is not CommentsRule:
                 continue

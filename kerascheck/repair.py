@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kerascheck import engine
+from kerascheck.check import without_collector
 from kerascheck.finding import UNREADABLE, FileError, Location
 from kerascheck.fix import Fixed
 from kerascheck.narrow import Narrowing
@@ -96,6 +97,7 @@ def repair_of(source: Source, fixed: Fixed[Source], given: bytes | None = None) 
     return _of_notebook(source, fixed, read_bytes(source.path) if given is None else given)
 
 
+@without_collector()
 def _of_notebook(source: Source, fixed: Fixed[Source], before: bytes) -> Repair:
     """Raises NotRewritable, :class:`Unreadable`, and OSError."""
     old, new = codes_of(source), codes_of(fixed.source)

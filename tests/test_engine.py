@@ -607,6 +607,28 @@ def test_a_file_that_vanishes_alone_costs_its_own_line(lint, tmp_path):
     assert errors(outcome) == [("a.py", 1, "KC999", "cannot be read: No such file or directory")]
 
 
+def test_a_comment_of_very_many_codes_silences_and_is_told_of(tmp_path):
+    """In a process of its own: what took the square of their number took minutes."""
+    codes = ",".join(f"X{number}" for number in range(200_000))
+    code = f"from tensorflow import keras\nm = keras.models.load_model('a')\nfor x in xs:\n    m.predict(x)  # noqa: KC306,{codes},KC405\n"
+    (tmp_path / "a.py").write_text(code)
+    (tmp_path / "b.py").write_text(f"# kerascheck: ignore-file[KC405,{codes}]\n" + code.partition("  #")[0] + "\n")
+    ran = subprocess.run(
+        [sys.executable, "-m", "kerascheck", ".", "--output-format", "concise", "-q", "--no-cache"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    told = "codes: which of them silence nothing is not looked for"
+    assert ran.stdout.splitlines() == [
+        f"a.py:4:19: error: KC999 this comment has 200002 {told}",
+        f"b.py:1:1: error: KC999 this comment has 200001 {told}",
+    ]
+    assert ran.returncode == 2
+
+
 # --- one text -----------------------------------------------------------------------------------------
 
 

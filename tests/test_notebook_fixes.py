@@ -120,3 +120,21 @@ def test_a_notebook_on_standard_input_is_known_without_a_name(tmp_path, monkeypa
     assert fixed["source"] == code.replace("predict(", "predict_on_batch(")
     ran = kerascheck("-", stdin=given[:60])
     assert ran.code == 2 and ran.out.count("KC999 is not a notebook") == 1
+
+
+def test_a_finding_in_a_notebook_joins_no_cells(tmp_path, monkeypatch, in_this_process):
+    """That takes as long as the notebook is, for each of its findings."""
+    from kerascheck.source import notebook as module
+
+    calls = []
+    joined = module.joined
+    monkeypatch.setattr(module, "joined", lambda *given: calls.append(1) or joined(*given))
+    monkeypatch.chdir(tmp_path)
+    code = "for row in rows:\n    model.predict(row)\n"
+    codes = ["from tensorflow import keras\nmodel = keras.models.load_model('a')\n", *[code] * 50]
+    cells = [{"cell_type": "code", "source": each, "metadata": {}, "outputs": []} for each in codes]
+    (tmp_path / "n.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    ran = kerascheck("n.ipynb", "--output-format", "json")
+    findings = json.loads(ran.out)["findings"]
+    assert len(findings) == 50 and all(each["fix"]["withheld"] is None for each in findings)
+    assert len(calls) < 10

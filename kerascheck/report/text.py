@@ -209,7 +209,7 @@ def _cropped(line: str, left: int, room: int) -> tuple[str, list[int]]:
 
 def _lines(location: Location, source: Source) -> list[str]:
     """The lines that the numbers of ``location`` count: those of its cell, or of the script."""
-    cell = next((cell for cell in source.cells or () if cell.index == location.cell), None)
+    cell = source.cell(location.cell)
     text = source.text if cell is None else source.text[cell.start : cell.end]
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 

@@ -41,17 +41,21 @@ def edited(source: Source, edits: Sequence[Edit]) -> Source | None:
 
 
 def _edited_cells(source: Source, edits: Sequence[Edit]) -> Source | None:
-    if any(_cell_of(source, edit) is None or _is_beside_command(source, edit) for edit in edits):
-        return None
-    codes = notebook.codes_of(source)
-    for cell in source.cells or ():
-        own = [
-            Edit(edit.start - cell.start, edit.end - cell.start, edit.content)
-            for edit in edits
-            if _cell_of(source, edit) == cell
-        ]
-        if not own:
-            continue
+    changed = _changed_codes(source, edits)
+    return None if changed is None else notebook.joined(source, {**notebook.codes_of(source), **changed}.items())
+
+
+def _changed_codes(source: Source, edits: Sequence[Edit]) -> dict[int, str] | None:
+    """The code of the cells that edits change, by index; None where they cannot be made."""
+    by_cell: dict[Cell, list[Edit]] = {}
+    for edit in edits:
+        cell = _cell_of(source, edit)
+        if cell is None or _is_beside_command(source, edit):
+            return None
+        within = Edit(edit.start - cell.start, edit.end - cell.start, edit.content)
+        by_cell.setdefault(cell, []).append(within)
+    codes = {}
+    for cell, own in by_cell.items():
         code = with_edits(source.written[cell.start : cell.end], own)
         expected = with_edits(source.text[cell.start : cell.end], own)
         if cell.is_closed and code.endswith("\n"):
@@ -59,7 +63,7 @@ def _edited_cells(source: Source, edits: Sequence[Edit]) -> Source | None:
         if notebook.as_python(code) != expected:
             return None
         codes[cell.index] = code
-    return notebook.joined(source, codes.items())
+    return codes
 
 
 def suited(source: Source, fix: Fix, offset: int) -> Fix:
@@ -84,9 +88,11 @@ def _obstacle(source: Source, edits: Sequence[Edit]) -> str:
         changed = {_cell_of(source, edit) for edit in edits if not _is_import(edit)}
         if len(changed) > 1 or None in changed:
             return "it changes several cells"
+    # Of a notebook, to join all cells again would take as long for each finding as it is long.
+    is_possible = (edited if source.cells is None else _changed_codes)(source, edits) is not None
     if any(_is_beside_command(source, edit) for edit in edits):
         return "it changes a line with a command of IPython"
-    return "" if edited(source, edits) is not None else "a command of IPython is in the way"
+    return "" if is_possible else "a command of IPython is in the way"
 
 
 def _is_import(edit: Edit) -> bool:
@@ -97,7 +103,7 @@ def _is_import(edit: Edit) -> bool:
 
 def _cells_at(source: Source, edit: Edit) -> list[Cell]:
     """The cells that an edit can belong to: two for lines that are inserted where one ends and the next begins."""
-    return [cell for cell in source.cells or () if cell.start <= edit.start and edit.end <= cell.end]
+    return source.cells_around(edit.start, edit.end)
 
 
 def _cell_of(source: Source, edit: Edit) -> Cell | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import tokenize
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,6 +17,8 @@ from kerascheck.source.text import Source
 _NOQA = re.compile(r"# noqa(?::\s?(?P<codes>(?:[A-Z]+[0-9]+(?:[,\s]+)?)+))?", re.IGNORECASE)
 _FLAKE8_FILE = re.compile(r"# flake8[:=]\s*noqa(?P<codes>:\s?(?:[A-Z]+[0-9]+(?:[,\s]+)?)+)?\s*$", re.IGNORECASE)
 _IGNORE = re.compile(r"#\s*kerascheck:\s*ignore(?P<file>-file)?(?:\[(?P<rules>[^\]]*)\])?(?![\w-])")
+_KEPT_ENTRIES = 1024
+"""What is remembered of entries of directives: each is asked for several times."""
 _WORDS = re.compile(r"noqa|kerascheck", re.IGNORECASE)
 # Nothing of it looks back, or far ahead: a line may be as long as the file.
 _OURS = re.compile(rb"#[^#\r\n]*(?:noqa:[^\r\n]{0,200}KC[A-Z]?\d|kerascheck:\s*ignore)", re.IGNORECASE)
@@ -59,6 +62,10 @@ class Suppressions:
     def __init__(self, directives: Iterable[Directive] = ()):
         self.directives = tuple(directives)
         self._whole_file = [each for each in self.directives if not each.lines]
+        # A comment may have more entries than a file has findings.
+        self._entries = {
+            id(each): (frozenset(each.entries), frozenset(map(str.upper, each.entries))) for each in self.directives
+        }
         self._by_line: dict[int, list[Directive]] = {}
         for each in self.directives:
             for line in each.lines:
@@ -67,7 +74,12 @@ class Suppressions:
     def silencing(self, code: str, name: str, lines: Collection[int]) -> list[Directive]:
         """The directives that silence a finding of rule ``code``, called ``name``, that touches ``lines``."""
         near = (each for line in lines for each in self._by_line.get(line, ()))
-        return [each for each in (*self._whole_file, *near) if each.silences(code, name)]
+        return [each for each in (*self._whole_file, *near) if self._silences(each, code, name)]
+
+    def _silences(self, directive: Directive, code: str, name: str) -> bool:
+        """:meth:`Directive.silences`, without a look at every entry."""
+        words, codes = self._entries[id(directive)]
+        return not words or name in words or any(code[:length] in codes for length in range(1, len(code) + 1))
 
 
 def speaks_to_us(code: str | bytes) -> bool:
@@ -114,11 +126,22 @@ class Comments:
 
     def meant_by(self, entry: str) -> list[Known]:
         """Which rules an entry of a directive means; none where it names no rule."""
-        return [rule for rule in self.rules if means(entry, rule.code, rule.name)]
+        return self._meant(entry)
+
+    @functools.cached_property
+    def _meant(self) -> Callable[[str], list[Known]]:
+        return functools.lru_cache(_KEPT_ENTRIES)(
+            lambda entry: [rule for rule in self.rules if means(entry, rule.code, rule.name)]
+        )
 
     def nearest(self, entry: str) -> str:
         """What an entry that names no rule may have meant, as ``; did you mean 'serial-map'?``, or nothing."""
-        return did_you_mean(entry, [rule.name for rule in self.rules])
+        return self._nearest(entry)
+
+    @functools.cached_property
+    def _nearest(self) -> Callable[[str], str]:
+        names = [rule.name for rule in self.rules]
+        return functools.lru_cache(_KEPT_ENTRIES)(lambda entry: did_you_mean(entry, names))
 
     def at(self, directive: Directive) -> CommentPlace:
         """The place of a directive, for a finding."""

@@ -88,6 +88,10 @@ class Source:
     def _cell_starts(self) -> list[int]:
         return [cell.start for cell in self.cells or ()]
 
+    @functools.cached_property
+    def _cells_by_index(self) -> dict[int | None, Cell]:
+        return {cell.index: cell for cell in self.cells or ()}
+
     def line_of(self, offset: int) -> int:
         """The 1-based line of the text that holds ``offset``."""
         return bisect_right(self.line_starts, offset)
@@ -96,6 +100,16 @@ class Source:
         """The notebook cell that holds ``offset``; None in scripts and in notebooks without code."""
         position = bisect_right(self._cell_starts, offset)
         return self.cells[max(position - 1, 0)] if self.cells else None
+
+    def cells_around(self, start: int, end: int) -> list[Cell]:
+        """The cells that ``text[start:end]`` lies in: two where it is empty, and one ends and the next begins."""
+        position = bisect_right(self._cell_starts, start)
+        near = (self.cells or ())[max(position - 2, 0) : position]
+        return [cell for cell in near if end <= cell.end]
+
+    def cell(self, index: int | None) -> Cell | None:
+        """The code cell of an index of the notebook."""
+        return self._cells_by_index.get(index)
 
     def locate(self, start: int, end: int) -> Location:
         """The place of ``text[start:end]``: 1-based, cell-relative in notebooks, end exclusive."""
@@ -113,8 +127,8 @@ class Source:
 
     def lines_above(self, cell: int | None) -> int:
         """How many lines of the text stand above the cell of an index; 0 in scripts."""
-        start = next((each.start for each in self.cells or () if each.index == cell), 0)
-        return self.line_of(start) - 1
+        own = self.cell(cell)
+        return self.line_of(own.start) - 1 if own else 0
 
     def offset(self, line: int, column: int) -> int:
         """The offset of a 1-based line and column of the text, moved inside the text where it lies outside."""

@@ -3,7 +3,7 @@
 import pytest
 
 from kerascheck.source import Source
-from kerascheck.source.suppression import suppressions
+from kerascheck.source.suppression import Comments, suppressions
 
 
 def silenced(text, line=1, *, noqa=True, code="KC101", name="serial-map"):
@@ -86,3 +86,32 @@ def test_comments_before_code_that_does_not_tokenize_count():
     assert silenced("x = 1  # noqa\ny = (\n")
     assert silenced("x = 1\r\ny = 2  # noqa\r\n", 2)
     assert silenced("x = 1\ry = 2  # noqa\r", 2)
+
+
+def test_the_entries_of_a_long_comment_are_not_gone_through(monkeypatch):
+    listed = [*(f"X{number}" for number in range(3000)), "KC2", "serial-map", "kc30", "MISSING"]
+    source = Source("a.py", "".join(f"f()  # kerascheck: ignore[{each}]\n" for each in listed[-4:]))
+    source = source.with_text(f"# kerascheck: ignore-file[{', '.join(listed)}]\n{source.text}g()  # noqa\n")
+    found = suppressions(source)
+    wanted = {}
+    for code, name in (("KC101", "serial-map"), ("KC201", "b"), ("KC301", "c"), ("KC401", "missing"), ("KC111", "d")):
+        near = [each for each in found.directives if not set(each.lines).isdisjoint(range(2, 7)) or not each.lines]
+        wanted[code, name] = [each for each in near if each.silences(code, name)]
+    monkeypatch.setattr("kerascheck.source.suppression.means", None)
+    assert {each: found.silencing(*each, range(2, 7)) for each in wanted} == wanted
+    assert [len(each) for each in wanted.values()] == [3, 3, 3, 1, 1]
+
+
+def test_the_rules_are_looked_for_once_for_each_entry():
+    class Rules(list):
+        looks = 0
+
+        def __iter__(self):
+            self.looks += 1
+            return super().__iter__()
+
+    rules = Rules()
+    comments = Comments(Source("a.py", ""), (), {}, (), rules)
+    for _ in range(10):
+        assert comments.meant_by("KC1") == [] and comments.nearest("serial") == ""
+    assert rules.looks == 2

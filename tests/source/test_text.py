@@ -3,7 +3,7 @@
 import pytest
 
 from kerascheck.finding import Location
-from kerascheck.source import Source, Unreadable, decode, display_path, read
+from kerascheck.source import Source, Unreadable, decode, display_path, notebook, read
 
 
 @pytest.mark.parametrize(
@@ -85,3 +85,13 @@ def test_paths_inside_the_working_directory_are_shown_relative(tmp_path, monkeyp
 def test_commands_in_a_script_are_those_of_the_notebook_that_it_was(text, read, commands):
     source = decode("train.py", text.encode())
     assert (source.text, source.commands, source.written) == (read, commands, text)
+
+
+def test_the_cells_around_a_place_are_found_without_looking_at_all():
+    source = notebook.joined(Source("n.ipynb", ""), [(0, "a"), (2, " b\nc\n"), (3, ""), (7, "\n"), (9, "d")])
+    for start in range(len(source.text) + 1):
+        for end in range(start, len(source.text) + 1):
+            around = [cell for cell in source.cells if cell.start <= start and end <= cell.end]
+            assert source.cells_around(start, end) == around, (start, end)
+    assert [source.cell(index) for index in (0, 2, 3, 7, 9)] == list(source.cells) and source.cell(1) is None
+    assert Source("a.py", "x").cells_around(0, 1) == []
