@@ -11,6 +11,7 @@ from typing import Any
 import libcst as cst
 
 from kerascheck.fixes import proofs
+from kerascheck.fixes.lines import line
 from kerascheck.fixes.proofs import Proof
 from kerascheck.fixes.temporaries import other_reader
 from kerascheck.interpreter.array_shapes import shape_of
@@ -89,12 +90,6 @@ _STATES = {
 
 def _first(objections: Iterable[Objection]) -> Objection:
     return next((each for each in objections if each is not None), None)
-
-
-def line(module: SeenModule, node: cst.CSTNode) -> str:
-    """The place of a node for people: "line 12", or "cell 3, line 2" in a notebook."""
-    location = module.source.locate(*module.range_of(node))
-    return f"line {location.line}" if location.cell is None else f"cell {location.cell_number}, line {location.line}"
 
 
 # --- what the function of an operation does --------------------------------------------------------
@@ -371,26 +366,6 @@ def _class_reader(module: SeenModule) -> cst.CSTNode | None:
 
 _OF_CLASS = frozenset("__class__ __repr__ __str__ __dict__ _input_dataset _inputs _variant_tensor _type_spec".split())
 """Attributes that tell the operation that made a dataset."""
-
-
-def raises_now(call: Call) -> Proof:
-    """RAISES_NOW: nothing catches what a call raises, in its function or in those that lead to it."""
-    return proofs.RAISES_NOW.unless(_catcher(call))
-
-
-def _catcher(call: Call) -> Objection:
-    where = line(call.module, call.node)
-    for scope in call.scope.chain():
-        if scope.kind in ("try", "with", "handed"):
-            return f"what {where} raises may be caught in {line(scope.module, scope.node)}"
-        function = scope.function
-        if function is None:
-            continue
-        if scope.kind == "root":
-            return f"the callers of `{function.name}` are not visible"
-        if isinstance(function.node, cst.FunctionDef) and function.node.decorators:
-            return f"the decorators of `{function.name}` may catch what {where} raises"
-    return None
 
 
 # --- order, and ahead ------------------------------------------------------------------------------

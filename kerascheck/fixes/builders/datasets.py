@@ -8,6 +8,7 @@ from kerascheck.finding import Fix
 from kerascheck.fixes import dataset_proofs
 from kerascheck.fixes.offer import offer
 from kerascheck.fixes.proofs import RAISES_NOW, RUNTIME_DOES_IT, SAME_ORDER
+from kerascheck.fixes.run_proofs import catcher
 from kerascheck.interpreter.values import (
     Call,
     Function,
@@ -230,7 +231,7 @@ def pass_dataset(call: Call, node: cst.CSTNode, method: str, refused: bool) -> F
         f"Remove .{method}()",
         lambda: edits.replace(module.tree, node, module.text[start:end]),
         [
-            dataset_proofs.raises_now(call)
+            RAISES_NOW.unless(catcher(call))
             if refused
             else RAISES_NOW.unless("Keras 2 takes the iterator, and ends the training with it")
         ],
