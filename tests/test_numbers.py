@@ -38,7 +38,7 @@ def lint(tmp_path, monkeypatch):
 def test_no_version_has_thousands_of_digits(lint, name, text, line):
     ran = lint(name, text)
     assert ran.code == 2 and FOUND in ran.out and "KC998" not in ran.out
-    (told,) = (each for each in ran.out.splitlines() if name in each)
+    (told,) = (each for each in ran.out.splitlines() if each.startswith(f"{name}:"))
     assert told.startswith(f"{name}:{line}:") and told.endswith(
         "error: KC999 has a number of 5000 digits, which is no version"
     )
