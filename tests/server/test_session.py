@@ -365,7 +365,7 @@ async def test_what_is_in_the_baseline_is_not_fixed(editor, monkeypatch):
     monkeypatch.chdir(editor.folder)
     assert kerascheck(".", "--write-baseline", "known.json").code == 0
     await editor.start()
-    more = "more = dataset.unbatch().map(scale).batch(128)\n"
+    more = "more = tf.data.Dataset.from_tensor_slices((columns, clicks)).map(scale).batch(128)\n"
     text = BATCHED.replace("model = ", f"{more}model = ") + "model.fit(more, epochs=3)\n"
     uri = editor.open("train.py", text)
     assert len(await editor.shown(uri)) == 1
