@@ -69,6 +69,8 @@ EXPECTED: dict[str, set[tuple[str, str, str]]] = {
         ("aliased", "KC702", "late_backend_selection/cases.md"),
     },
     "no fix rewrites a statement of several lines": {
+        ("one_argument_a_line", "KC312", "partial_memory_growth/cases.md"),
+        ("one_argument_a_line", "KC208", "non_cudnn_rnn/cases.md"),
         ("one_argument_a_line", "KC312", "partial_memory_growth/slow.py"),
         ("one_argument_a_line", "KC415", "fit_in_loop/slow.py"),
         ("one_argument_a_line", "KC415", "tiny_batch/cases.md"),
@@ -82,6 +84,8 @@ EXPECTED: dict[str, set[tuple[str, str, str]]] = {
         ("annotated", "KC113", "parse_single_example/slow.py"),
     },
     "other files may call a function of a module, so that fewer proofs hold": {
+        ("with_helpers", "KC414", "removed_fit_argument/slow.py"),
+        ("with_helpers", "KC307", "late_device_config/cases.md"),
         ("with_helpers", "KC101", "missing_memory_growth/slow.py"),
         ("with_helpers", "KC103", "map_before_batch/cases.md"),
         ("with_helpers", "KC101", "parse_single_example/slow.py"),
@@ -106,7 +110,19 @@ EXPECTED: dict[str, set[tuple[str, str, str]]] = {
     "the finding is at the call, where the strategy is, and not in the module that knows none": {
         ("with_helpers", "KC501", "build_outside_scope/slow.py"),
     },
-    "a function that nothing calls may run in another file": {("with_helpers", "KC311", "removed_api/slow.py")},
+    "the type of a tensor is proven for plain assignments at the top of a file, and for names as they are usually imported": {
+        ("annotated", "KC103", "sequential_record_reads/cases.md"),
+        ("annotated", "KC104", "parse_single_example/cases.md"),
+        ("annotated", "KC312", "partial_memory_growth/cases.md"),
+        ("annotated", "KC312", "partial_memory_growth/slow.py"),
+        ("as_notebook", "KC201", "numpy_in_call/cases.md"),
+        ("in_main", "KC312", "partial_memory_growth/cases.md"),
+        ("aliased", "KC201", "numpy_in_call/cases.md"),
+        ("annotated", "KC201", "numpy_in_call/cases.md"),
+        ("in_guard", "KC201", "numpy_in_call/cases.md"),
+        ("in_main", "KC201", "numpy_in_call/cases.md"),
+    },
+    "a setting of the backend counts for the name keras alone": {("aliased", "KC702", "numpy_in_call/cases.md")},
 }
 STRONGER = {
     # No other file can import what stands in a function, or below a guard.
