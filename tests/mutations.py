@@ -231,10 +231,13 @@ def aliased(text: str) -> Files:
     top, rest = _split(tree.body)
     for old, module in sorted(modules.items()):
         submodule = _SUBMODULES[module.rpartition(".")[2]]
-        qualify = _Qualify(names.get(old, old), submodule, f"sub_{submodule}_{old}")
-        rest = [qualify.visit(node) for node in rest]
-        if qualify.found:
-            top += _statements(f"from {module} import {submodule} as sub_{submodule}_{old}")
+        name = f"sub_{submodule}_{old}"
+        # A module that is imported later may depend on what comes before it.
+        if any(names.get(old, old) in ast.unparse(node) for node in top):
+            qualify = _Qualify(names.get(old, old), submodule, name)
+            rest = [qualify.visit(node) for node in rest]
+            if qualify.found:
+                top += _statements(f"from {module} import {submodule} as {name}")
     tree.body = top + rest
     return {SCRIPT: _text(tree)}
 
