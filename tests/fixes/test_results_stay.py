@@ -38,6 +38,10 @@ _EPOCHS = re.compile(r"^(EPOCHS = |.*\bepochs=)(\d{1,3})\b", re.MULTILINE)
 _ERROR = re.compile(r"^[\w.]+(?:Error|Exception)\b.*$", re.MULTILINE)
 _MISSING = ("ModuleNotFoundError", "FileNotFoundError")
 """What a program raises that needs more than is there, whatever its fixes repair."""
+_REPEATS = 3
+"""How often a program runs again whose fix seems to change it."""
+_UNORDERED = re.compile(r"\bdeterministic\s*=\s*False\b")
+"""What a program says whose elements come in another order each time."""
 _PROCESSES = re.compile(r"\b(?:multiprocessing|subprocess)\b")
 
 
@@ -65,6 +69,7 @@ def scripts() -> list[Program]:
         if (program.heading or "/slow" in program.name)
         and is_complete(program)
         and not any(map(_PROCESSES.search, program.files.values()))
+        and not any(map(_UNORDERED.search, program.files.values()))
     ]
 
 
@@ -158,10 +163,10 @@ def judge(program: Program, number: int, folder: Path, raises: bool) -> Judged:
             wrong.append(f"it still raises {after.error}")
         return Judged(program, "raises before its fix", wrong)
     wrong = differences(before, after)
-    if wrong:
-        again = folder / f"again{number}"
+    for attempt in range(_REPEATS if wrong else 0):
+        again = folder / f"again{number}.{attempt}"
         program.write(again)
-        if differences(before, run(again, program.main, folder / f"again{number}.ran")):
+        if differences(before, run(again, program.main, folder / f"{again.name}.ran")):
             return Judged(program, "differs from itself")
     return Judged(program, "compared", wrong)
 
