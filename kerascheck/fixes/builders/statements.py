@@ -14,6 +14,7 @@ from kerascheck.fixes.offer import offer
 from kerascheck.fixes.proofs import BOUND_BEFORE, NOTHING_BETWEEN, RAISES_NOW, SAME_NUMBERS, SAME_OUTPUT, Proof
 from kerascheck.fixes.run_proofs import catcher, in_block, statement_of
 from kerascheck.interpreter.values import Call, Const, Scope
+from kerascheck.knowledge.devices import SET_MEMORY_GROWTH
 from kerascheck.meaning.module import Module
 from kerascheck.syntax import edits
 from kerascheck.syntax.def_use import def_use
@@ -25,9 +26,13 @@ from kerascheck.syntax.tree import Tree
 def move_device_config(module: Module, call: Call, started: Call) -> Fix | None:
     """Move a module-level statement that configures devices to below the imports, with the lines that its names come from.
 
-    None where the code would not run there, and where the devices are started above that place, or in another cell.
+    None where the code would not run there, and where the devices are started above that place, or in another cell. None, too,
+    where it sets the growth of one GPU among several: there, too, the first operation would raise.
     """
     tree = module.tree
+    device = call.written("device") if call.name == SET_MEMORY_GROWTH else None
+    if device is not None and isinstance(device.value, cst.Subscript):
+        return None
     statement = in_block(module, call.node, tree.root)
     start = statement_of(started, module, tree.root)
     if statement is None or start is None or not sets_up_only(module, statement):
