@@ -53,7 +53,7 @@ def _is_set_up(small: cst.CSTNode) -> bool:
     if isinstance(small, (cst.Pass, cst.Assert, cst.Del, cst.Raise)):
         return True
     if isinstance(small, cst.Expr):
-        return isinstance(small.value, cst.BaseString) or (
+        return isinstance(small.value, (cst.BaseString, cst.BaseNumber)) or (
             isinstance(small.value, cst.Call) and _root_name(small.value) in _SET_UP_ROOTS
         )
     if isinstance(small, cst.Assign):
