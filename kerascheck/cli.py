@@ -744,7 +744,7 @@ def _summary(outcome: Outcome, files: Sequence[File], options: dict[str, Any], f
         fixed=fixed,
         unsafe=options["unsafe_fixes"],
         left_out=outcome.left_out,
-        clean=len(found - concerned),
+        clean=len(found - concerned - outcome.withheld),
         # A file that is named is linted whatever leaves it out.
         broken=_pattern_of(failed) if failed and failed < found and failed.isdisjoint(_arguments()) else None,
     )

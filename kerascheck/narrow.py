@@ -7,7 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from kerascheck.config import ConfigError
+from kerascheck.escape import escaped
+from kerascheck.finding import UNREADABLE, FileError, Location
 from kerascheck.outcome import LeftOut, Outcome
+from kerascheck.source.reading import display_path
 
 if TYPE_CHECKING:
     from kerascheck.baseline import Baseline
@@ -51,7 +55,14 @@ class Narrowing:
             self._baseline_at(path)
 
     def take(self, outcome: Outcome, files: Sequence[File]) -> None:
-        """Leave out of an outcome, which linting ``files`` gave, what is not to be reported; raises :class:`ConfigError`."""
+        """Leave out of an outcome, which linting ``files`` gave, what is not to be reported.
+
+        Where the baseline of some files only cannot be used, that is an error of the outcome, and nothing of those files is reported:
+        what is known of them cannot be told from what is new.
+
+        Raises:
+            ConfigError: the baseline of all files cannot be used.
+        """
         gone = self._hide_known(outcome, files)
         remaining = self._wanted(outcome.findings, outcome.sources)
         on_changed = remaining if self._changes is None else self._changes.touched(remaining, outcome.sources)
@@ -90,7 +101,14 @@ class Narrowing:
         failed = {error.location.path for error in outcome.errors}
         gone = 0
         for path, theirs in named.items():
-            baseline, paths = self._baseline_at(path), {file.path for file in theirs}
+            paths = {file.path for file in theirs}
+            try:
+                baseline = self._baseline_at(path)
+            except ConfigError as problem:
+                if len(theirs) == len(files):
+                    raise
+                _leave_out(outcome, paths, path, problem)
+                continue
             findings = [finding for finding in outcome.findings if finding.location.path in paths]
             self._hidden.update(
                 _identity(each, outcome.sources) for each in baseline.hide(findings, outcome.sources, paths - failed)
@@ -111,6 +129,16 @@ class Narrowing:
             else:
                 wanted.append(finding)
         return wanted
+
+
+def _leave_out(outcome: Outcome, paths: set[str], baseline: str, problem: ConfigError) -> None:
+    """Report that a baseline cannot be used instead of what the files at ``paths`` have."""
+    shown = display_path(baseline)
+    reason = f"{str(problem).removeprefix(f'{escaped(shown)}: ')} (its files are not reported)"
+    outcome.findings = [finding for finding in outcome.findings if finding.location.path not in paths]
+    outcome.withheld |= paths
+    outcome.files -= len(paths)
+    outcome.errors.append(FileError(UNREADABLE, Location(shown, None, 1, 1, 1, 1), reason))
 
 
 def _identity(finding: Finding, sources: Mapping[str, Source]) -> tuple[str, str, str]:

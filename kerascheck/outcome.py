@@ -46,6 +46,8 @@ class Outcome:
     """By code the summary of each rule that found something, and whether it is about speed; None where the registry tells."""
     is_certain: bool = True
     """Whether another run finds the same, as long as what was read is the same: not where a check failed or took too long."""
+    withheld: set[str] = field(default_factory=set)
+    """Paths of which nothing is reported, since their baseline cannot be used."""
     left_out: LeftOut = field(default_factory=LeftOut)
     skipped: dict[Finding, str] = field(default_factory=dict)
     """Findings whose fixes were dropped, with the reasons: "leaves its finding"."""

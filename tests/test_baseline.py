@@ -229,6 +229,24 @@ def test_folders_have_baselines_of_their_own(folder):
     assert ran.code == 1 and ran.out.startswith("b/train.py:4:9: ") and "a/train.py" not in ran.out
 
 
+def test_a_folder_without_its_baseline_costs_itself(folder):
+    for name in ("a", "b"):
+        write(f"{name}/train.py", MAP)
+    (folder / "b" / "kerascheck.toml").write_text('baseline = "known.json"\n')
+    arguments = ("--select", "serial-map", "--output-format", "concise")
+    ran = kerascheck(*arguments, "--fix", "--unsafe-fixes", ".")
+    said = "b/known.json:1:1: error: KC999 no such baseline; write it with --write-baseline b/known.json (its files are not reported)"
+    assert ran.code == 2 and said in ran.out and "b/train.py" not in ran.out
+    assert ran.out.endswith(
+        "Found 2 problems (2 fixed, 0 remaining) in 2 files. 1 file error; 2 other files are clean.\n"
+    )
+    assert (folder / "b" / "train.py").read_text() == HEAD + MAP + TAIL
+    ran = kerascheck(*arguments, "b")
+    assert ran.code == 2 and ran.err.startswith("kerascheck: error: b/known.json: no such baseline; ")
+    assert kerascheck(*arguments, "b", "--write-baseline", "b/known.json").code == 0
+    assert kerascheck(*arguments, ".").out == "No new problems found in 3 files. Not reported: 1 in known.json.\n"
+
+
 def test_a_wrong_setting_is_told(folder):
     (folder / "kerascheck.toml").write_text("baseline = 1\n")
     ran = kerascheck(".")
