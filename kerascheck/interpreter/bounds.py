@@ -11,3 +11,12 @@ MAX_MODULES = 32
 A_WHOLE_MODULE = 6000
 MAX_ALIKE = 64
 MAX_IMPORT_DEPTH = 5
+MAX_ITEMS = 100_000
+"""How many items a list, tuple, set or dictionary has, with those of the containers in it, each as often as it is held.
+
+``x = [x, x]`` has twice as many in each line: what is larger is unknown.
+"""
+MAX_TEXT = 100_000
+"""How many characters a text has that is put together, or bits a number that is computed."""
+MAX_ROUTES = 1_000
+"""How many ways lead from a dataset to its sources: ``ds = ds.concatenate(ds)`` doubles them."""

@@ -8,7 +8,7 @@ from typing import Any
 import libcst as cst
 
 from kerascheck.interpreter import array_shapes
-from kerascheck.interpreter.bounds import MAX_OPTIONS
+from kerascheck.interpreter.bounds import MAX_ITEMS, MAX_OPTIONS, MAX_TEXT
 from kerascheck.interpreter.computing import computed, derived
 from kerascheck.interpreter.inner_values import Imported, SuperValue
 from kerascheck.interpreter.joining import any_of, join
@@ -42,6 +42,7 @@ from kerascheck.interpreter.values import (
     datasets_in,
     external,
     holds_tensor,
+    is_beyond,
     options_of,
 )
 from kerascheck.knowledge.callables import COMPILED_LOADERS, LOOKUP, VARIABLE, VARIABLE_GET
@@ -399,7 +400,7 @@ class Expressions(Machine):
                     known = False
             else:
                 items.append(value)
-        return Group(_GROUPS[type(node)], items) if known else UNKNOWN
+        return _bounded(Group(_GROUPS[type(node)], items)) if known else UNKNOWN
 
     def _dict(self, node: cst.Dict) -> Value:
         mapping = Mapping({})
@@ -418,7 +419,7 @@ class Expressions(Machine):
             else:
                 mapping.open = True
                 mapping.items[element] = value
-        return mapping
+        return _bounded(mapping)
 
     def _lambda(self, node: cst.Lambda) -> Value:
         function = Function(self.module, node, self.env, "<lambda>", defaults=self._defaults(node))
@@ -458,7 +459,7 @@ class Expressions(Machine):
             return Iteration("generator", [Group("list", [value], open=True, most=most)])
         trips = loops[0].trips if len(loops) == 1 and not node.for_in.ifs else None
         if trips is not None and trips <= MAX_OPTIONS:
-            return Group("list", [value] * trips)
+            return _bounded(Group("list", [value] * trips))
         return Group("list", [value], open=True, most=most) if value is not UNKNOWN else UNKNOWN
 
     def _await(self, node: cst.Await) -> Value:
@@ -507,6 +508,8 @@ def _of_python(operator: cst.BaseBinaryOp, left: Value, right: Value) -> Value:
         numbers = all(isinstance(side.value, (int, float)) and type(side.value) is not bool for side in (left, right))
         strings = isinstance(operator, cst.Add) and all(isinstance(side.value, str) for side in (left, right))
         if operation and (numbers or strings):
+            if _length(left.value) + _length(right.value) > MAX_TEXT:
+                return UNKNOWN
             try:
                 return Const(operation(left.value, right.value))
             except (ArithmeticError, ValueError):
@@ -523,8 +526,20 @@ def _of_python(operator: cst.BaseBinaryOp, left: Value, right: Value) -> Value:
     if is_text(left) and is_text(right):
         return computed("builtins.str", left, right)
     if isinstance(left, Group) and isinstance(right, Group):
-        return Group(left.kind, left.items + right.items, left.open or right.open)
+        return _bounded(Group(left.kind, left.items + right.items, left.open or right.open))
     return UNKNOWN
+
+
+def _bounded(value: Group | Mapping) -> Value:
+    """A new container; UNKNOWN where it has more items than is walked through."""
+    return UNKNOWN if is_beyond(value, MAX_ITEMS) else value
+
+
+def _length(value: str | float) -> int:
+    """The characters of a text, or the bits of a whole number."""
+    if isinstance(value, str):
+        return len(value)
+    return value.bit_length() if isinstance(value, int) else 0
 
 
 def _item_of_group(group: Group, indices: list[array_shapes.Index]) -> Value:

@@ -8,14 +8,13 @@ from typing import Any, NamedTuple, TypeVar
 
 import libcst as cst
 
-from kerascheck.interpreter.bounds import MAX_ALIKE
+from kerascheck.interpreter.bounds import MAX_ALIKE, MAX_ITEMS, MAX_ROUTES
 from kerascheck.interpreter.habits import Habit
 from kerascheck.interpreter.inner_values import LATER, MISSING, NEW
 from kerascheck.interpreter.joining import join
 from kerascheck.interpreter.place import Place
 from kerascheck.interpreter.values import (
     MAY_HOLD_DATASETS,
-    MAY_HOLD_VALUES,
     UNKNOWN,
     Arguments,
     Call,
@@ -35,9 +34,11 @@ from kerascheck.interpreter.values import (
     Sink,
     Stage,
     Tensor,
+    Union,
     Value,
     datasets_in,
     holds_container,
+    is_beyond,
     now,
     options_of,
 )
@@ -182,6 +183,8 @@ class Machine(ABC):
 
     def new_stage(self, name: str, node: cst.CSTNode, call: Call | None, inputs: tuple[Stage, ...]) -> Stage:
         """An operation of a dataset, or a source where there are no ``inputs``."""
+        if sum(each.routes for each in inputs) > MAX_ROUTES:
+            name, call, inputs = "apply", None, inputs[:1]
         stage = Stage(self.module, node, name, call, inputs, self.scope)
         self.stages.append(stage)
         return stage
@@ -225,7 +228,9 @@ class Machine(ABC):
         """Write to something that outlives the function at hand, and that is there since ``born``: a moment, or 0 for always."""
         if born < self._touched:
             self._touched = born
-        if type(value) in MAY_HOLD_VALUES and holds_container(value, target):
+        if isinstance(value, (Union, Group, Mapping)) and (
+            holds_container(value, target) or is_beyond(value, MAX_ITEMS)
+        ):
             value = UNKNOWN
         self._trail.append((target, key, target.get(key, MISSING)))
         target[key] = value
@@ -303,6 +308,8 @@ class Machine(ABC):
         items = [UNKNOWN if holds_container(item, group.items) else item for item in items]
         before = group.most if group.open else len(group.items)
         group.most = None if before is None or added is None else before + added
+        if len(group.items) + len(items) > MAX_ITEMS:
+            items, certain = [], False
         group.items.extend(item for item in items if certain or item not in group.items[-MAX_ALIKE:])
         group.open = group.open or not certain
 

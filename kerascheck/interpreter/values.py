@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter as CountOf
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import count
@@ -606,6 +606,11 @@ class Stage:
     """The function given to map, filter, interleave, ..."""
     origin: Stage | None = None
     """The operation that this one is a copy of."""
+    routes: int = field(init=False)
+    """How many ways lead to its sources."""
+
+    def __post_init__(self) -> None:
+        self.routes = sum(each.routes for each in self.inputs) or 1
 
     @property
     def identity(self) -> Stage:
@@ -688,16 +693,41 @@ def options_of(value: Value | None) -> tuple[Value, ...]:
 
 
 def flat(value: Value | None) -> Iterator[Value]:
-    """The single values that a structure of them, or one of several, consists of."""
-    for option in options_of(value):
-        if isinstance(option, Group):
-            for item in option.items:
-                yield from flat(item)
-        elif isinstance(option, Mapping):
-            for item in option.items.values():
-                yield from flat(item)
-        else:
-            yield option
+    """The single values that a structure of them, or one of several, consists of.
+
+    A container that a structure holds several times is entered once: ``x = [x, x]`` sixty times would have 2**60 items.
+    """
+    pending, entered = [value], set()
+    while pending:
+        each = pending.pop()
+        if isinstance(each, (Union, Group, Mapping)):
+            if id(each) not in entered:
+                entered.add(id(each))
+                pending += reversed([*_items_of(each)])
+        elif each is not None:
+            yield each
+
+
+def _items_of(value: Union | Group | Mapping) -> Collection[Value]:
+    if isinstance(value, Union):
+        return value.options
+    return value.items.values() if isinstance(value, Mapping) else value.items
+
+
+def is_beyond(value: Union | Group | Mapping, most: int) -> bool:
+    """Whether a container has more than so many items, with those of the containers in it, each as often as it is held."""
+    if len(_items_of(value)) > most:
+        return True
+    sizes: dict[int, int] = {}
+    return any(type(item) in MAY_HOLD_VALUES for item in _items_of(value)) and _size(value, sizes) > most
+
+
+def _size(value: Value, sizes: dict[int, int]) -> int:
+    if not isinstance(value, (Union, Group, Mapping)):
+        return 1
+    if (size := sizes.get(id(value))) is None:
+        size = sizes[id(value)] = 1 + sum(_size(item, sizes) for item in _items_of(value))
+    return size
 
 
 def holds_container(value: Value, items: list[Value] | dict[Any, Value]) -> bool:
@@ -708,19 +738,12 @@ def holds_container(value: Value, items: list[Value] | dict[Any, Value]) -> bool
     pending, seen = [value], set()
     while pending:
         each = pending.pop()
-        if type(each) not in MAY_HOLD_VALUES or id(each) in seen:
+        if not isinstance(each, (Union, Group, Mapping)) or id(each) in seen:
             continue
         seen.add(id(each))
-        if isinstance(each, Union):
-            pending += each.options
-        elif isinstance(each, Group):
-            if each.items is items:
-                return True
-            pending += each.items
-        elif isinstance(each, Mapping):
-            if each.items is items:
-                return True
-            pending += each.items.values()
+        if not isinstance(each, Union) and each.items is items:
+            return True
+        pending += _items_of(each)
     return False
 
 

@@ -1,0 +1,46 @@
+"""Programs whose values grow with each line: what is beyond the bounds is unknown, and no walk takes without end."""
+
+import pytest
+
+from kerascheck.config import Configuration, Settings
+from kerascheck.engine import lint
+from kerascheck.interpreter.bounds import MAX_ITEMS
+from kerascheck.interpreter.values import Const, Group, Union, flat, is_beyond
+from kerascheck.source.discovery import File
+
+HEAD = "import keras\nimport tensorflow as tf\nimport numpy as np\ndef g(a, b):\n    return [a, b]\n"
+TAIL = "model = keras.Sequential([keras.layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(x, x)\n"
+GROWING = [
+    ("[1.0]", "x = [x, x]"),
+    ("[1.0]", "x = (x, x, x)"),
+    ("[1.0]", "x = {'a': x, 'b': x}"),
+    ("[1.0]", "x = x + x"),
+    ("[1.0]", "x += x"),
+    ("[1.0]", "x.extend(x)"),
+    ("[1.0]", "x = [*x, *x]"),
+    ("[1.0]", "x = [x for _ in range(3)]"),
+    ("[1.0]", "x = [x] if a else (x, x)"),
+    ("[1.0]", "x = g(x, x)"),
+    ("[1.0]", "y = {}\ny['a'] = x\ny['b'] = x\nx = y"),
+    ("'ab'", "x = x + x"),
+    ("3", "x = x * x"),
+    ("tf.data.Dataset.range(3)", "x = x.concatenate(x)"),
+    ("tf.data.Dataset.range(3)", "x = tf.data.Dataset.zip((x, x))"),
+]
+
+
+@pytest.mark.parametrize(("start", "line"), GROWING)
+def test_what_doubles_with_each_line_costs_nothing(tmp_path, start, line):
+    path = tmp_path / "train.py"
+    path.write_text(HEAD + f"x = {start}\n" + f"{line}\n" * 60 + TAIL)
+    outcome = lint([File(str(path), Settings())], Configuration(isolated=True), jobs=1)
+    assert outcome.errors == []
+
+
+def test_a_size_counts_a_container_as_often_as_it_is_held():
+    inner = Group("list", [Const(1), Const(2)])
+    outer = Group("list", [inner, inner, Union((inner, Const(3)))])
+    # Three lists of two, the one itself, the union and its other option.
+    assert is_beyond(outer, 11) and not is_beyond(outer, 12)
+    assert list(flat(outer)) == [Const(1), Const(2), Const(3)]
+    assert is_beyond(Group("list", [Const(0)] * (MAX_ITEMS + 1)), MAX_ITEMS)
