@@ -999,12 +999,12 @@ def completion_command(shell: str) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
-    if sys.stdout is None:
-        _complain("standard output is closed")
-        sys.exit(2)
     if sys.stderr is None:
         # Otherwise the next file that is opened gets its number, and what libraries write there.
         sys.stderr = open(os.devnull, "w")
+    if sys.stdout is None:
+        _complain("standard output is closed")
+        sys.exit(2)
     for stream in (sys.stdout, sys.stderr):
         # A path or a line of code may hold what the terminal's encoding lacks.
         if hasattr(stream, "reconfigure"):

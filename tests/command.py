@@ -1,9 +1,11 @@
 """The command line, run in this process."""
 
 import contextlib
+import inspect
 import io
 
 import pytest
+from click.testing import CliRunner
 
 from kerascheck.cli import main
 
@@ -42,3 +44,9 @@ def in_this_process(run, stdin=b""):
 def _written(stream):
     stream.flush()
     return stream.buffer.getvalue().decode(errors="surrogateescape")
+
+
+def click_runner() -> CliRunner:
+    """A runner of click that keeps what is written to stderr apart, which click below 8.2 does only on request."""
+    apart = "mix_stderr" in inspect.signature(CliRunner).parameters
+    return CliRunner(mix_stderr=False) if apart else CliRunner()

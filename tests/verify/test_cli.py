@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from command import click_runner
 from verify.made_up import gone
 from verify.stand_ins import invoke
 
@@ -168,5 +168,5 @@ def test_notebooks_run_as_scripts(tmp_path, monkeypatch):
 def test_evidence_of_an_unknown_rule_is_refused():
     import click
 
-    result = CliRunner().invoke(evidence, ["KC000"], standalone_mode=False)
+    result = click_runner().invoke(evidence, ["KC000"], standalone_mode=False)
     assert isinstance(result.exception, click.ClickException)

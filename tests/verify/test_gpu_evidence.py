@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from click.testing import CliRunner
+from command import click_runner
 
 from kerascheck import registry
 from kerascheck.doctor.snapshot import Driver, Framework, Gpu, Keras, Python
@@ -68,7 +68,7 @@ def test_the_first_backend_that_sees_the_gpu_is_taken(gpus, backend, frameworks)
 )
 def test_without_a_gpu_there_is_one_line_and_nothing_runs(cards, gpus, words, frameworks):
     frameworks(cards, **gpus)
-    result = CliRunner().invoke(evidence, ["--gpu"], standalone_mode=False)
+    result = click_runner().invoke(evidence, ["--gpu"], standalone_mode=False)
     assert result.return_value == 2
     assert result.stdout == "" and result.stderr.count("\n") == 1
     assert words in result.stderr
@@ -224,7 +224,7 @@ def test_what_the_table_has_of_this_card_and_these_versions_is_not_measured_agai
         ([*run, "--again"], ["KC101", "KC102"]),
     ):
         measured.clear()
-        assert CliRunner().invoke(evidence, arguments, standalone_mode=False).return_value == 0
+        assert click_runner().invoke(evidence, arguments, standalone_mode=False).return_value == 0
         assert measured == expected
     rows = json.loads(table.read_text())["rows"]
     assert not gpu_evidence.is_finished("KC101", rows, replace(gpu_evidence.engine(), driver="580.1"))
@@ -242,7 +242,7 @@ def test_a_real_card_fills_its_column(tmp_path):
         pytest.skip("no GPU")
     table = tmp_path / "table.json"
     assert (
-        CliRunner().invoke(evidence, ["--gpu", "--update", str(table), "KC101"], standalone_mode=False).return_value
+        click_runner().invoke(evidence, ["--gpu", "--update", str(table), "KC101"], standalone_mode=False).return_value
         == 0
     )
     (row,) = json.loads(table.read_text())["rows"]

@@ -6,7 +6,7 @@ import threading
 
 import click
 import pytest
-from click.testing import CliRunner
+from command import click_runner
 from verify.stand_ins import invoke, with_slurm, with_ssh
 from verify.test_remote import git, needs_submitit
 
@@ -166,7 +166,7 @@ def test_jobs_at_once_are_stopped_together():
 def test_a_list_on_another_machine_is_asked_for_once_and_resumes(folder, tmp_path, monkeypatch):
     log = with_ssh(tmp_path, monkeypatch)
     git(tmp_path, "init", "-q", str(folder))
-    refused = CliRunner().invoke(verify, [str(folder / "many.txt"), "--on", "ssh://gpu1"], standalone_mode=False)
+    refused = click_runner().invoke(verify, [str(folder / "many.txt"), "--on", "ssh://gpu1"], standalone_mode=False)
     assert (
         isinstance(refused.exception, click.ClickException) and "--yes" in str(refused.exception) and not log.exists()
     )

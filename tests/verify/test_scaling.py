@@ -5,7 +5,7 @@ import sys
 
 import click
 import pytest
-from click.testing import CliRunner
+from command import click_runner
 from verify.made_up import with_torch
 from verify.stand_ins import with_ssh
 
@@ -112,10 +112,10 @@ def test_the_command(tmp_path, monkeypatch):
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     (tmp_path / "train.py").write_text("import sys\nsys.exit(3)\n")
     monkeypatch.setattr("kerascheck.doctor.nvidia.nvidia", lambda: (None, (Gpu("Made Up 9000"),)))
-    refused = CliRunner().invoke(verify, ["train.py", "--scaling"], standalone_mode=False)
+    refused = click_runner().invoke(verify, ["train.py", "--scaling"], standalone_mode=False)
     assert isinstance(refused.exception, click.ClickException) and "this machine has 1" in str(refused.exception)
     monkeypatch.setattr("kerascheck.doctor.nvidia.nvidia", lambda: (None, (Gpu("Made Up 9000"),) * 2))
-    result = CliRunner().invoke(verify, ["train.py", "--scaling", "--output-format", "json"], standalone_mode=False)
+    result = click_runner().invoke(verify, ["train.py", "--scaling", "--output-format", "json"], standalone_mode=False)
     assert result.return_value == 2
     assert "on 1 GPU, the script called sys.exit()" in json.loads(result.stdout)["failure"]
     assert "EXECUTES YOUR SCRIPT on 1 and on 2 GPUs: python train.py" in result.stderr
@@ -127,11 +127,11 @@ def test_on_another_machine_its_gpus_count(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run = ["train.py", "--scaling", "--on", "ssh://gpu1", "--python", sys.executable, "--yes"]
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
-    refused = CliRunner().invoke(verify, run, standalone_mode=False)
+    refused = click_runner().invoke(verify, run, standalone_mode=False)
     assert refused.return_value == 2
     assert "ssh://gpu1: --scaling compares one GPU with several, and CUDA_VISIBLE_DEVICES shows 1" in refused.stderr
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
-    result = CliRunner().invoke(verify, run, standalone_mode=False)
+    result = click_runner().invoke(verify, run, standalone_mode=False)
     assert result.return_value == 2 and "not measured  on 1 GPU, the script called sys.exit()" in result.stdout
 
 
