@@ -13,7 +13,15 @@ import click
 
 from kerascheck import completion
 from kerascheck.cli import color_of, folders_option
-from kerascheck.verify.running import Progress, budget_of, configuration_of, ends_on_signals, print_report, verify_here
+from kerascheck.verify.running import (
+    Progress,
+    ScriptCommand,
+    budget_of,
+    configuration_of,
+    ends_on_signals,
+    print_report,
+    verify_here,
+)
 
 if TYPE_CHECKING:
     from kerascheck.verify.compare import Chosen
@@ -57,6 +65,7 @@ def _training(context: click.Context, parameter: click.Parameter, value: str | N
 
 @click.command(
     short_help="Measure what each fix of a script is worth here.",
+    cls=ScriptCommand,
     context_settings={"ignore_unknown_options": False},
     epilog="Exit codes: 0 nothing to win was confirmed, 1 a finding was confirmed, 2 the script could not be measured, "
     "or --apply could not write. "
@@ -99,7 +108,7 @@ def _training(context: click.Context, parameter: click.Parameter, value: str | N
 @click.option("--start-limit", default=300.0, show_default=True, help="Seconds until the training must have begun.")
 @click.option(
     "--python", metavar="PATH", shell_complete=completion.path,
-    help="Interpreter to run the script with.  [this one; with --on: see docs/machines.md]",
+    help="Interpreter to run the script with.  [the project's, else this one; with --on: see docs/machines.md]",
 )  # fmt: skip
 @click.option(
     "--on",
@@ -147,6 +156,7 @@ def verify(script: str | None, arguments: tuple[str, ...], **options: Any) -> in
     if sys.platform == "win32":
         raise click.ClickException("verify needs signals that Windows does not have; use WSL")
     options["target"] = _target(options)
+    options["python"] = options["python"] or _interpreter(script, options)
     _check_include(options)
     try:
         with ends_on_signals():
@@ -261,8 +271,21 @@ def _target(options: dict[str, Any]) -> Target | None:
         target = parse(options["on"]) if options["on"] else None
     except BadTarget as problem:
         raise click.UsageError(f"--on {problem}") from None
-    options["python"] = options["python"] or (target.python if target else sys.executable)
+    if target is not None:
+        options["python"] = options["python"] or target.python
     return target
+
+
+def _interpreter(script: str | None, options: dict[str, Any]) -> str:
+    """The interpreter of a run on this machine where the command line names none: that of the script's project."""
+    from kerascheck.verify.interpreter import of_project
+
+    if script is None:
+        return sys.executable
+    python, found_by = of_project(script)
+    if found_by is not None:
+        click.echo(f"{_MARK}: with {python} ({found_by}); --python names another one", err=True)
+    return python
 
 
 def _check_include(options: dict[str, Any]) -> None:

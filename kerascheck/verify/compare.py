@@ -14,7 +14,7 @@ import statistics
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from kerascheck.finding import NO_EFFECT, is_no_effect
@@ -177,6 +177,31 @@ class Verdict:
     def same_results(self) -> bool | None:
         """Whether the first losses agree; None where no loss was visible in both."""
         return False if self.change else (True if self.losses and self.losses[0] else None)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything but what its variant repairs, in types that JSON knows."""
+        return {
+            "name": self.name,
+            "status": self.status.value,
+            "reason": self.reason,
+            "remark": self.remark,
+            "ratio": None if self.ratio is None else asdict(self.ratio),
+            "start_seconds": self.start_seconds
+            and {"as_written": self.start_seconds[0], "repaired": self.start_seconds[1]},
+            "step_seconds": self.step_seconds
+            and {"as_written": self.step_seconds[0], "repaired": self.step_seconds[1]},
+            "losses": self.losses and dict(zip(("as_written", "repaired"), map(_finite, self.losses))),
+            "others": self.others,
+            "no_effect": self.no_effect,
+            "training": self.training,
+            "rounds": self.rounds,
+            "blocks": self.blocks,
+        }
+
+
+def _finite(series: Iterable[float]) -> list[float | None]:
+    """JSON knows no infinity and no NaN: null stands for them."""
+    return [value if math.isfinite(value) else None for value in series]
 
 
 @dataclass(slots=True)

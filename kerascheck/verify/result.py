@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -116,24 +115,7 @@ class Verification:
 
     def _verdict(self, verdict: Verdict) -> dict[str, Any]:
         repair = self.repairs.get(verdict.name)
-        return {
-            "name": verdict.name,
-            "status": verdict.status.value,
-            "reason": verdict.reason,
-            "remark": verdict.remark,
-            "ratio": None if verdict.ratio is None else asdict(verdict.ratio),
-            "start_seconds": verdict.start_seconds
-            and {"as_written": verdict.start_seconds[0], "repaired": verdict.start_seconds[1]},
-            "step_seconds": verdict.step_seconds
-            and {"as_written": verdict.step_seconds[0], "repaired": verdict.step_seconds[1]},
-            "losses": verdict.losses and dict(zip(("as_written", "repaired"), map(_finite, verdict.losses))),
-            "others": verdict.others,
-            "no_effect": verdict.no_effect,
-            "training": verdict.training,
-            "rounds": verdict.rounds,
-            "blocks": verdict.blocks,
-            "findings": [_named(finding) for finding in (repair.findings if repair else ())],
-        }
+        return verdict.as_dict() | {"findings": [_named(finding) for finding in (repair.findings if repair else ())]}
 
 
 def _named(finding: Finding) -> dict[str, Any]:
@@ -146,8 +128,3 @@ def _named(finding: Finding) -> dict[str, Any]:
         "cell": place.cell,
         "cell_number": place.cell_number,
     }
-
-
-def _finite(series: Iterable[float]) -> list[float | None]:
-    """JSON knows no infinity and no NaN: null stands for them."""
-    return [value if math.isfinite(value) else None for value in series]

@@ -95,3 +95,22 @@ class Progress:
         """Remove the line."""
         if self._active:
             click.echo("\r\033[K", nl=False, err=True)
+
+
+class ScriptCommand(click.Command):
+    """A command that runs a script: an option that it does not know may be one of the script."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click does; raises UsageError that says where the script's own options go."""
+        given = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as problem:
+            if problem.possibilities:
+                raise
+            script = next((each for each in given if not each.startswith("-")), "SCRIPT")
+            raise click.UsageError(
+                f"{problem.option_name} is no option of {ctx.command_path}: put the script's own arguments after --, as in "
+                f"'{ctx.command_path} {script} -- {problem.option_name} ...'",
+                ctx,
+            ) from None

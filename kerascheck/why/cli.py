@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +13,19 @@ import click
 
 from kerascheck import completion
 from kerascheck.cli import color_of, folders_option
-from kerascheck.verify.running import Progress, ends_on_signals
+from kerascheck.verify.interpreter import of_project
+from kerascheck.verify.running import Progress, ScriptCommand, ends_on_signals
 
 if TYPE_CHECKING:
     from kerascheck.doctor import Snapshot
+    from kerascheck.verify.compare import Verdict
     from kerascheck.why.look import Look
 
 _NARROWEST, _WIDEST = 60, 120
 
 
 @click.command(
+    cls=ScriptCommand,
     short_help="Say why a training is slow, and what to do first.",
     epilog="Exit codes: 0 the training was looked at, 2 the script could not be run or does not train. "
     "Arguments of the script follow after '--'.",
@@ -37,8 +40,8 @@ _NARROWEST, _WIDEST = 60, 120
     "--training", default=1, type=click.IntRange(1), help="Which training of the script to look at.  [the first]"
 )
 @click.option(
-    "--python", default=sys.executable, metavar="PATH", shell_complete=completion.path,
-    help="Interpreter to run the script with.  [this one]",
+    "--python", metavar="PATH", shell_complete=completion.path,
+    help="Interpreter to run the script with.  [the project's, else this one]",
 )  # fmt: skip
 @click.option("--start-limit", default=300.0, show_default=True, help="Seconds until the training must have begun.")
 @click.option(
@@ -49,6 +52,7 @@ _NARROWEST, _WIDEST = 60, 120
     help="Seconds that --prove may measure, about.",
 )
 @click.option("--output-format", type=click.Choice(["text", "json", "html"]), default="text", show_default=True)
+@click.option("--summary", is_flag=True, help="Print ten lines for an issue or a chat, without paths and code.")
 @click.option("--output-file", type=click.Path(dir_okay=False, writable=True), help="Write the answer there.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
 def why(script: str, arguments: tuple[str, ...], **options: Any) -> int:
@@ -78,11 +82,17 @@ def _why(script: str, arguments: tuple[str, ...], options: dict[str, Any]) -> in
     from kerascheck.verify.process import Script
     from kerascheck.why.look import look
 
+    if options["summary"] and options["output_format"] != "text":
+        raise click.UsageError("--summary is text: leave out --output-format")
     path, texts = read_script(script)
+    found_by = None
+    if options["python"] is None:
+        options["python"], found_by = of_project(path)
     command = shlex.join(["python", os.path.relpath(path), *arguments])
     for line in (
         click.style(f"kerascheck why EXECUTES YOUR SCRIPT: {command}", bold=True),
         "  once, up to the middle of its training: 10 to 30 s of it. Ctrl-C stops it.",
+        *([f"  with {options['python']} ({found_by}); --python names another one."] if found_by else ()),
     ):
         click.echo(line, err=True)
     run = Script(path, texts, arguments, python=options["python"])
@@ -97,10 +107,11 @@ def _why(script: str, arguments: tuple[str, ...], options: dict[str, Any]) -> in
         )
     if sampler.failure is not None:
         click.echo(f"kerascheck why: {sampler.failure}", err=True)
-    _write(answer, sampler.summary(), script, arguments, options)
+    proofs = _proofs(answer, run, options) if options["prove"] and options["output_format"] != "text" else []
+    _write(answer, sampler.summary(), script, arguments, options, proofs)
     if answer.failure is not None:
         return 2
-    if options["prove"]:
+    if options["prove"] and options["output_format"] == "text":
         _prove(answer, run, options)
     return 0
 
@@ -127,7 +138,14 @@ def problems(
     return [(seen.rstrip("."), todo.rstrip(".")) for seen, todo in found]
 
 
-def _write(answer: Look, used: Any, script: str, arguments: tuple[str, ...], options: dict[str, Any]) -> None:
+def _write(
+    answer: Look,
+    used: Any,
+    script: str,
+    arguments: tuple[str, ...],
+    options: dict[str, Any],
+    proofs: Sequence[Verdict],
+) -> None:
     from kerascheck.verify.files import write_whole
     from kerascheck.why import report_text
     from kerascheck.why.diagnosis import as_dict
@@ -137,7 +155,9 @@ def _write(answer: Look, used: Any, script: str, arguments: tuple[str, ...], opt
         import json
 
         told = (
-            as_dict(answer.diagnosis) | {"gpu": used}
+            as_dict(answer.diagnosis)
+            | {"gpu": used}
+            | ({"proofs": [each.as_dict() for each in proofs]} if options["prove"] else {})
             if answer.diagnosis is not None
             else {"version": 1, "failure": answer.failure}
         )
@@ -145,12 +165,16 @@ def _write(answer: Look, used: Any, script: str, arguments: tuple[str, ...], opt
     elif options["output_format"] == "html":
         from kerascheck.why import report_html
 
-        text = report_html.render(answer, used)
+        text = report_html.render(answer, used, proofs)
     elif answer.diagnosis is None:
         text = "\n".join(report_text.failed(answer, click.style))
     else:
         from kerascheck.report.text import terminal_columns
+        from kerascheck.why import summary
 
+        if options["summary"]:
+            click.echo("\n".join(summary.lines(answer.diagnosis)))
+            return
         width = min(_WIDEST, max(_NARROWEST, terminal_columns()))
         lines = [
             *report_text.render(answer.diagnosis, width, click.style, used),
@@ -164,19 +188,28 @@ def _write(answer: Look, used: Any, script: str, arguments: tuple[str, ...], opt
 
 
 def _prove(answer: Look, run: Any, options: dict[str, Any]) -> None:
-    """Measure the first recommendation that has a fix."""
+    """Measure the first recommendation that has a fix, and say what came out."""
+    from kerascheck.why import report_text
+
+    proofs = _proofs(answer, run, options)
+    if not proofs:
+        click.echo("The recommendations have no fix that kerascheck can apply: there is nothing to prove.")
+    for verdict in proofs:
+        click.echo("\n".join(report_text.proof(verdict, click.style)))
+
+
+def _proofs(answer: Look, run: Any, options: dict[str, Any]) -> Sequence[Verdict]:
+    """What the first recommendation that has a fix gains; nothing where none has."""
     from kerascheck.verify.compare import Budget, compare
     from kerascheck.verify.findings import repairs
     from kerascheck.why import report_text
 
     finding = report_text.provable(answer.diagnosis) if answer.diagnosis is not None else None
     if finding is None:
-        click.echo("The recommendations have no fix that kerascheck can apply: there is nothing to prove.")
-        return
+        return []
     made = repairs(replace(answer.linted, findings=[finding]))
     with Progress() as progress:
         comparison = compare(
             run, [repair.variant for repair in made], Budget(options["budget"]), progress.show, ceilings=False
         )
-    for verdict in comparison.verdicts:
-        click.echo("\n".join(report_text.proof(verdict, click.style)))
+    return comparison.verdicts

@@ -28,6 +28,11 @@ _WORTH_NAMING = 0.2
 _SLOW_PYTHON = 0.2
 """Share of the time that Python must run for the data, to be the cause of waiting for it."""
 _COMPUTING = (Part.COMPUTE, Part.STEP)
+_WITHOUT_PLACE = (
+    Part.OVERHEAD, Part.UNEXPLAINED, Part.FIT, Part.LOOKUP, Part.TABLES, Part.VALIDATION, *_COMPUTING
+)  # fmt: skip
+_OF_ONE_FUNCTION = 0.25
+"""Of the looks at the start, the share in one function of the script that makes it the cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,8 @@ class Advice:
     """Whether the first finding is the recommendation; else it is only about the same part."""
     is_fact: bool = False
     """Whether there is nothing to do about it in the code."""
+    place: tuple[str, int] | None = None
+    """Where, for what is about no part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +94,7 @@ def diagnose(
     about_speed = [finding for finding in findings if finding.code in CONCERNS]
     here = [finding for finding in about_speed if _concerns(lines.spans(finding), step)]
     causes = {part: cause for part in step.ranked if (cause := _cause(step, part, lines)) is not None}
-    problems = [Advice(None, None, f"{what}: {todo}") for what, todo in machine_problems]
+    problems = [*_of_script(step), *(Advice(None, None, f"{what}: {todo}") for what, todo in machine_problems)]
     advice: list[Advice] = []
     limit = _LIMIT + (_LIMIT_OF_LOAD * (step.busy_others or 0.0) if words.is_busy(step) else 0.0)
     for part in step.ranked:
@@ -126,6 +133,16 @@ def diagnose(
     )
 
 
+def _of_script(step: Step) -> list[Advice]:
+    """What the script asks for that makes every part longer: data that is read again and again, and GPUs that it hides."""
+    found = []
+    if (repeated := words.repeated_rows(step)) is not None:
+        found.append(Advice(None, None if words.is_busy(step) else repeated[0], repeated[1], place=step.place))
+    if (hidden := words.hidden_devices(step)) is not None:
+        found.append(Advice(None, None, hidden[1], place=hidden[0]))
+    return found
+
+
 def _concerns(spans: Sequence[Span], step: Step) -> bool:
     """Whether a finding stands in lines that the training uses."""
     return any(
@@ -140,11 +157,40 @@ def _cause(step: Step, part: Part, lines: Lines) -> Cause | None:
         return _input_cause(step, lines)
     if part is Part.EPOCHS:
         return _epoch_cause(step)
-    if part in (Part.OVERHEAD, *_COMPUTING):
+    if part is Part.START:
+        return _start_cause(step, lines)
+    if part is Part.PREDICT and step.facts.get("predictions"):
+        return _predict_cause(step, lines)
+    if part is Part.COMPILE:
+        padding = next((each for each in step.stages if "Padded" in each.name or "Ragged" in each.name), None)
+        return None if padding is None or padding.place is None else Cause(padding.name, *padding.place, 1.0)
+    if part in _WITHOUT_PLACE:
         return None
     hot = _between_steps(step, part)
     total = sum(line.share for line in hot)
     return _of_line(hot[0], hot[0].share / total, lines) if total else None
+
+
+def _start_cause(step: Step, lines: Lines) -> Cause | None:
+    """The function of the script that is traced for longest, at its busiest line."""
+    shares: dict[tuple[str, str], float] = {}
+    for line in step.start_lines:
+        shares[line.path, line.function] = shares.get((line.path, line.function), 0.0) + line.share
+    if not shares:
+        return None
+    (path, function), share = max(shares.items(), key=lambda item: item[1])
+    if share < _OF_ONE_FUNCTION:
+        return None
+    busiest = next(line for line in step.start_lines if (line.path, line.function) == (path, function))
+    return _of_line(busiest, share, lines)
+
+
+def _predict_cause(step: Step, lines: Lines) -> Cause:
+    """The call of ``predict`` that takes longest."""
+    predictions = step.facts["predictions"]
+    path, line, seconds = max(predictions, key=lambda each: each[2])
+    share = seconds / sum(each[2] for each in predictions)
+    return Cause(lines.text(path, line) or "predict", path, line, share, python=True)
 
 
 def _between_steps(step: Step, part: Part) -> list[HotLine]:
@@ -232,11 +278,13 @@ def _advise(step: Step, part: Part, cause: Cause | None, mine: list[Finding], li
     if mine and _leads(mine[0], step, part, cause, id(mine[0]) in at, sum(seen.values())):
         first = mine[0]
         text = first.message
+        if part is Part.LOOKUP:
+            text = words.without_finding(step, part, cause)
         if part is Part.PREDICT:
             text = f"{words.without_finding(step, part, cause)}. Or: {text}"
         return Advice(part, _bound(first, step, part), text, mine, cause, leads=True)
     text = words.without_finding(step, part, cause, covered=bool(mine))
-    is_fact = part in _COMPUTING or (part is Part.INPUT and cause is None)
+    is_fact = part in (*_COMPUTING, Part.UNEXPLAINED) or (part is Part.INPUT and cause is None)
     return Advice(part, None if is_fact else _bound(None, step, part), text, mine, cause, is_fact=is_fact)
 
 
@@ -262,6 +310,10 @@ def _leads(finding: Finding, step: Step, part: Part, cause: Cause | None, at: bo
         return at or part in CONCERNS[finding.code]
     if part is Part.STEP:
         return seen >= _MOST
+    if part is Part.START:
+        return cause is not None
+    if part in (Part.VALIDATION, Part.TABLES, Part.UNEXPLAINED, Part.COMPILE):
+        return False
     return part not in (Part.PYTHON, Part.INSIDE) or at or seen >= _MOST
 
 

@@ -16,6 +16,7 @@ from kerascheck.why.diagnosis import Advice, Diagnosis, second_limit
 from kerascheck.why.step import Cause, HotLine, Part, Step
 
 if TYPE_CHECKING:
+    from kerascheck.verify.compare import Verdict
     from kerascheck.why.lines import Lines
     from kerascheck.why.look import Look
 
@@ -35,9 +36,11 @@ computing."""
 
 _STYLE = """
 :root { --input: #b4572b; --tracing: #b3406e; --callbacks: #5a8f3c; --between_epochs: #3c8f62; --validation: #9a4f9e; --python: #a67c00; --inside: #6f7d1c; --eager: #8c5a3c; --overhead: #7d62a8;
-  --compute: #1f6f8b; --step: #2f7f9b; --epochs: #4a63b5; --predict: #3d8f86; --unclear: #8a94a6; --hit: #f5ead0; }
+  --compute: #1f6f8b; --step: #2f7f9b; --epochs: #4a63b5; --predict: #3d8f86; --start: #6b5bb0; --fit: #a0653f; --compile: #a3355c;
+  --lookup: #5f7f2f; --tables: #8a6a2c; --unexplained: #8a94a6; --unclear: #8a94a6; --hit: #f5ead0; }
 @media (prefers-color-scheme: dark) { :root { --input: #f0986b; --tracing: #f08cb4; --callbacks: #9fd07a; --between_epochs: #7ad0a4; --validation: #d79adb; --python: #e6c157;
-  --inside: #c3cf72; --eager: #cfa07a; --overhead: #b9a2e0; --compute: #6cc0dc; --step: #86cfe4; --epochs: #90a7f0; --predict: #74cfc4; --unclear: #7d8798; --hit: #3a3420; } }
+  --inside: #c3cf72; --eager: #cfa07a; --overhead: #b9a2e0; --compute: #6cc0dc; --step: #86cfe4; --epochs: #90a7f0; --predict: #74cfc4; --start: #a99cf0; --fit: #e0a884;
+  --compile: #f08aae; --lookup: #b5d17a; --tables: #dcc07e; --unexplained: #7d8798; --unclear: #7d8798; --hit: #3a3420; } }
 header h1 { font-size: 1.7rem; margin: .25rem 0 .75rem; }
 .numbers { display: flex; flex-wrap: wrap; gap: .25rem 2rem; margin: 0; }
 .numbers div { min-width: 6rem; } .numbers dt { font-size: .85rem; color: var(--soft); } .numbers dd { margin: 0; font-size: 1.15rem; font-weight: 700; }
@@ -65,12 +68,15 @@ details { margin: .75rem 0 0; } summary { cursor: pointer; } details h3 { margin
 )
 
 
-def render(answer: Look, used: Mapping[str, Any] | None) -> str:
+def render(answer: Look, used: Mapping[str, Any] | None, proofs: Sequence[Verdict] = ()) -> str:
     """The page. All that comes from the script, its path or its output is escaped.
 
-    ``used``: what the GPUs did meanwhile (:meth:`kerascheck.verify.gpu.Sampler.summary`), or None.
+    Args:
+        answer: of ``why``.
+        used: what the GPUs did meanwhile (:meth:`kerascheck.verify.gpu.Sampler.summary`), or None.
+        proofs: what the first recommendation was measured to gain.
     """
-    body = _failed(answer) if answer.diagnosis is None else _body(answer, answer.diagnosis, used)
+    body = _failed(answer) if answer.diagnosis is None else _body(answer, answer.diagnosis, used, proofs)
     return page(f"{relative(answer.linted.script)}: why its training is slow", body, _STYLE)
 
 
@@ -82,13 +88,17 @@ def _failed(answer: Look) -> Iterator[str]:
         yield f'<p class="soft">It printed last:</p><pre>{lines(printed)}</pre>'
 
 
-def _body(answer: Look, diagnosis: Diagnosis, used: Mapping[str, Any] | None) -> Iterator[str]:
+def _body(
+    answer: Look, diagnosis: Diagnosis, used: Mapping[str, Any] | None, proofs: Sequence[Verdict]
+) -> Iterator[str]:
     step = diagnosis.step
     yield from _header(answer, diagnosis)
     yield "<h2>Where a step goes</h2>"
     yield from _parts(diagnosis)
     yield "<h2>What to do first</h2>"
     yield from _recommendations(answer, diagnosis)
+    for verdict in proofs:
+        yield from _proof(verdict)
     if step.stages:
         yield "<h2>The input pipeline, from its source to the training</h2>"
         yield from _pipeline(step, diagnosis.lines)
@@ -104,6 +114,21 @@ def _body(answer: Look, diagnosis: Diagnosis, used: Mapping[str, Any] | None) ->
     )
     yield "<h2>About this run</h2>"
     yield f'<p class="soft">{escape(_environment(step))}</p>'
+
+
+def _proof(verdict: Verdict) -> Iterator[str]:
+    """What the first recommendation gains, measured."""
+    yield "<h2>Measured</h2>"
+    told = [verdict.name, verdict.reason]
+    if verdict.ratio is not None:
+        told.append(f"{verdict.ratio.value:.2f} times as fast ({verdict.ratio.low:.2f} to {verdict.ratio.high:.2f})")
+    if verdict.step_seconds is not None:
+        told.append(
+            f"{typical([verdict.step_seconds[0]])} per step as written, {typical([verdict.step_seconds[1]])} repaired"
+        )
+    status = verdict.status.value
+    yield f'<div class="card"><p class="status {status.replace(" ", "-")}">{escape(status)}</p>'
+    yield f"<p>{escape('. '.join(told))}</p></div>"
 
 
 def _sentence(text: str) -> str:

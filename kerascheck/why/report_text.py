@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kerascheck.finding import Finding
-from kerascheck.report.common import plain
+from kerascheck.report.common import count, plain
 from kerascheck.verify import gpu
 from kerascheck.verify.analysis import bar, relative, typical
 from kerascheck.verify.report_text import printed_last
 from kerascheck.why.diagnosis import Advice, Diagnosis, second_limit
 from kerascheck.why.lines import Lines
-from kerascheck.why.step import Cause, Part
-from kerascheck.why.words import words_of
+from kerascheck.why.step import Cause, Part, Step
+from kerascheck.why.words import seconds_of, words_of
 
 if TYPE_CHECKING:
     from kerascheck.verify.compare import Verdict
@@ -42,6 +42,7 @@ def render(
     yield from _wrapped(headline, width)
     if diagnosis.warning is not None:
         yield from _wrapped(f"Warning: {diagnosis.warning}.", width)
+    yield from _wrapped(_whole(step), width)
     yield ""
     for part in [p for p in step.ranked if step.share(p) >= _SHOWN_SHARE][:_MOST_PARTS]:
         yield _part(part, diagnosis, width, style)
@@ -70,6 +71,31 @@ def _where(diagnosis: Diagnosis) -> str:
     return f"{place}{typical([step.seconds])} per {unit}{batch} ({step.kind}, {step.backend}){on}"
 
 
+_WHOLE = {
+    Part.START: "the start",
+    Part.EPOCHS: "starts of epochs",
+    Part.VALIDATION: "validation",
+    Part.BETWEEN_EPOCHS: "callbacks between epochs",
+}
+
+
+def _whole(step: Step) -> str:
+    """What the whole training takes as the script asks for it, and its parts; empty where that is not known."""
+    total = step.total_steps
+    if total is None or step.epochs is None:
+        return ""
+    around = [(name, step.parts.get(part, 0.0) * total) for part, name in _WHOLE.items()]
+    steps = step.seconds * total - sum(seconds for _, seconds in around)
+    parts = [(f"{count(total, 'step')}", steps), *around]
+    told = [
+        f"{seconds_of(seconds)} for {name}"
+        for name, seconds in sorted(parts, key=lambda each: -each[1])
+        if seconds >= 0.05
+    ]
+    asked = f"{count(step.epochs, 'epoch')} of {count(step.steps_per_epoch or 0, 'step')}"
+    return f"All of it, {asked}, takes about {seconds_of(step.seconds * total)}: {', '.join(told)}."
+
+
 def _part(part: Part, diagnosis: Diagnosis, width: int, style: Style) -> str:
     share, cause = diagnosis.step.share(part), diagnosis.causes.get(part)
     text = f"  {part.value:<{_LABEL}}{style(bar(share, _BAR), fg='cyan')} {share:4.0%}  "
@@ -96,7 +122,7 @@ def _advice(label: str, advice: Advice, lines: Lines, width: int, style: Style) 
 
 def _head(advice: Advice, lines: Lines) -> str:
     if advice.part is None:
-        return "this machine"
+        return lines.shown(*advice.place) if advice.place is not None else "this machine"
     if advice.leads:
         finding = advice.findings[0]
         return f"{finding.code} {finding.name}, {_place(finding)}"

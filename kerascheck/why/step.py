@@ -20,6 +20,8 @@ _FEWEST_REPLAYED = 3
 _FEWEST_STARTS = 2
 _SLOWED_BY_STEP = 3.0
 _SAME_LOAD = 0.2
+_UNEXPLAINED = 0.05
+"""Share of a step by which two measurements of one thing may differ."""
 _SHORTEST_BOUNDARY = 0.005
 """Seconds: what an epoch's first step takes longer by chance."""
 
@@ -40,6 +42,16 @@ class Part(enum.Enum):
     VALIDATION = "validation"
     BETWEEN_EPOCHS = "callbacks between epochs"
     PREDICT = "calls of predict"
+    START = "start of the training"
+    FIT = "setting up each fit"
+    COMPILE = "compiling new shapes"
+    LOOKUP = "text and lookup layers"
+    TABLES = "updating whole tables"
+    UNEXPLAINED = "unexplained"
+
+
+_AROUND = (Part.CALLBACKS, Part.FIT, Part.PREDICT, Part.PYTHON)
+"""Parts outside of the call of a step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +107,12 @@ class Step:
     """Python of the main thread, by what it did."""
     first_step_seconds: float | None = None
     """From the start of the script to the end of the first step."""
+    start_seconds: float | None = None
+    """From the call of ``fit`` to the end of its first step."""
+    start_lines: Sequence[HotLine] = ()
+    """Python that ran meanwhile, busiest first."""
+    epochs: int | None = None
+    """How many the script asks for; None where ``fit`` is called in a loop, and for other trainings."""
     batch_size: int | None = None
     steps_per_epoch: int | None = None
     new_traces: int = 0
@@ -116,7 +134,7 @@ class Step:
     def largest_gain(self, part: Part) -> float | None:
         """How many times faster steps are at most if ``part`` takes no time at all; None where it cannot go away, but
         become faster."""
-        if part in (Part.EAGER, Part.COMPUTE, Part.STEP, Part.PREDICT) or (
+        if part in (Part.EAGER, Part.COMPUTE, Part.STEP, Part.PREDICT, Part.UNEXPLAINED) or (
             part is Part.TRACING and self.facts.get("traces_always")
         ):
             return None
@@ -128,6 +146,11 @@ class Step:
             # A larger batch also divides what each batch of the input costs however small it is.
             gone += self.parts.get(Part.INPUT, 0.0)
         return self.seconds / max(self.seconds - gone, 1e-3 * self.seconds)
+
+    @property
+    def total_steps(self) -> int | None:
+        """Of the whole training, as the script asks for it; None where that is not known."""
+        return self.epochs * self.steps_per_epoch if self.epochs and self.steps_per_epoch else None
 
     @property
     def ranked(self) -> list[Part]:
@@ -148,16 +171,22 @@ def step_of(run: Run, used: Sequence[Span] = (), without_input: float | None = N
     facts = end["facts"]
     measured = [block for block in run.blocks if block.get("phase") is None]
     replayed = [block for block in run.blocks if block.get("phase") == "replayed"]
-    inner = _mean(measured, facts) if measured else _typical(end["durations"])
+    inner = _mean(measured, facts) if measured else _mean_of(end["durations"])
     between = _between_epochs(end, facts, inner, run.blocks)
     if measured and _runs_ahead(facts):
         inner = max(0.0, inner - between)
     unknown: list[str] = []
     parts = _parts(end, facts, inner, replayed, without_input, unknown)
+    epochs, length = _asked(facts)
     parts[Part.BETWEEN_EPOCHS] = min(between, _called_back_between(facts))
-    parts[Part.EPOCHS] = between - parts[Part.BETWEEN_EPOCHS]
+    # The start of the first epoch is part of the start.
+    parts[Part.EPOCHS] = (between - parts[Part.BETWEEN_EPOCHS]) * ((epochs - 1) / epochs if epochs else 1.0)
     parts[Part.VALIDATION] = _validation(facts, unknown)
-    seconds = inner + between + parts[Part.VALIDATION]
+    start = facts.get("start") or {}
+    if epochs and length and "seconds" in start:
+        parts[Part.START] = max(0.0, start["seconds"] - inner) / (epochs * length)
+    whole = (Part.BETWEEN_EPOCHS, Part.EPOCHS, Part.VALIDATION, Part.START)
+    seconds = inner + sum(parts.get(part, 0.0) for part in whole)
     busy = [block["others"] for block in measured if block.get("others") is not None]
     return Step(
         kind=end["kind"],
@@ -169,8 +198,11 @@ def step_of(run: Run, used: Sequence[Span] = (), without_input: float | None = N
         input_lines=_input_lines(facts, end["stack"]),
         main_lines={**_main_lines(facts), Part.INSIDE: _inside_lines(facts, end["stack"])},
         first_step_seconds=end.get("first_step_at"),
+        start_seconds=start.get("seconds"),
+        start_lines=_start_lines(start, end["stack"]),
+        epochs=epochs,
         batch_size=facts.get("batch_size"),
-        steps_per_epoch=(facts.get("epoch_lengths") or [None])[0],
+        steps_per_epoch=length,
         new_traces=facts.get("new_traces") or 0,
         busy_others=statistics.fmean(busy) if busy else None,
         load_changed=_load_changed(busy, replayed, facts),
@@ -179,6 +211,12 @@ def step_of(run: Run, used: Sequence[Span] = (), without_input: float | None = N
         facts=facts,
         unknown=unknown,
     )
+
+
+def _asked(facts: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    """How many epochs the script asks ``fit`` for, and how many steps an epoch has; None where that is not known."""
+    asked, lengths = facts.get("asked") or {}, facts.get("epoch_lengths") or [None]
+    return None if facts.get("fit_in_loop") else asked.get("epochs"), lengths[0] or asked.get("steps_per_epoch")
 
 
 def _load_changed(busy: Sequence[float], replayed: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]) -> bool:
@@ -211,8 +249,10 @@ def _per_step(blocks: Sequence[Mapping[str, Any]]) -> float:
     return float(sum(block["seconds"] for block in blocks) / sum(block["steps"] for block in blocks))
 
 
-def _typical(durations: Sequence[Sequence[Any]]) -> float:
-    return statistics.median([seconds / steps for seconds, steps, _ in durations]) if durations else 1e-3
+def _mean_of(durations: Sequence[Sequence[Any]]) -> float:
+    """Of the steps before the first block; those that begin an epoch are left out where there are others."""
+    inner = [each for each in durations if not each[2]] or durations
+    return sum(seconds for seconds, _, _ in inner) / sum(steps for _, steps, _ in inner) if inner else 1e-3
 
 
 def _parts(
@@ -228,6 +268,8 @@ def _parts(
     counted = facts.get("parts") or {}
     parts: dict[Part, float] = {}
     parts[Part.CALLBACKS] = min(counted.get("callbacks", 0.0), seconds)
+    if facts.get("fit_in_loop"):
+        parts |= _between_fits(counted, seconds)
     if without_input is not None:
         waiting = max(0.0, seconds - without_input)
     else:
@@ -236,10 +278,43 @@ def _parts(
     # pipeline.
     parts[Part.INPUT] = min(waiting, _SLOWED_BY_STEP * facts.get("alone_seconds_per_batch", math.inf))
     parts[Part.TRACING] = min(counted.get("tracing", 0.0), seconds - parts[Part.INPUT])
-    parts[Part.PYTHON] = _python(end["kind"], facts, counted, seconds, parts)
+    parts[Part.PYTHON] = parts.get(Part.PYTHON, 0.0) + _python(end["kind"], facts, counted, seconds, parts)
     rest = max(0.0, seconds - sum(parts.values()))
     parts[Part.INSIDE] = rest * min(1.0, sum(line.share for line in _inside_lines(facts, end["stack"])))
-    return parts | _rest(end["kind"], facts, rest - parts[Part.INSIDE])
+    rest -= parts[Part.INSIDE]
+    parts[Part.COMPILE] = min(rest, _compiling(facts))
+    rest -= parts[Part.COMPILE]
+    parts[Part.UNEXPLAINED] = _unexplained(facts, counted, seconds, rest, parts)
+    return parts | _rest(end["kind"], facts, rest - parts[Part.UNEXPLAINED])
+
+
+def _between_fits(counted: Mapping[str, float], seconds: float) -> dict[Part, float]:
+    """What lies around the step where the script calls ``fit`` in a loop: all of it was timed."""
+    fit = min(seconds, counted.get("fit", 0.0))
+    predict = min(seconds - fit, counted.get("predict", 0.0))
+    return {
+        Part.FIT: max(0.0, fit - counted.get("call", 0.0) - counted.get("callbacks", 0.0)),
+        Part.PREDICT: predict,
+        Part.PYTHON: seconds - fit - predict,
+    }
+
+
+def _compiling(facts: Mapping[str, Any]) -> float:
+    """Seconds of a step that go to compiling for shapes that were not seen before, each measured."""
+    compiled = facts.get("compiled") or {}
+    of_jax = compiled.get("seconds", 0.0) / max(1, facts.get("measured_steps") or 1)
+    return float(of_jax + (facts.get("new_shapes") or {}).get("seconds", 0.0))
+
+
+def _unexplained(
+    facts: Mapping[str, Any], counted: Mapping[str, float], seconds: float, rest: float, parts: Mapping[Part, float]
+) -> float:
+    """What a call of the step takes longer than on one batch that is fed again, and neither waiting nor compiling is."""
+    if "call_seconds_without_input" not in facts or _is_switched(facts):
+        return 0.0
+    around = max(0.0, seconds - counted.get("call", 0.0) - sum(parts.get(part, 0.0) for part in _AROUND))
+    longer = rest - around - float(facts["call_seconds_without_input"]) - parts[Part.INSIDE]
+    return longer if longer > _UNEXPLAINED * seconds else 0.0
 
 
 def _waiting(
@@ -283,7 +358,23 @@ def _rest(kind: str, facts: Mapping[str, Any], rest: float) -> dict[Part, float]
         return {Part.STEP: rest}
     # A step takes a fixed time and a time for each row: two sizes of the batch tell them apart.
     rows = rest * max(0.0, min(1.0, (facts["times_as_long"] - 1) / (facts["times_larger"] - 1)))
-    return {Part.COMPUTE: rows, Part.OVERHEAD: rest - rows}
+    return _known_costs(facts, {Part.COMPUTE: rows, Part.OVERHEAD: rest - rows})
+
+
+def _known_costs(facts: Mapping[str, Any], parts: dict[Part, float]) -> dict[Part, float]:
+    """Take out of computing and of the fixed cost what was measured by itself."""
+    costs = {
+        # Tables cost the same however many rows a batch has, texts cost by the row.
+        Part.TABLES: (sum(each[-1] for each in facts.get("whole_tables") or ()), (Part.OVERHEAD, Part.COMPUTE)),
+        Part.LOOKUP: (sum(each[-1] for each in facts.get("lookup_layers") or ()), (Part.COMPUTE, Part.OVERHEAD)),
+    }
+    for part, (seconds, sources) in costs.items():
+        for source in sources:
+            taken = min(parts[source], seconds)
+            parts[source] -= taken
+            seconds -= taken
+            parts[part] = parts.get(part, 0.0) + taken
+    return parts
 
 
 def _is_switched(facts: Mapping[str, Any]) -> bool:
@@ -331,7 +422,11 @@ def _validation(facts: Mapping[str, Any], unknown: list[str]) -> float:
     if found["seconds"] is None:
         unknown.append("how long a validation takes")
         return 0.0
-    return float(found["seconds"] * min(1.0, found["calls"] / len(lengths)) / lengths[0])
+    if not found.get("whole"):
+        unknown.append("how many batches a validation reads: it was stopped after 5 s")
+    share = min(1.0, found["calls"] / len(lengths))
+    every = (facts.get("asked") or {}).get("validation_freq")
+    return float(found["seconds"] * (1 / every if isinstance(every, int) else share) / lengths[0])
 
 
 def _start(block: Mapping[str, Any]) -> float:
@@ -387,6 +482,13 @@ def _input_lines(facts: Mapping[str, Any], stack: Sequence[Sequence[Any]]) -> li
         if kind == "input" and ((path, line) != place or library != "tensorflow"):
             seen.append([path, line, function, library, count])
     return _merged(seen, looks)
+
+
+def _start_lines(start: Mapping[str, Any], stack: Sequence[Sequence[Any]]) -> list[HotLine]:
+    """Lines of the script that ran before the first step had ended, but for the call of ``fit`` itself."""
+    place = _place(stack)
+    seen = [[*rest] for _, *rest in start.get("main") or () if rest[0] is not None and (rest[0], rest[1]) != place]
+    return _merged(seen, max(1, start.get("looks", 0)))
 
 
 def _inside_lines(facts: Mapping[str, Any], stack: Sequence[Sequence[Any]]) -> list[HotLine]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from kerascheck.why.lines import Lines
 from kerascheck.why.step import Cause, Part, Step
@@ -38,9 +38,17 @@ def headline(step: Step, limit: float) -> str:
         Part.EPOCHS: f"{share} of the time goes to the start of each epoch, before its first step",
         Part.VALIDATION: f"validation takes {_at_least(step)}{share} of the time",
         Part.BETWEEN_EPOCHS: f"callbacks at the end of each epoch take {share} of the time",
-        Part.PREDICT: "the script spends its time in calls of predict",
+        Part.PREDICT: "the script spends its time in calls of predict"
+        if step.share(first) == 1
+        else f"calls of predict between the steps take {share} of the time",
+        Part.START: f"the training takes {seconds_of(step.start_seconds)} to begin: {share} of its time",
+        Part.FIT: f"each call of fit is set up again, which takes {share} of the time",
+        Part.COMPILE: f"the step is compiled again for new shapes, which takes {share} of the time",
+        Part.LOOKUP: f"layers of the model for text and categories take {share} of a step",
+        Part.TABLES: f"the optimizer updates whole embedding tables in every step, which takes {share} of it",
+        Part.UNEXPLAINED: f"{share} of a step is not explained by what was measured",
     }[first]
-    if first in (Part.INPUT, Part.PREDICT) or not step.stages:
+    if first in (Part.INPUT, Part.PREDICT, Part.START, Part.VALIDATION, Part.FIT, Part.UNEXPLAINED) or not step.stages:
         return said
     waiting = (step.largest_gain(Part.INPUT) or 1.0) - 1
     if waiting >= 0.1 or is_busy(step):
@@ -75,22 +83,14 @@ def without_finding(step: Step, part: Part, cause: Cause | None, *, covered: boo
             f"this Python runs between the calls of the step{busy}{uncovered}. Move it {where} or into "
             f"{beside}, which runs beside the step"
         )
-    return {
-        Part.CALLBACKS: "let the callbacks do less, or run once an epoch instead of after every batch",
-        Part.VALIDATION: "validate every few epochs (validation_freq) or on fewer batches (validation_steps)",
-        Part.BETWEEN_EPOCHS: "let the callbacks do less at the end of an epoch, or do it every few epochs",
-        Part.TRACING: f"{step.new_traces} graphs were traced while steps were measured; pass tensors of the same "
-        "shapes and dtypes, no Python numbers, or set reduce_retracing=True",
-        Part.EAGER: _about_eager(step),
-        Part.OVERHEAD: _about_overhead(step),
-        Part.EPOCHS: _about_epochs(step, cause),
-        Part.INSIDE: f"TensorFlow calls this Python in every step{busy}{uncovered}. Write it with TensorFlow "
-        "operations, or compute it once an epoch in a callback",
-        Part.PREDICT: f"predict once for all rows; where they come one by one, {_called_directly(step)}",
-        Part.COMPUTE: _about_computing(step),
-        Part.STEP: f"{_about_computing(step)}. If a step with twice the batch takes hardly longer, keep that batch: "
-        "then it was a fixed cost",
-    }[part]
+    if part is Part.INSIDE:
+        return (
+            f"TensorFlow calls this Python in every step{busy}{uncovered}. Write it with TensorFlow operations, or compute it "
+            "once an epoch in a callback"
+        )
+    if part is Part.PREDICT:
+        return f"predict once for all rows{busy}; where they come one by one, {_called_directly(step)}"
+    return _SAID[part](step, cause)
 
 
 def _about_input(step: Step, cause: Cause | None, uncovered: str) -> str:
@@ -176,13 +176,135 @@ def _about_overhead(step: Step) -> str:
     if step.kind != "fit":
         return text + "train on larger batches"
     if step.parts.get(Part.OVERHEAD, 0.0) > _KERAS_SECONDS:
-        return (
-            f"{text}its operations run one after another, such as the time steps of a recurrent layer, and take hardly "
-            "longer for more rows. Use a larger batch_size"
-        )
+        return f"{_measured_overhead(step)}{_known_of_overhead(step)}. Use a larger batch_size"
     # On JAX it only calls the step several times, and PyTorch refuses it.
     several = ", or pass steps_per_execution=16 to compile()" if step.backend.startswith("tensorflow") else ""
     return f"{text}use a larger batch_size{several}"
+
+
+def _measured_overhead(step: Step) -> str:
+    """What was measured of a cost that does not grow with the batch, as a clause."""
+    fixed = seconds_of(step.parts[Part.OVERHEAD])
+    larger, longer = step.facts.get("times_larger"), step.facts.get("times_as_long")
+    told = f": with {larger} times the rows it takes {longer:.2f} times as long" if larger and longer else ""
+    return f"{fixed} of a step do not grow with the batch{told}"
+
+
+def _known_of_overhead(step: Step) -> str:
+    """What is known of the model that could explain such a cost, as the end of a clause; empty where nothing is."""
+    if recurrent := step.facts.get("recurrent"):
+        return f"; {' and '.join(recurrent)} compute{'s' * (len(recurrent) == 1)} the time steps one after another"
+    if step.backend == "jax" and step.facts.get("jit_compile") is False:
+        return "; with jit_compile=False JAX starts each operation by itself: leave it out"
+    return ". What takes them was not measured"
+
+
+def _about_start(step: Step, cause: Cause | None) -> str:
+    steps = step.seconds - step.parts[Part.START]
+    told = (
+        f"{seconds_of(step.start_seconds)} until the first step has ended, {seconds_of(steps)} for each one after that"
+    )
+    where = f"; {cause.share:.0%} of it was seen in this function" if cause is not None else ""
+    return (
+        f"{told}{where}. Loops over tensors in Python are unrolled into the graph: write them as keras.layers.RNN or "
+        "keras.ops.scan"
+        if cause is not None
+        else f"{told}: fewer, longer calls of fit pay for it less often"
+    )
+
+
+def _about_shapes(step: Step) -> str:
+    known = step.facts.get("new_shapes")
+    if not known:
+        compiled = step.facts.get("compiled") or {}
+        names = ", ".join(list(compiled.get("functions") or {})[:3])
+        return (
+            f"{compiled.get('count', 0)} functions were compiled while steps were measured ({names}): pad the batches to "
+            "one shape, or to a few"
+        )
+    each = known["seconds"] * known["seen"] / max(1, known["new"])
+    shapes = ", ".join(str(tuple(shape)) for shape in known["shapes"][:3])
+    switch = ", or leave out jit_compile=True" if step.facts.get("jit_compile") else ""
+    return (
+        f"{known['new']} of {known['seen']} batches had to be compiled for first, in {seconds_of(each)} on average, with "
+        f"shapes such as {shapes}: pad them to one length, or to a few{switch}"
+    )
+
+
+def _about_lookup(step: Step) -> str:
+    layers = dict.fromkeys(each[1] for each in step.facts.get("lookup_layers") or [("", "a lookup layer", 0.0)])
+    return (
+        f"{' and '.join(layers)}: {seconds_of(step.parts[Part.LOOKUP])} a step, measured by itself: it works on the processor, in every "
+        "step of every epoch. Apply it to the dataset with map(), or once before the training"
+    )
+
+
+def _about_tables(step: Step) -> str:
+    tables = step.facts.get("whole_tables") or [("a table", 0, None, "the optimizer", 0.0)]
+    name, rows, used, optimizer, _ = max(tables, key=lambda each: each[-1])
+    of_batch = f", of which a batch uses {used:,}" if used else ""
+    return (
+        f"{optimizer} keeps moments of all {rows:,} rows of {name}{of_batch}, and updates them in every step: "
+        f"{seconds_of(step.parts[Part.TABLES])}, measured by itself. Use an optimizer without moments (SGD), or a smaller table"
+    )
+
+
+def _about_validation(step: Step) -> str:
+    found = step.facts.get("validation") or {}
+    batches, of_a_pass = found.get("batches"), found.get("batches_of_a_pass")
+    if batches and of_a_pass and batches > of_a_pass:
+        return (
+            f"each validation reads {batches:,} batches of a set that has {of_a_pass:,}: validation_steps counts batches, "
+            f"not rows. Use validation_steps={of_a_pass}"
+        )
+    first, seconds = found.get("first_seconds") or 0.0, found.get("seconds") or 0.0
+    if seconds and first > seconds / 2:
+        return (
+            f"{seconds_of(first)} of {seconds_of(seconds)} go to the first batch of the validation set, which is read from "
+            "its beginning each time: make it of data of its own instead of skip(), and do not shuffle it"
+        )
+    return "validate every few epochs (validation_freq) or on fewer batches (validation_steps)"
+
+
+def repeated_rows(step: Step) -> tuple[float, str] | None:
+    """How many times an epoch reads its data, and what says so, where ``steps_per_epoch`` counts rows as if they were batches."""
+    asked = step.facts.get("asked") or {}
+    steps = asked.get("steps_per_epoch")
+    if not steps or not asked.get("steps_given"):
+        return None
+    if (batches := asked.get("batches_of_a_pass")) and steps >= 2 * batches:
+        return steps / batches, f"an epoch reads {steps:,} batches of data that has {batches:,}"
+    held = [name for name, rows in (asked.get("held_rows") or {}).items() if rows == steps]
+    if held and (step.batch_size or 1) > 1:
+        rows = steps * (step.batch_size or 1)
+        return float(step.batch_size or 1), (
+            f"steps_per_epoch is {steps:,}, the number of rows of '{held[0]}', but counts batches: of {step.batch_size} rows "
+            f"each, an epoch reads {rows:,} rows"
+        )
+    return None
+
+
+def hidden_devices(step: Step) -> tuple[tuple[str, int] | None, str] | None:
+    """Where the script says which GPUs it may see, and what follows from that; None where it does not, or has one."""
+    value, path, line = step.facts.get("visible_set") or (None, None, None)
+    if value is None or step.gpus:
+        return None
+    place = (path, line) if path is not None and line is not None else None
+    if value in ("", "-1"):
+        return place, "the script hides every GPU from itself here, and trains on the processor: delete the line"
+    return place, (
+        f"the script may only see the GPU{'s' * (',' in value)} with the number {value}: where the machine has no such GPU, it "
+        "trains on the processor. Numbers begin at 0; delete the line, or name a GPU that is there"
+    )
+
+
+def seconds_of(seconds: float | None) -> str:
+    """Such as "19 s" or "26 ms"."""
+    if seconds is None:
+        return "some time"
+    if seconds >= 1:
+        return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+    return f"{seconds * 1e3:.0f} ms" if seconds >= 0.01 else f"{seconds * 1e3:.1f} ms"
 
 
 def _about_computing(step: Step) -> str:
@@ -191,7 +313,8 @@ def _about_computing(step: Step) -> str:
             "the GPU computes most of the time: mixed precision, a smaller model or a faster GPU can help, "
             "and nothing in the input"
         )
-    return "the processor computes most of the time: a GPU or a smaller model can help, and nothing in the input"
+    can = "a smaller model" if hidden_devices(step) is not None else "a GPU or a smaller model"
+    return f"the processor computes most of the time: {can} can help, and nothing in the input"
 
 
 def is_busy(step: Step) -> bool:
@@ -223,3 +346,49 @@ def remarks(step: Step, lines: Lines) -> Iterator[str]:
         yield "no GPU was used: on a GPU computing takes less, and everything else a larger share"
     for what in step.unknown:
         yield f"not measured: {what}"
+
+
+def _about_tracing(step: Step, cause: Cause | None) -> str:
+    return (
+        f"{step.new_traces} graphs were traced while steps were measured; pass tensors of the same shapes and dtypes, no "
+        "Python numbers, or set reduce_retracing=True"
+    )
+
+
+def _about_fits(step: Step, cause: Cause | None) -> str:
+    return (
+        "gather the rows of several calls and fit them at once, or call train_on_batch: fit makes a data pipeline and its "
+        f"callbacks for every call, here for {step.batch_size or 'a few'} row{'s' * (step.batch_size != 1)}"
+    )
+
+
+def _about_step(step: Step, cause: Cause | None) -> str:
+    return (
+        f"{_about_computing(step)}. If a step with twice the batch takes hardly longer, keep that batch: then it was a "
+        "fixed cost"
+    )
+
+
+_SAID: Mapping[Part, Callable[[Step, Cause | None], str]] = {
+    Part.CALLBACKS: lambda step, cause: "let the callbacks do less, or run once an epoch instead of after every batch",
+    Part.BETWEEN_EPOCHS: lambda step, cause: (
+        "let the callbacks do less at the end of an epoch, or do it every few epochs"
+    ),
+    Part.VALIDATION: lambda step, cause: _about_validation(step),
+    Part.TRACING: _about_tracing,
+    Part.EAGER: lambda step, cause: _about_eager(step),
+    Part.OVERHEAD: lambda step, cause: _about_overhead(step),
+    Part.EPOCHS: _about_epochs,
+    Part.START: _about_start,
+    Part.FIT: _about_fits,
+    Part.COMPILE: lambda step, cause: _about_shapes(step),
+    Part.LOOKUP: lambda step, cause: _about_lookup(step),
+    Part.TABLES: lambda step, cause: _about_tables(step),
+    Part.COMPUTE: lambda step, cause: _about_computing(step),
+    Part.STEP: _about_step,
+    Part.UNEXPLAINED: lambda step, cause: (
+        "a step takes longer than the same step on one batch, and neither waiting for data nor compiling was seen to be "
+        "that: run it again when the machine is quiet"
+    ),
+}
+"""What to do about a part where no finding leads."""

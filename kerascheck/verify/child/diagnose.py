@@ -231,8 +231,15 @@ def model(state, leader):
         ),
         "dtype_policy": getattr(policy, "name", None),
         "run_eagerly": bool(getattr(found, "run_eagerly", False)),
+        "recurrent": sorted({type(layer).__name__ for layer in layers if _is_recurrent(layer)}),
         "parameters": int(found.count_params()) if getattr(found, "built", False) else None,
     }
+
+
+def _is_recurrent(layer):
+    """Whether a layer computes its time steps one after another."""
+    names = {cls.__name__ for cls in type(layer).__mro__}
+    return bool(names & {"RNN", "LSTM", "GRU", "SimpleRNN", "ConvLSTM", "Bidirectional"})
 
 
 def device_memory(state, leader):

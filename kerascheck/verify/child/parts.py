@@ -9,7 +9,7 @@ import statistics
 import sys
 import time
 
-from . import diagnose
+from . import diagnose, validation
 from .recorder import CpuLoad
 from .sampler import Sampler, watch_autograph
 
@@ -26,7 +26,6 @@ _SHORTEST_TO_CUT = 0.001
 _EXPLAINED = 0.5
 _CUT_SECONDS = 4.0
 _INSIDE_SECONDS = 0.7
-_VALIDATION_SECONDS = 5.0
 
 
 class Parts:
@@ -36,7 +35,8 @@ class Parts:
         self._state = state
         self.running = False
         self.begins_epoch = False  # whether the step that runs is the first of an epoch, which is counted apart
-        self.seconds = dict.fromkeys(("call", "callbacks", "next"), 0.0)
+        self.seconds = dict.fromkeys(("call", "callbacks", "next", "predict", "fit"), 0.0)
+        self.predictions = {}  # (path, line) of the script: seconds of the calls of predict there
         self.sampler = None
         self.origins = {}
         self.steps = 0
@@ -75,6 +75,12 @@ class Parts:
             self._waited_calls.append(self._waited["call"] / steps)
             self._waited_callbacks.append(self._waited["callbacks"] / steps)
             self._waited = dict.fromkeys(self._waited, 0.0)
+
+    def predicted(self, place, seconds):
+        """A call of ``predict`` between two steps took ``seconds``."""
+        self.add("predict", seconds)
+        if self.running and place is not None:
+            self.predictions[place] = self.predictions.get(place, 0.0) + seconds
 
     def forget_traces(self):
         """Graphs traced so far were not traced in a step."""
@@ -116,58 +122,6 @@ class Parts:
         return sum(max(0.0, seconds - typical) for seconds in traced), bool(traced) and not others
 
 
-class _LongEnough(BaseException):
-    """No Exception: callbacks of the script must not catch it."""
-
-
-class Validation:
-    """How long the validations of ``fit`` take, from the first of them, or from its beginning."""
-
-    def __init__(self, state):
-        self._state = state
-        self._moments: list[float] | None = None  # ends of its batches, while it runs
-        self.calls = 0
-        self.seconds = None
-        self.whole = False  # whether it was seen to its end
-
-    def called(self, validate):
-        """``fit`` would call ``validate`` now. What it takes is left out of all other times."""
-        self.calls += 1
-        state = self._state
-        # Only whole steps on JAX leave the model's variables where they belong.
-        if self.seconds is not None or state.replaying or state.recorder.facts.get("backend") == "jax":
-            return
-        kept = state.last_element, state.most_rows, state.parts.running
-        state.parts.running = False
-        self._moments, start = [], time.perf_counter()
-        try:
-            with state.recorder.inside:
-                validate()
-            self.whole = True
-        except _LongEnough:
-            pass
-        finally:
-            self.seconds = self._measured()
-            self._moments = None
-            state.last_element, state.most_rows, state.parts.running = kept
-            state.parts.forget_traces()
-            state.recorder.leave_out(time.perf_counter() - start)
-
-    def batch_ended(self):
-        """A batch of a validation, or of another evaluation, has ended."""
-        if self._moments is None:
-            return
-        self._moments.append(time.perf_counter())
-        if self._moments[-1] - self._moments[0] > _VALIDATION_SECONDS:
-            raise _LongEnough
-
-    def _measured(self):
-        """Without what its first batch takes longer, for which the step is traced."""
-        moments = self._moments or []
-        count = len(moments)
-        return (moments[-1] - moments[0]) * count / (count - 1) if count > 1 else 0.0
-
-
 def install(state):
     """Count parts and sample, if the plan asks for it."""
     state.parts = Parts(state)
@@ -178,7 +132,7 @@ def install(state):
     if not state.run["plan"]["parts"]:
         return
     recorder = state.recorder
-    state.validation = Validation(state)
+    state.validation = validation.Validation(state)
     recorder.facts.setdefault("on_warm", []).append(state.parts.start)
     # Sampling slows Python down, most of all where processors are few: it has a time of its own.
     recorder.phases = [
@@ -293,12 +247,11 @@ def found(state, leader):
     latest = list(sampler.latest)
     return {
         "parts": {**counted, "tracing": tracing / steps},
+        "predictions": [[*place, seconds / steps] for place, seconds in parts.predictions.items()],
         "callbacks_between_epochs": parts.between_epochs,
-        "validation": {
-            "calls": state.validation.calls,
-            "seconds": state.validation.seconds,
-            "whole": state.validation.whole,
-        },
+        "validation": state.validation.found(),
+        **state.clock.found(),
+        "compiled": getattr(state, "compiled", None),
         "new_traces": parts.traced,
         "traces_always": always,
         "functions_run_eagerly": functions_run_eagerly(),
@@ -327,22 +280,6 @@ def functions_run_eagerly():
     """Whether ``tf.config.run_functions_eagerly(True)`` is in force."""
     tf = sys.modules.get("tensorflow")
     return tf is not None and tf.config.functions_run_eagerly()
-
-
-def kind_of_data(x):
-    """What ``fit`` is given: "dataset", "pydataset", "generator" or "arrays"."""
-    names = {cls.__name__ for cls in type(x).__mro__}
-    if names & {"PyDataset", "Sequence", "Iterator"} and hasattr(x, "__getitem__"):
-        return "pydataset"
-    if names & {"DatasetV2", "DistributedDataset"}:
-        return "dataset"
-    return "generator" if hasattr(x, "__next__") or "DataLoader" in names else "arrays"
-
-
-def gives_its_data_once(x):
-    """Whether ``x`` is a generator; what ``ImageDataGenerator.flow`` returns can be iterated over, too, but starts
-    again."""
-    return hasattr(x, "__next__") and kind_of_data(x) != "pydataset"
 
 
 def fed(state, element):
@@ -393,7 +330,7 @@ def without_input(state, leader):
     state.batch = batch, spec
     _until_quiet()
     load = CpuLoad()
-    trained = _trained(state, _again(batch, spec))
+    trained = _trained(state, again(batch, spec))
     (seconds,) = _step_seconds(trained)
     rows = state.most_rows = sys.modules["tensorflow"].nest.flatten(batch)[0].shape[0]
     return {
@@ -435,7 +372,7 @@ def larger_batch(state, leader):
             return None
         # Where the number of rows is fixed, the step is traced once more, for both sizes.
         spec = tf.nest.map_structure(lambda part: tf.TensorSpec([None, *part.shape[1:]], part.dtype), spec)
-        once, several = _step_seconds(*(_trained(state, _again(rows, spec)) for rows in (batch, _repeated(batch))))
+        once, several = _step_seconds(*(_trained(state, again(rows, spec)) for rows in (batch, _repeated(batch))))
     elif leader.kind == "function loop" and state.last_call is not None:
         function, arguments = state.last_call
         larger = _repeated(arguments, rows=state.most_rows)
@@ -475,7 +412,7 @@ def _repeated(batch, rows=None):
 
 def _trained(state, iterator):
     train, per_call = state.fit_model.train_function, int(getattr(state.fit_model, "steps_per_execution", 1) or 1)
-    return lambda: (_wait(train(iterator)), per_call)[1]
+    return lambda: (wait_for_step(train(iterator)), per_call)[1]
 
 
 def _called(function, arguments):
@@ -503,7 +440,7 @@ def _one_batch(state, leader):
     return batch, iterator.element_spec
 
 
-def _again(batch, spec):
+def again(batch, spec):
     """An iterator that gives ``batch`` for ever, with the element specification of the training's data: nothing is
     traced again."""
     tf = sys.modules["tensorflow"]
@@ -536,7 +473,7 @@ def _step_seconds(*calls):
             return [statistics.median(series) for series in times]
 
 
-def _wait(logs):
+def wait_for_step(logs):
     """Read what a step returns, as Keras does after every step."""
     if hasattr(logs, "get_value"):
         logs = logs.get_value()

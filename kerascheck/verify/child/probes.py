@@ -17,7 +17,7 @@ import traceback
 import types
 import weakref
 
-from . import diagnose, parts, redirect
+from . import clock, diagnose, looks, parts, redirect
 from .hooks import AfterImport
 from .recorder import PREDICTION, is_user_frame, user_place
 
@@ -76,8 +76,10 @@ def install(run, recorder):
     }
     sys.meta_path.insert(0, AfterImport({name: [_patcher(patch, state)] for name, patch in patches.items()}))
     recorder.at_end.append(functools.partial(diagnose.facts, state))
+    clock.install(state)
     parts.install(state)
     diagnose.install(state)
+    looks.install(state)
     parts.install_last(state)
 
 
@@ -159,13 +161,15 @@ def _patch_fit(owner, state):
             return original(self, *args, **kwargs)  # raises what the script deserves
         place = _called_in_loop()
         in_loop = place is not None
+        if state.clock is not None and (in_loop or recorder.is_next()):
+            state.clock.fit_called(bound.arguments, in_loop)
         state.fit_key = ("fit", place) if in_loop else ("fit", state.fits)
         wanted = not in_loop and recorder.is_next()
         if in_loop:
             recorder.note(
                 "fit is called in a loop of the script: its calls are measured together, with what happens between them"
             )
-        elif wanted and not parts.gives_its_data_once(bound.arguments.get("x")):
+        elif wanted and not clock.gives_its_data_once(bound.arguments.get("x")):
             bound.arguments["epochs"] = _ENDLESS
             recorder.note("fit was continued beyond its epochs where the measurement needed more steps")
             redirect.no_early_stop(bound.arguments.get("callbacks"), state)
@@ -179,10 +183,13 @@ def _patch_fit(owner, state):
         # Between the calls of a loop lies set-up that is paid at every call; before the first call it is start-up.
         state.between_fits = in_loop and state.fits > 0
         state.fits += 1
-        state.fed_by = parts.kind_of_data(bound.arguments.get("x"))
+        state.fed_by = clock.kind_of_data(bound.arguments.get("x"))
         state.fit_model = self
+        start = time.perf_counter()
         with recorder.inside:
             result = original(*bound.args, **bound.kwargs)
+        if in_loop:
+            state.parts.add("fit", time.perf_counter() - start)
         if wanted and state.fit_key in recorder.series:
             # The rest of the script is none of our business.
             recorder.finish(reason="trained", detail="fit ended by itself")
@@ -230,7 +237,7 @@ def _patch_evaluate(owner, state):
     def evaluate(self, *args, **kwargs):
         if kwargs.get("_use_cached_eval_dataset") and state.recorder.depth and not state.recorder.disabled:
             if state.validation is not None:
-                state.validation.called(functools.partial(original, self, *args, **kwargs))
+                state.validation.called(self, functools.partial(original, self, *args, **kwargs), kwargs)
             return {name: _number(value) for name, value in state.last_logs.items()}
         with state.recorder.inside:
             return original(self, *args, **kwargs)
@@ -255,9 +262,11 @@ def _patch_predict(owner, name, state):
 
     @functools.wraps(original)
     def predict(self, *args, **kwargs):
+        start = time.perf_counter()
         with recorder.inside:
             result = original(self, *args, **kwargs)
         if state.counts_here():
+            state.parts.predicted(user_place(), time.perf_counter() - start)
             # The same for predict and predict_on_batch, which a fix writes in its place.
             key = (PREDICTION, user_place())
             loss = _scalar(result) if recorder.wants_loss(key) else None
@@ -292,8 +301,21 @@ def _patch_callback_list(cls, state):
     state.epoch_fresh = True
     state.epoch_steps = 0
     state.between_fits = False
+    _patch_planned_steps(cls, state)
     _patch_batch_callbacks(cls, state)
     _patch_epoch_callbacks(cls, state)
+
+
+def _patch_planned_steps(cls, state):
+    original = cls.__init__
+
+    @functools.wraps(original)
+    def init(self, *args, **params):
+        original(self, *args, **params)
+        if state.clock is not None and state.recorder.depth:
+            state.clock.planned(params)
+
+    cls.__init__ = init
 
 
 def _patch_batch_callbacks(cls, state):
@@ -347,6 +369,8 @@ def _note_fitted_batch(state, batch, logs):
     state.epoch_fresh = False
     steps = max(1, batch - state.step_begin + 1)
     state.epoch_steps += steps
+    if state.clock is not None:
+        state.clock.step_ended()
     recorder.tick(key, "fit", type(state.fit_model).__name__, steps, value=logs, loss=loss, epoch=starts_epoch)
     state.between_fits = False
     if state.cuts_fit:
@@ -466,6 +490,7 @@ def _patch_tensorflow(tf, state):
         diagnose.patch_tensorflow(tf, state)
     if state.run["plan"]["parts"]:
         parts.patch_tensorflow(tf, state)
+        clock.patch_tensorflow(tf, state)
     sync = getattr(tf.test.experimental, "sync_devices", None)
 
     def wait(value):
@@ -736,6 +761,8 @@ def _patch_torch(torch, state):
 def _patch_jax(jax, state):
     recorder = state.recorder
     recorder.facts["jax"] = jax.__version__
+    if state.run["plan"]["parts"]:
+        clock.patch_jax(jax, state)
     previous = recorder.sync
     recorder.sync = lambda value: (previous(value), jax.block_until_ready(_arrays(jax, value)))
     jit = jax.jit

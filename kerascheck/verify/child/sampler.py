@@ -64,11 +64,18 @@ _ORDER = (BETWEEN_EPOCHS, CALLBACK, TRACING, INPUT, EXECUTING)
 class Sampler(threading.Thread):
     """Looks at every Python thread until it is stopped."""
 
-    def __init__(self, main_thread, origins=None):
-        """``main_thread``: identity of the thread that runs the script; ``origins``: see :func:`watch_autograph`."""
+    def __init__(self, main_thread, origins=None, innermost=False):
+        """Of the process that it runs in.
+
+        Args:
+            main_thread: identity of the thread that runs the script.
+            origins: see :func:`watch_autograph`.
+            innermost: whether tracing counts for the line that is traced, and not for the one that calls the function.
+        """
         super().__init__(daemon=True, name="kerascheck-sampler")
         self._main = main_thread
-        self._origins = origins or {}
+        self._origins = origins if origins is not None else {}
+        self._innermost = innermost
         self._over = threading.Event()
         self._kinds = {}
         self._users = {}
@@ -128,7 +135,7 @@ class Sampler(threading.Thread):
                 user, caller = user or frame, caller or frame
         kind = next((kind for kind in _ORDER if kind in kinds), PYTHON)
         # Whoever calls a function decides whether it is traced, not the line that is being traced.
-        return kind, self._place(caller if kind is TRACING else user, leaf)
+        return kind, self._place(caller if kind is TRACING and not self._innermost else user, leaf)
 
     def _look_at_other(self, leaf):
         if leaf.f_code.co_filename.replace("\\", "/").endswith(_WAITS) or any(

@@ -1,0 +1,170 @@
+"""The clock of a call of ``fit``: what it was asked for, its start, and what lies between calls that a loop makes."""
+
+import functools
+import os
+import sys
+import time
+
+from .recorder import user_place
+from .sampler import Sampler
+
+_SHORTEST_START = 0.5
+"""Seconds: a shorter start is not looked into."""
+_MOST_LINES = 40
+
+
+class FitClock:
+    """What the calls of ``fit`` take outside of their steps."""
+
+    def __init__(self, state):
+        self._state = state
+        self._called = 0.0
+        self._sampler: Sampler | None = None
+        self.asked: dict = {}  # of the call that the plan means, or of the first one of a loop
+        self.start: dict = {}
+        self.in_loop = False
+
+    def fit_called(self, arguments, in_loop):
+        """``fit`` begins, with these arguments by name, its defaults left out."""
+        self.in_loop = in_loop
+        if self.asked:
+            return
+        first = arguments.get("initial_epoch") or 0
+        self.asked = {
+            "epochs": max(0, (arguments.get("epochs") or 1) - first),
+            "validation_freq": arguments.get("validation_freq") or 1,
+            "validation_steps": arguments.get("validation_steps"),
+            **_fed(arguments.get("x"), arguments.get("steps_per_epoch")),
+        }
+        self._called = time.perf_counter()
+        self._sampler = Sampler(self._state.main_thread, self._state.parts.origins, innermost=True)
+        self._sampler.start()
+
+    def planned(self, params):
+        """Keras knows how many steps an epoch has; None where only the data's end tells."""
+        if self.asked and "steps_per_epoch" not in self.asked and params.get("steps") is not None:
+            self.asked["steps_per_epoch"] = int(params["steps"])
+
+    def step_ended(self):
+        """A step has ended: the first one ends the start."""
+        if self._sampler is None:
+            return
+        seconds = time.perf_counter() - self._called
+        self._sampler.stop()
+        looks = self._sampler.main.most_common(_MOST_LINES)
+        self.start = {"seconds": seconds, "looks": self._sampler.looks}
+        if seconds >= _SHORTEST_START:
+            self.start["main"] = [[*key, count] for key, count in looks]
+        self._sampler = None
+
+    def found(self):
+        """Facts for the parent."""
+        return {"asked": self.asked, "start": self.start, "fit_in_loop": self.in_loop}
+
+
+def _fed(x, steps_per_epoch):
+    """What is known of the data that ``fit`` is given: who makes it, and what it holds."""
+    found: dict = {} if steps_per_epoch is None else {"steps_per_epoch": int(steps_per_epoch), "steps_given": True}
+    frame = getattr(x, "gi_frame", None)
+    if frame is not None:
+        found["generator"] = [frame.f_code.co_filename, frame.f_code.co_firstlineno, frame.f_code.co_name]
+        found["held_rows"] = {name: len(value) for name, value in frame.f_locals.items() if _is_table(value)}
+    elif kind_of_data(x) == "pydataset" and hasattr(x, "__len__"):
+        found["batches_of_a_pass"] = len(x)
+    return found
+
+
+def kind_of_data(x):
+    """What ``fit`` is given: "dataset", "pydataset", "generator" or "arrays"."""
+    names = {cls.__name__ for cls in type(x).__mro__}
+    if names & {"PyDataset", "Sequence", "Iterator"} and hasattr(x, "__getitem__"):
+        return "pydataset"
+    if names & {"DatasetV2", "DistributedDataset"}:
+        return "dataset"
+    return "generator" if hasattr(x, "__next__") or "DataLoader" in names else "arrays"
+
+
+def gives_its_data_once(x):
+    """Whether ``x`` is a generator; what ``ImageDataGenerator.flow`` returns can be iterated over, too, but starts
+    again."""
+    return hasattr(x, "__next__") and kind_of_data(x) != "pydataset"
+
+
+def _is_table(value):
+    """Whether a value is rows that a generator may read: an array of one dimension at least, or a list."""
+    return isinstance(value, (list, tuple)) or len(getattr(value, "shape", ())) > 0 and hasattr(value, "__len__")
+
+
+def batches_of_a_pass(dataset):
+    """How many batches one pass over a repeated dataset has; None where it is not repeated, or that is not known."""
+    current = dataset
+    for _ in range(20):
+        if type(current).__name__.strip("_").startswith("Repeat"):
+            count = int(current._inputs()[0].cardinality())
+            return count if count >= 0 else None
+        if len(current._inputs()) != 1 or not _keeps_count(current):
+            return None
+        current = current._inputs()[0]
+    return None
+
+
+def _keeps_count(dataset):
+    return type(dataset).__name__.strip("_").startswith(("Prefetch", "Options", "Map", "ParallelMap", "Model"))
+
+
+def install(state):
+    """Watch the calls of ``fit``, if the plan asks for parts, and who hides devices."""
+    state.clock = FitClock(state) if state.run["plan"]["parts"] else None
+    if state.clock is not None:
+        watch_environment(state)
+
+
+def watch_environment(state):
+    """Note where the script says which GPUs it may see."""
+    set_item = os._Environ.__setitem__
+
+    @functools.wraps(set_item)
+    def noted(self, key, value):
+        set_item(self, key, value)
+        if key == "CUDA_VISIBLE_DEVICES":
+            state.recorder.facts["visible_set"] = [value, *(user_place() or (None, None))]
+
+    setattr(os._Environ, "__setitem__", noted)  # noqa: B010 - an assignment is an error to mypy
+
+
+def patch_tensorflow(tf, state):
+    """Note where the script hides GPUs from TensorFlow."""
+    original = tf.config.set_visible_devices
+
+    @functools.wraps(original)
+    def set_visible_devices(devices, device_type=None):
+        original(devices, device_type)
+        if not devices and device_type in (None, "GPU"):
+            state.recorder.facts["visible_set"] = ["", *(user_place() or (None, None))]
+
+    tf.config.set_visible_devices = set_visible_devices
+
+
+def patch_jax(jax, state):
+    """Count what JAX compiles while steps are measured."""
+    compiled = state.compiled = {"count": 0, "seconds": 0.0, "functions": {}}
+
+    def noted(event, seconds, **details):
+        if state.parts.running and event.startswith("/jax/core/compile/"):
+            compiled["seconds"] += seconds
+            if event.endswith("backend_compile_duration"):
+                compiled["count"] += 1
+                name = str(details.get("fun_name", "?"))
+                compiled["functions"][name] = compiled["functions"].get(name, 0) + 1
+
+    jax.monitoring.register_event_duration_secs_listener(noted)
+
+
+def of_validation(model, arguments):
+    """How many batches a validation reads, and how many its data has in one pass; None where that is not known."""
+    iterator = getattr(model, "_eval_epoch_iterator", None)
+    steps = arguments.get("steps") or getattr(iterator, "num_batches", None)
+    given = arguments.get("x")
+    dataset = given if hasattr(given, "_inputs") else None
+    of_a_pass = batches_of_a_pass(dataset) if dataset is not None and "tensorflow" in sys.modules else None
+    return {"batches": None if steps is None else int(steps), "batches_of_a_pass": of_a_pass}

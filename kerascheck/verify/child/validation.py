@@ -1,0 +1,100 @@
+"""How long a validation of ``fit`` takes, from the call of ``evaluate`` to its last batch."""
+
+import statistics
+import time
+
+from .clock import of_validation
+
+_SECONDS = 5.0
+"""After which a validation is stopped: the batches that are left are counted."""
+_SLOW_FIRST = 3.0
+"""How many times as long as the others a first batch takes that is looked at again: its graph is traced once."""
+_SHORTEST = 0.02
+
+
+class _LongEnough(BaseException):
+    """No Exception: callbacks of the script must not catch it."""
+
+
+class Validation:
+    """Of the first validation that a training makes: the seconds until its first batch has ended, and of each batch after that."""
+
+    def __init__(self, state):
+        self._state = state
+        self._moments: list[float] | None = None  # ends of its batches, while it runs
+        self._limit = (0.0, 0)
+        self.calls = 0
+        self.counts: dict = {}
+        self.first = self.others = None
+        self.seen = 0
+        self.whole = False  # whether it was seen to its end
+
+    def called(self, model, validate, arguments):
+        """``fit`` would call ``validate`` now. What it takes is left out of all other times."""
+        self.calls += 1
+        state = self._state
+        # Only whole steps on JAX leave the model's variables where they belong.
+        if self.first is not None or state.replaying or state.recorder.facts.get("backend") == "jax":
+            return
+        kept = state.last_element, state.most_rows, state.parts.running
+        state.parts.running = False
+        begun = time.perf_counter()
+        try:
+            with state.recorder.inside:
+                self._look(model, validate, arguments)
+        finally:
+            self._moments = None
+            state.last_element, state.most_rows, state.parts.running = kept
+            state.parts.forget_traces()
+            state.recorder.leave_out(time.perf_counter() - begun)
+
+    def _look(self, model, validate, arguments):
+        start, moments, self.whole = self._timed(validate, _SECONDS, 0)
+        self.counts = of_validation(model, arguments)
+        if not moments:
+            return
+        self.seen = len(moments)
+        self.first = moments[0] - start
+        self.others = (moments[-1] - moments[0]) / (len(moments) - 1) if len(moments) > 1 else None
+        typical = statistics.median(b - a for a, b in zip(moments, moments[1:])) if len(moments) > 1 else 0.0
+        starts_again = not hasattr(arguments.get("x"), "__next__")
+        if self.first > max(_SHORTEST, _SLOW_FIRST * typical) and starts_again:
+            # Every validation waits for its first batch, only one traces its graph.
+            start, moments, _ = self._timed(validate, _SECONDS, 1)
+            if moments:
+                self.first = min(self.first, moments[0] - start)
+
+    def _timed(self, validate, seconds, batches):
+        """When it began, the ends of its batches, and whether it came to its end: stopped after so many seconds, or batches (0: any)."""
+        self._moments, self._limit = [], (seconds, batches)
+        start, whole = time.perf_counter(), True
+        try:
+            validate()
+        except _LongEnough:
+            whole = False
+        return start, self._moments, whole
+
+    def batch_ended(self):
+        """A batch of a validation, or of another evaluation, has ended."""
+        if self._moments is None:
+            return
+        self._moments.append(time.perf_counter())
+        seconds, batches = self._limit
+        if self._moments[-1] - self._moments[0] > seconds or len(self._moments) == batches:
+            raise _LongEnough
+
+    def found(self):
+        """Facts for the parent; ``seconds`` None where none was seen."""
+        return {
+            "calls": self.calls,
+            "seconds": self._seconds(),
+            "first_seconds": self.first,
+            "whole": self.whole or self.counts.get("batches") is not None,
+            **self.counts,
+        }
+
+    def _seconds(self):
+        if self.first is None:
+            return None
+        batches = self.seen if self.whole else self.counts.get("batches") or self.seen
+        return self.first + (batches - 1) * (self.others or self.first)
