@@ -93,9 +93,9 @@ class Rows:
         return self._rows.get((line.text, on))
 
     def is_finished(self, line: Line, on: str) -> bool:
-        """Whether a script was measured, or shown not to be measurable, as its text is now."""
+        """Whether a script was measured as its text is now: what stopped it may be gone, such as a package that was missing."""
         row = self.of(line, on)
-        return row is not None and row["verification"] is not None and row["state"] == line.state
+        return row is not None and _code(row) != 2 and row["state"] == line.state
 
     def add(self, line: Line, on: str, result: Verification | None, problem: str | None = None) -> dict[str, Any]:
         """Keep the result for a script, or the ``problem`` for which there is none; raises OSError."""
@@ -167,17 +167,17 @@ def _code(row: Mapping[str, Any] | None) -> int:
     return int(any(verdict["status"] == Status.CONFIRMED.value for verdict in row["verification"]["verdicts"]))
 
 
-_KINDS = ("with something to win", "inconclusive", "with nothing to win", "not measured")
+_KINDS = ("with something to win", "inconclusive", "with nothing to win", "without a fix to measure", "not measured")
 
 
 def _kind(row: Mapping[str, Any] | None) -> str:
     code = _code(row)
-    if (
-        row is not None
-        and code == 0
-        and any(verdict["status"] == Status.INCONCLUSIVE.value for verdict in row["verification"]["verdicts"])
-    ):
-        return "inconclusive"
+    if row is not None and code == 0:
+        statuses = {verdict["status"] for verdict in row["verification"]["verdicts"]}
+        if Status.INCONCLUSIVE.value in statuses:
+            return "inconclusive"
+        if not statuses - {Status.NOT_RUN.value} and row["verification"].get("observations"):
+            return "without a fix to measure"
     return {0: "with nothing to win", 1: "with something to win", 2: "not measured"}[code]
 
 

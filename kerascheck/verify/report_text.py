@@ -116,8 +116,7 @@ def details_of(facts: Mapping[str, Any]) -> Iterator[str]:
     if "traces" in facts:
         yield f"{facts['traces']} graph{'s' * (facts['traces'] != 1)} traced"
     if facts.get("host_reads_per_step") is not None:
-        extra = max(0.0, facts["host_reads_per_step"] - facts.get("host_reads_of_keras", 0))
-        yield f"{extra:.1f} host reads per step beyond Keras's own"
+        yield f"{facts['host_reads_per_step']:.1f} host reads per step by the script itself"
     if facts.get("bytes_per_step"):
         yield f"{facts['bytes_per_step'] / 1e6:.2g} MB to the device per step"
     if facts.get("jit_compile") is not None:

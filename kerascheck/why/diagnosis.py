@@ -117,7 +117,7 @@ def diagnose(
         finding
         for finding in here
         if id(finding) not in taken
-        and all(step.share(part) < limit or part in unsaid for part in parts_of(finding.code))
+        and all(step.share(part) < _LIMIT or part in unsaid for part in parts_of(finding.code))
     ]
     elsewhere = [finding for finding in about_speed if finding not in here]
     return Diagnosis(

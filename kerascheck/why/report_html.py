@@ -14,6 +14,7 @@ from kerascheck.verify.analysis import Stage, relative, typical
 from kerascheck.verify.result import FRAMEWORKS
 from kerascheck.why.diagnosis import Advice, Diagnosis, second_limit
 from kerascheck.why.step import Cause, HotLine, Part, Step
+from kerascheck.why.words import nothing_said
 
 if TYPE_CHECKING:
     from kerascheck.verify.compare import Verdict
@@ -214,7 +215,7 @@ def _excerpt(known: Lines, path: str, line: int) -> str:
 
 def _recommendations(answer: Look, diagnosis: Diagnosis) -> Iterator[str]:
     if not diagnosis.advice:
-        yield '<section class="card"><p>Nothing here is worth a change: no part of a step stands out.</p></section>'
+        yield f'<section class="card"><p>{escape(nothing_said(diagnosis.step))}</p></section>'
     for number, advice in enumerate(diagnosis.advice, 1):
         yield '<section class="card">'
         yield from _advice(number, advice, answer, diagnosis)

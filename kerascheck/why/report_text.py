@@ -15,7 +15,7 @@ from kerascheck.verify.report_text import printed_last
 from kerascheck.why.diagnosis import Advice, Diagnosis, second_limit
 from kerascheck.why.lines import Lines
 from kerascheck.why.step import Cause, Part, Step
-from kerascheck.why.words import seconds_of, words_of
+from kerascheck.why.words import nothing_said, seconds_of, words_of
 
 if TYPE_CHECKING:
     from kerascheck.verify.compare import Verdict
@@ -53,7 +53,7 @@ def render(
         label = "The limit" if advice.is_fact else ("Do first", "Then")[number]
         yield from _advice(label, advice, diagnosis.lines, width, style)
     if not diagnosis.advice:
-        yield from _wrapped("Nothing here is worth a change: no part of a step stands out.", width)
+        yield from _wrapped(nothing_said(step), width)
     elif (limit := second_limit(diagnosis)) is not None and len(diagnosis.advice) < 2:
         yield from _wrapped(f"Next limit: {limit.value} ({step.share(limit):.0%} of a step today).", width)
     yield from _counted("Matters little here: ", diagnosis.little, width)
@@ -86,13 +86,13 @@ def _whole(step: Step) -> str:
         return ""
     around = [(name, step.parts.get(part, 0.0) * total) for part, name in _WHOLE.items()]
     steps = step.seconds * total - sum(seconds for _, seconds in around)
-    parts = [(f"{count(total, 'step')}", steps), *around]
+    parts = [(f"{total:,} step{'s' * (total != 1)}", steps), *around]
     told = [
         f"{seconds_of(seconds)} for {name}"
         for name, seconds in sorted(parts, key=lambda each: -each[1])
         if seconds >= 0.05
     ]
-    asked = f"{count(step.epochs, 'epoch')} of {count(step.steps_per_epoch or 0, 'step')}"
+    asked = f"{count(step.epochs, 'epoch')} of {step.steps_per_epoch:,} step{'s' * (step.steps_per_epoch != 1)}"
     return f"All of it, {asked}, takes about {seconds_of(step.seconds * total)}: {', '.join(told)}."
 
 

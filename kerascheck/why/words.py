@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 
 from kerascheck.why.lines import Lines
@@ -22,7 +23,7 @@ def headline(step: Step, limit: float) -> str:
     """A clause on the largest part, if its share is at least ``limit``."""
     first = next((part for part in step.ranked if step.share(part) >= limit), None)
     if first is None:
-        return "no part of a step stands out"
+        return "it is too busy here to tell" if is_busy(step) else "no part of a step stands out"
     share = f"{step.share(first):.0%}"
     said = {
         Part.INPUT: f"a step waits for data {share} of its time",
@@ -320,6 +321,15 @@ def _about_computing(step: Step) -> str:
 def is_busy(step: Step) -> bool:
     """Whether other programs used so much of the machine that small shares and bounds mean nothing."""
     return step.load_changed or (step.busy_others or 0.0) > _BUSY
+
+
+def nothing_said(step: Step) -> str:
+    """Why there is no recommendation, as a sentence."""
+    if not is_busy(step):
+        return "Nothing here is worth a change: no part of a step stands out."
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    used = f"{(step.busy_others or 0.0) * cores:.1f} of {cores} cores are used by others"
+    return f"Too busy to tell: {used if not step.load_changed else 'what others use of this machine changes'}."
 
 
 def warning(step: Step) -> str | None:

