@@ -11,7 +11,7 @@ from typing import Any
 
 from kerascheck.verify.process import Ended, Plan, Script, ScriptProcess, TooLate
 
-_MORE_SECONDS = 15.0
+_MORE_SECONDS = 30.0
 _FEWEST_BLOCKS = 2
 
 
@@ -110,7 +110,9 @@ def _read_more(process: ScriptProcess, end: dict[str, Any]) -> None:
                 if message["last"]:
                     return
     except (Ended, TooLate):
-        end["facts"]["pipeline_alone_failed"] = "the data does not start again"
+        # The looks before it have told theirs.
+        if "alone_seconds_per_batch" not in end["facts"]:
+            end["facts"]["pipeline_alone_failed"] = "the data does not start again"
 
 
 def _until_ready(process: ScriptProcess, run: Run, deadline: float, block_limit: float = 0.0) -> bool:
