@@ -240,10 +240,12 @@ def test_what_people_ask_is_answered(tmp_path, question):
     script.write_text("import numpy as np\nimport tensorflow as tf\nimport keras\n" + text)
     told = answer(script)
     assert said in told["advice"][0]["text"], told["advice"]
+    # Beside other programs the same work takes longer at one time than at another: that is unexplained.
+    parts = [each for each in told["parts"] if each["part"] != "unexplained"]
     if part is not None:
-        assert told["parts"][0]["part"] == part
+        assert parts[0]["part"] == part
     if line is not None:
-        assert line in script.read_text().splitlines()[told["parts"][0]["cause"]["line"] - 1]
+        assert line in script.read_text().splitlines()[parts[0]["cause"]["line"] - 1]
 
 
 def test_a_script_without_training_is_one_line(tmp_path):

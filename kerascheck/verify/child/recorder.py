@@ -456,6 +456,7 @@ class Recorder:
         seconds = time.perf_counter() - self.origin
         leader = leader or self.leader()
         message = {"event": "end", "reason": reason, "seconds": seconds, "notes": self.notes, **end}
+        message["trainings"] = self._strong or int(leader is not None)
         if leader is not None:
             self._read_losses(leader)
             facts: dict = {}
@@ -478,7 +479,6 @@ class Recorder:
                 "places": leader.places,
                 "stack": leader.stack,
                 "data_places": leader.data_places,
-                "trainings": max(1, self._strong),
             }
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         message["host_peak_bytes"] = peak if sys.platform == "darwin" else peak * 1024
