@@ -31,6 +31,7 @@ _BLOCK_SECONDS = 0.15
 _BLOCKS_PER_ROUND = 80
 _MEASURED_SECONDS_PER_ROUND = 15.0
 _FIRST_EPOCH_SECONDS = 6.0
+_LONGEST_EPOCH_BLOCK = 3.0
 _FINEST = 5
 """No interval is asked to be narrower than the limit of "no effect" divided by this: a ratio at the very limit would need for ever."""
 _BEYOND_NOISE = 1.03
@@ -93,6 +94,8 @@ class Variant:
     """Whether it is about predictions, not about training."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables of its processes beyond those of the script."""
+    whole_epochs: bool = False
+    """Whether it is about what an epoch begins with, so that blocks are to hold whole epochs."""
     measured: bool = True
     """False: it changes nothing, and only says which training is to be looked at."""
 
@@ -257,11 +260,12 @@ def compare(
             Verdict(v.name, Status.NOT_RUN, why) for v in measured_ones if isinstance(why := targets[v.name], str)
         ]
         for number, scout in enumerate(result.scouts):
-            plan = _timed_plan(scout, scout.told.get("order", number), budget)
+            here = [variant for variant in measured_ones if targets[variant.name] == number]
+            whole = any(variant.whole_epochs for variant in here)
+            plan = _timed_plan(scout, scout.told.get("order", number), budget, whole)
             limited = _limited(budget, scout)
             order = ceiling_order(scout) if ceilings else ""
             ceiling = replace(script, ceiling=order) if isinstance(order, dict) else None
-            here = [variant for variant in measured_ones if targets[variant.name] == number]
             # Variants of equal texts, as for several places that are repaired together, are measured once.
             first = {v.identity: v for v in reversed(here)}
             measured = {}
@@ -594,7 +598,8 @@ def why_useless(run: Run) -> str | None:
     return "the script ended without a training step"
 
 
-def _timed_plan(scout: Run, training: int, budget: Budget) -> Plan:
+def _timed_plan(scout: Run, training: int, budget: Budget, whole_epochs: bool = False) -> Plan:
+    """How to measure a training that one run has looked at; ``whole_epochs``: in blocks of one epoch, where they are short enough."""
     end = scout.told
     step = _step_seconds(scout)
     block_steps = max(1, round(_BLOCK_SECONDS / step))
@@ -605,6 +610,8 @@ def _timed_plan(scout: Run, training: int, budget: Budget) -> Plan:
     if epochs and epochs[0] * step < _FIRST_EPOCH_SECONDS:
         # What only later epochs gain from, such as a cache, must be visible.
         warmup = max(warmup, epochs[0] + 2)
+    if whole_epochs and epochs and epochs[0] * step < _LONGEST_EPOCH_BLOCK:
+        block_steps = epochs[0]
     # At least two rounds must fit: what differs between processes shows only between rounds.
     seconds = max(2.0, min(_MEASURED_SECONDS_PER_ROUND, budget.seconds / _PLANNED_ROUNDS - end["first_step_at"]))
     blocks = max(4, min(_BLOCKS_PER_ROUND, round(seconds / (block_steps * step))))
@@ -827,8 +834,12 @@ def _speedup(original: Sequence[Run], other: Sequence[Run], looks: int = 1) -> R
 
 
 def _paired(original: Sequence[Run], other: Sequence[Run]) -> tuple[list[list[float]], list[list[float]]]:
-    """Mean step times of neighbouring blocks, by round, of both."""
-    inner = min(_inner_share(original), _inner_share(other)) >= 0.5
+    """Mean step times of neighbouring blocks, by round, of both.
+
+    Steps that begin an epoch count where each block is an epoch, or nearly all steps begin one.
+    """
+    blocks = [block for run in (*original, *other) for block in run.blocks]
+    inner = min(_inner_share(original), _inner_share(other)) >= 0.5 and not all(b.get("epochs") == 1 for b in blocks)
     a, b = [], []
     for first, second in zip(original, other):
         pairs = quiet_pairs(list(zip(first.blocks, second.blocks)))

@@ -11,7 +11,7 @@ from typing import Any
 from kerascheck.measured import DEVICES, read_table
 from kerascheck.verify import gpu
 from kerascheck.verify.compare import Budget, Comparison, Progress, Status, Variant, compare, machine
-from kerascheck.verify.findings import ABOUT_PREDICTIONS
+from kerascheck.verify.findings import ABOUT_EPOCHS, ABOUT_PREDICTIONS
 from kerascheck.verify.process import Script
 
 _ORDER = (
@@ -43,6 +43,7 @@ def room_variants(room: Any) -> list[Variant]:
             tolerance,
             ((str(slow), first + 1, max(first + 1, last)),),
             predicts,
+            whole_epochs=room.rule.code in ABOUT_EPOCHS,
         )
         for kind, first, last, _, _ in changes
         if kind != "equal"

@@ -22,6 +22,10 @@ ABOUT_PREDICTIONS = frozenset({"KC405"})
 """Rules whose findings cost nothing in a step of training."""
 
 
+ABOUT_EPOCHS = frozenset({"KC126", "KC130", "KC415"})
+"""Rules whose findings cost at the start of an epoch, which steps inside of it do not show."""
+
+
 class NotAScript(Exception):
     """The file cannot be read, or is not Python; ``str()`` says why."""
 
@@ -199,7 +203,9 @@ def repair_of(linted: Linted, name: str, findings: Sequence[Finding]) -> Repair:
                 places += [(path, *span) for span in lines_of(source, finding)]
     left_out = tuple(finding for finding in findings if finding not in applied)
     predicts = bool(applied) and all(finding.code in ABOUT_PREDICTIONS for finding in applied)
-    return Repair(Variant(name, texts, _tolerance(applied), tuple(places), predicts), tuple(applied), left_out)
+    whole_epochs = any(finding.code in ABOUT_EPOCHS for finding in applied)
+    variant = Variant(name, texts, _tolerance(applied), tuple(places), predicts, whole_epochs=whole_epochs)
+    return Repair(variant, tuple(applied), left_out)
 
 
 def lines_of(source: Source, finding: Finding) -> list[tuple[int, int]]:

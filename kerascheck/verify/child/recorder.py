@@ -63,6 +63,7 @@ class Block:
         self.steps = 0
         self.inner_seconds = 0.0
         self.inner_steps = 0
+        self.epochs = 0  # how many began in it
         self.ticks = []
 
 
@@ -310,6 +311,7 @@ class Recorder:
         duration = now - series.last
         series.last = now
         block.steps += steps
+        block.epochs += bool(starts_epoch)
         if not starts_epoch:
             block.inner_seconds += duration
             block.inner_steps += steps
@@ -405,6 +407,7 @@ class Recorder:
             "seconds": end - block.start,
             "inner_steps": block.inner_steps,
             "inner_seconds": block.inner_seconds,
+            "epochs": block.epochs,
             "ticks": block.ticks,
             "others": block.load.of_others(),
             "phase": series.phase,
