@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -10,12 +11,22 @@ import time
 
 import pytest
 from command import kerascheck
+from killed import lines_until_killed, moments
 
 from kerascheck.writing import write_atomically, write_output
 
 SLOW = (
     "from tensorflow import keras\n\nmodel = keras.models.load_model('a')\nfor row in rows:\n    model.predict(row)\n"
 )
+BATCHED = """\
+import tensorflow as tf
+
+data = tf.data.Dataset.from_tensor_slices((tf.zeros([1000, 4]), tf.zeros([1000])))
+data = data.map(lambda row, label: (row / 255.0, label)).batch(256)
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile("adam", "mse")
+model.fit(data, epochs=3)
+"""
 
 
 def test_bytes_and_permissions(tmp_path):
@@ -179,3 +190,72 @@ def test_a_report_goes_to_what_is_open_already(tmp_path):
     with open(tmp_path / "log", "wb") as log:
         subprocess.run(command, cwd=tmp_path, stdout=log, timeout=120)
     assert json.loads((tmp_path / "log").read_bytes())["version"] == 1
+
+
+def batched_scripts(folder):
+    """Three scripts with a safe fix in a new folder, by name: what they are, and what a fix that is not interrupted makes of them."""
+    folder.mkdir()
+    before = {f"{name}.py": BATCHED + f"# {name}\n" * 2000 for name in "abc"}
+    write_all(folder, before)
+    assert kerascheck("--isolated", "--no-cache", "--fix", "--exit-zero", folder).code == 0
+    fixed = {name: (folder / name).read_text() for name in before}
+    assert all(fixed[name] != before[name] for name in before)
+    write_all(folder, before)
+    return before, fixed
+
+
+def write_all(folder, texts):
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+
+
+def after_a_kill(folder, before, fixed):
+    """Check what a killed run has left, restore the scripts, and make its temporary files old; the names of these."""
+    for name in before:
+        assert (folder / name).read_text() in (before[name], fixed[name])
+    write_all(folder, before)
+    left = set(os.listdir(folder)) - set(before)
+    assert all(name.endswith(".kerascheck") for name in left)
+    for name in left:
+        os.utime(folder / name, (0, 0))
+    return left
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fix_that_is_killed_while_it_writes_leaves_whole_files(tmp_path, in_this_process, monkeypatch):
+    folder = tmp_path / "linted"
+    before, fixed = batched_scripts(folder)
+    # Each fork is a process that has removed nothing yet.
+    monkeypatch.setattr("kerascheck.writing._swept", set())
+
+    def fix():
+        kerascheck("--isolated", "--no-cache", "--fix", folder)
+
+    lines, remains = moments(fix, "kerascheck/writing.py", 20), set()
+    write_all(folder, before)
+    for line in lines:
+        lines_until_killed(fix, "kerascheck/writing.py", line)
+        remains |= after_a_kill(folder, before, fixed)
+    assert remains
+    lines_until_killed(fix, "kerascheck/writing.py")
+    assert {name: (folder / name).read_text() for name in os.listdir(folder)} == fixed
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
+def test_a_fix_that_is_killed_at_any_time_leaves_whole_files(tmp_path):
+    folder = tmp_path / "linted"
+    before, fixed = batched_scripts(folder)
+    command = [sys.executable, "-m", "kerascheck", "--isolated", "--no-cache", "--fix", "--exit-zero", str(folder)]
+    began = time.monotonic()
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    seconds = time.monotonic() - began
+    write_all(folder, before)
+    for moment in range(20):
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            time.sleep(seconds * moment / 20)
+            process.kill()
+        after_a_kill(folder, before, fixed)
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    assert {name: (folder / name).read_text() for name in os.listdir(folder)} == fixed
