@@ -3,13 +3,17 @@
 import hashlib
 import json
 import os
+import random
 import re
+import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from command import kerascheck
+from killed import lines_until_killed, moments
 
 from kerascheck import cli, engine
 from kerascheck.cache.folder import Folder
@@ -286,6 +290,117 @@ def test_a_damaged_file_is_made_anew(project, checked, damage):
     assert result(".") == first and checked
     checked.clear()
     assert result(".") == first and not checked
+
+
+def _other_json(chance, text):
+    """JSON of another shape, or with wrong types, in a file whose digest is right."""
+    content = json.loads(text)
+    wrong = [None, True, -1, 10**40, 1e308, "x", "../../secret", [], {}, [[[]]], {"a": [None]}, ["x"] * 50]
+    if chance.random() < 0.2:
+        return signed(chance.choice(wrong))
+    places = list(_places(content))
+    for _ in range(chance.randint(1, 8)):
+        holder, key = chance.choice(places)
+        holder[key] = chance.choice(wrong)
+    return signed(content)
+
+
+def _places(value):
+    """All pairs of a list or dict in some JSON and a key of it."""
+    keys = list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    for key in keys:
+        yield value, key
+        yield from _places(value[key])
+
+
+def _with_other_bytes(chance, text):
+    data = bytearray(text)
+    for _ in range(chance.randint(1, 20)):
+        data[chance.randrange(len(data))] = chance.randrange(256)
+    return bytes(data)
+
+
+# Those that a disk or a kill may leave. Each gets a random number generator and the bytes of a file.
+DAMAGES = {
+    "truncated": lambda chance, data: data[: chance.randrange(len(data))],
+    "other bytes": _with_other_bytes,
+    "random bytes": lambda chance, data: chance.randbytes(chance.randint(0, 5000)),
+    "zeros": lambda chance, data: bytes(chance.randint(1, len(data))),
+    "twice": lambda chance, data: data * 2,
+    "lines in another order": lambda chance, data: b"\n".join(data.split(b"\n")[::-1]),
+    "no digest": lambda chance, data: data.partition(b"\n")[2],
+    "a huge number": lambda chance, data: signed_bytes(b"9" * chance.randint(4000, 9000)),
+    "deep": lambda chance, data: signed_bytes(b"[" * 100_000 + b"]" * 100_000),
+    "another message": lambda chance, data: data.replace(b"once per element", b"never"),
+    "deep in an object": lambda chance, data: signed_bytes(b'{"entries":' * 50_000),
+}
+
+
+def signed_bytes(text):
+    return hashlib.blake2b(text, digest_size=16).hexdigest().encode() + b"\n" + text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_no_damage_changes_a_report(project, in_this_process, damage, seed):
+    chance = random.Random(f"{seed}")
+    wanted = result("--no-cache", "--output-format", "json", ".")
+    result("--output-format", "json", ".")
+    chosen = files(project) if seed % 2 else [chance.choice(files(project))]
+    for path in chosen:
+        path.write_bytes(damage(chance, path.read_bytes()))
+    for _ in range(2):
+        assert result("--output-format", "json", ".") == wanted
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+def test_forged_json_raises_nothing(project, in_this_process, seed):
+    """Its digest is right, so what it says may be believed; what it cannot say counts as missing."""
+    chance = random.Random(seed)
+    result(".")
+    for path in files(project):
+        path.write_bytes(_other_json(chance, path.read_bytes().partition(b"\n")[2]))
+    code, _, err = result(".")
+    assert code in (0, 1, 2) and "Traceback" not in err and "fault" not in err
+    write(**{"new.py": "x = 1\n"})
+    code, _, err = result(".")
+    assert code in (0, 1, 2) and "Traceback" not in err and "fault" not in err
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("begun", ["before the first run", "after an edit"])
+def test_a_run_that_is_killed_while_it_writes_its_cache_changes_no_report(project, in_this_process, begun):
+    if begun == "after an edit":
+        result(".")
+        write(**{"data.py": HELPER.replace(".batch(2)", ".batch(2).prefetch(2)")})
+    shutil.copytree(project, project.parent / "as it was")
+    wanted = result("--no-cache", ".")
+    for line in moments(lambda: kerascheck("."), "kerascheck/cache/folder.py", 20):
+        shutil.rmtree(project / ".kerascheck", ignore_errors=True)
+        shutil.copytree(project.parent / "as it was", project, dirs_exist_ok=True)
+        lines_until_killed(lambda: kerascheck("."), "kerascheck/cache/folder.py", line)
+        for _ in range(2):
+            assert result(".") == wanted
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_at_any_time_changes_no_report(project):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    wanted = result("--no-cache", ".")
+    began = time.monotonic()
+    subprocess.run(_command(), env=environment, capture_output=True, timeout=120)
+    seconds = time.monotonic() - began
+    for moment in range(20):
+        shutil.rmtree(project / ".kerascheck", ignore_errors=True)
+        with subprocess.Popen(
+            _command(), env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as process:
+            time.sleep(seconds * moment / 20)
+            process.kill()
+        assert result(".") == wanted
 
 
 @pytest.mark.parametrize("part", ["facts", "settings", "found", "findings", "errors", "sources", "files", "rules"])
