@@ -252,9 +252,23 @@ def test_what_is_no_revision_is_one_line(folder, revision):
     assert sorted(os.listdir(folder)) == [".git", "train.py"]
 
 
-@pytest.mark.parametrize("revision", ["-x", "--since=1"])
-def test_no_revision_is_an_option_of_git(folder, revision):
-    assert f"'{revision}' is no revision of the git repository" in kerascheck("--diff-base", revision).err
+@pytest.mark.parametrize(
+    "revision",
+    ["-x", "--since=1", "--upload-pack=touch x", "--output=x", "-o x", "--exec=touch x", "--", "-", "--no-index"],
+)
+def test_no_revision_is_an_option_of_git(folder, monkeypatch, revision):
+    started, run = [], subprocess.run
+
+    def noted(command, **options):
+        started.append(command)
+        return run(command, **options)
+
+    monkeypatch.setattr(subprocess, "run", noted)
+    ran = kerascheck("--diff-base", revision, ".")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert f"'{revision}' is no revision of the git repository" in ran.err
+    assert started and not any(word.removesuffix("^{commit}") == revision for command in started for word in command)
+    assert sorted(os.listdir(folder)) == [".git", "train.py"]
 
 
 def test_what_git_cannot_tell_is_one_line(folder, tmp_path, monkeypatch):

@@ -10,6 +10,7 @@ import time
 
 import pytest
 from command import kerascheck
+from traced import run_script, write_shadowing_modules
 
 import kerascheck as package
 
@@ -560,6 +561,20 @@ def test_version_needs_nothing_but_click():
         "kerascheck.completion",
     }
     assert len(loaded) <= 6, loaded
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "arguments", [[], ["--fix"], ["--add-noqa"], ["--write-baseline", "known.json"], ["--no-cache"]]
+)
+def test_nothing_of_the_linted_folder_is_imported(tmp_path, arguments):
+    folder = tmp_path / "project"
+    folder.mkdir()
+    write_shadowing_modules(folder)
+    (folder / "train.py").write_text("import click, json, kerascheck, re\n" + SLOW)
+    ran, imported = run_script(folder, "kerascheck.cli:run", *arguments, ".")
+    assert imported == [] and ran.returncode in (0, 1) and ran.stdout
+    assert "Traceback" not in ran.stderr
 
 
 def test_a_reader_that_stops_early_is_no_error(project):

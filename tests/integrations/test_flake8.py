@@ -7,6 +7,7 @@ import sys
 import pytest
 from command import Ran, in_this_process, kerascheck
 from flake8.main.cli import main
+from traced import run_script, write_shadowing_modules
 
 SLOW = """\
 import tensorflow as tf
@@ -80,6 +81,17 @@ def test_what_jupyterlab_makes_of_a_notebook_stands_where_the_notebook_does(proj
     for name, expected in (("train.ipynb", True), ("src/train.ipynb", False)):
         ran = flake8_alone("--stdin-display-name", f".virtual_documents/{name}", "-", stdin=SLOW)
         assert any("KC101" in line for line in lines(ran)) is expected, name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_nothing_of_the_linted_folder_is_imported(tmp_path, jobs):
+    folder = tmp_path / "project"
+    folder.mkdir()
+    write_shadowing_modules(folder)
+    (folder / "train.py").write_text("import click, json, kerascheck, re\n" + SLOW)
+    ran, imported = run_script(folder, "flake8.main.cli:main", "--select", "KC", "-j", jobs, ".")
+    assert imported == [] and "train.py:5:9: KC101" in ran.stdout and ran.stderr == ""
 
 
 def test_noqa_is_honoured_unless_switched_off(project):
