@@ -26,12 +26,9 @@ _LENGTH = re.compile(rb"Content-Length: (\d+)\r\n\Z")
 class _FromEditor(io.BufferedReader):
     """The way from the editor, without messages that nobody can hold: pygls would end on their length.
 
-    What is left out of such a message ends where the next header stands, since its length says nothing.
+    Only headers are read by the line. Where the length of a message is wrong, the rest of the message stands before the next
+    header, and need not end a line: it is left out.
     """
-
-    def __init__(self, raw: io.RawIOBase):
-        super().__init__(raw)
-        self._is_lost = False
 
     def readline(self, size: int | None = -1, /) -> bytes:
         line = super().readline(size)
@@ -41,13 +38,8 @@ class _FromEditor(io.BufferedReader):
         digits = header[1].lstrip(b"0")
         if len(digits) > len(str(_LONGEST_MESSAGE)) or int(digits or b"0") > _LONGEST_MESSAGE:
             click.echo(f"kerascheck: a message is left out: it has more than {_LONGEST_MESSAGE >> 20} MB", err=True)
-            self._is_lost = True
             return b"\r\n"
-        if self._is_lost:
-            # The message that was left out need not end a line.
-            self._is_lost = False
-            return header[0]
-        return line
+        return header[0]
 
 
 class _ToEditor(io.BufferedWriter):
