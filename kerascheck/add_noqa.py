@@ -9,12 +9,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from kerascheck import engine, registry
-from kerascheck.finding import Finding
+from kerascheck.finding import Edit, Finding
 from kerascheck.rule import CommentsRule
 from kerascheck.source.python import without_warnings
 from kerascheck.source.requirements import kind_of
-from kerascheck.source.suppress import suppression
-from kerascheck.source.suppression import suppressions
+from kerascheck.source.suppress import Suppressor
 
 if TYPE_CHECKING:
     from kerascheck.narrow import Narrowing
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
 _ROUNDS = 10
 """How often comments uncover other findings, at most."""
+_NO_COMMENT = "no comment can stand on its lines"
 
 
 @dataclass(frozen=True)
@@ -74,23 +74,69 @@ def _commented(source: Source, findings: list[Finding], find: Callable[[Source],
 
 def _round(source: Source, findings: list[Finding]) -> tuple[Source, list[Finding], list[tuple[Finding, str]]]:
     """The source with comments for some findings, those that they silence, and the others with the reasons."""
+    order = {id(finding): place for place, finding in enumerate(findings)}
     changed, silenced, left = source, [], []
     # From the end: a comment above a line of requirements moves the lines below it.
-    for finding in reversed(findings):
+    waiting = findings[::-1]
+    while waiting:
+        apart, waiting = _apart(changed, waiting)
+        changed, done, refused = _with_comments(changed, apart)
+        silenced += done
+        left += refused
+    silenced.sort(key=lambda finding: order[id(finding)])
+    left.sort(key=lambda pair: order[id(pair[0])])
+    return changed, silenced, left
+
+
+def _apart(source: Source, findings: list[Finding]) -> tuple[list[Finding], list[Finding]]:
+    """Findings whose comments cannot meet, and those to look at after them."""
+    if kind_of(source.path) is not None:
+        return findings[:1], findings[1:]
+    taken: set[int] = set()
+    apart: list[Finding] = []
+    later: list[Finding] = []
+    for finding in findings:
+        lines = {finding.location.line, *finding.statement_lines}
+        (apart if taken.isdisjoint(lines) else later).append(finding)
+        taken |= lines
+    return apart, later
+
+
+def _with_comments(source: Source, findings: list[Finding]) -> tuple[Source, list[Finding], list[tuple[Finding, str]]]:
+    """The source with comments for findings that are apart; what one comment breaks is found by halving."""
+    suppressor = Suppressor(source)
+    silenced: list[Finding] = []
+    left: list[tuple[Finding, str]] = []
+    edits: list[tuple[Edit, Finding]] = []
+    for finding in findings:
         if registry.find(finding.code).kind is CommentsRule:
             left.append((finding, "it is about a comment; correct that"))
-            continue
-        if _is_silenced(changed, finding):
+        elif suppressor.is_silenced(finding):
             silenced.append(finding)
-            continue
-        edit = suppression(changed, finding)
-        text = "" if edit is None else changed.text[: edit.start] + edit.content + changed.text[edit.end :]
-        if edit is None or not _means_the_same(changed, text) or not changed.with_text(text).survives():
-            left.append((finding, "no comment can stand on its lines"))
-            continue
-        changed = changed.with_text(text)
-        silenced.append(finding)
-    return changed, silenced[::-1], left[::-1]
+        elif (edit := suppressor.suppression(finding)) is None:
+            left.append((finding, _NO_COMMENT))
+        else:
+            edits.append((edit, finding))
+    commented = [finding for _, finding in edits]
+    text = _edited(source.text, [edit for edit, _ in edits])
+    if _means_the_same(source, text) and source.with_text(text).survives():
+        return source.with_text(text) if edits else source, silenced + commented, left
+    if len(commented) == 1:
+        return source, silenced, [*left, (commented[0], _NO_COMMENT)]
+    for half in (commented[: len(commented) // 2], commented[len(commented) // 2 :]):
+        source, done, refused = _with_comments(source, half)
+        silenced += done
+        left += refused
+    return source, silenced, left
+
+
+def _edited(text: str, edits: Sequence[Edit]) -> str:
+    pieces: list[str] = []
+    start = 0
+    for edit in sorted(edits, key=lambda edit: edit.start):
+        pieces += (text[start : edit.start], edit.content)
+        start = edit.end
+    return "".join((*pieces, text[start:]))
 
 
 def _refused(source: Source) -> str | None:
@@ -103,15 +149,9 @@ def _refused(source: Source) -> str | None:
     return "it is not a regular file" if source.piped else None
 
 
-def _is_silenced(source: Source, finding: Finding) -> bool:
-    """Whether the comment for another finding of the rule serves for this one, too."""
-    lines = {finding.location.line, *finding.statement_lines}
-    return bool(suppressions(source).silencing(finding.code, finding.name, lines))
-
-
 def _means_the_same(source: Source, text: str) -> bool:
     """Whether Python reads the same program from ``text``; a file that this Python does not read is not judged."""
-    if kind_of(source.path) is not None:
+    if kind_of(source.path) is not None or text == source.text:
         return True
     try:
         before = _dump(source.text)

@@ -8,6 +8,7 @@ from command import kerascheck
 
 from kerascheck import add_noqa
 from kerascheck.finding import Edit
+from kerascheck.source.suppress import Suppressor
 
 RANDOM = "x + tf.random.uniform([], maxval=9, dtype=tf.int64)"
 HEAD = "import tensorflow as tf\n\nds = tf.data.Dataset.range(10)\n"
@@ -109,10 +110,34 @@ def test_where_no_comment_can_stand_it_says_so(folder):
 def test_a_comment_that_would_change_the_program_is_not_written(folder, monkeypatch):
     text = HEAD + MAP + "\n" + TAIL
     (folder / "train.py").write_text(text)
-    monkeypatch.setattr(add_noqa, "suppression", lambda source, finding: Edit(0, 0, "import os\n"))
+    monkeypatch.setattr(Suppressor, "suppression", lambda suppressor, finding: Edit(0, 0, "import os\n"))
     ran = kerascheck(*ONLY, "--add-noqa")
     assert (ran.code, ran.err) == (1, "train.py:4:9: KC101 not silenced: no comment can stand on its lines\n")
     assert (folder / "train.py").read_text() == text
+
+
+def test_one_comment_that_would_change_the_program_keeps_no_other_away(folder, monkeypatch):
+    (folder / "train.py").write_text(HEAD + f"{MAP}\n" * 9 + TAIL)
+    suppression = Suppressor.suppression
+
+    def wrong_on_line_7(suppressor, finding):
+        edit = suppression(suppressor, finding)
+        return Edit(0, 0, "import os\n") if finding.location.line == 7 else edit
+
+    monkeypatch.setattr(Suppressor, "suppression", wrong_on_line_7)
+    ran = kerascheck(*ONLY, "--add-noqa")
+    assert (ran.code, ran.err) == (1, "train.py:7:9: KC101 not silenced: no comment can stand on its lines\n")
+    lines = (folder / "train.py").read_text().splitlines()
+    assert [number for number, line in enumerate(lines, 1) if line.endswith(IGNORE)] == [4, 5, 6, 8, 9, 10, 11, 12]
+
+
+def test_a_text_is_read_a_few_times_however_many_findings_it_has(folder, monkeypatch):
+    (folder / "train.py").write_text(HEAD + f"{MAP}\n" * 60 + TAIL)
+    asked = []
+    dump = add_noqa._dump
+    monkeypatch.setattr(add_noqa, "_dump", lambda text: asked.append(text) or dump(text))
+    assert kerascheck(*ONLY, "--add-noqa").code == 0
+    assert (folder / "train.py").read_text().count(IGNORE) == 60 and len(asked) < 10
 
 
 def test_a_comment_is_not_silenced_by_another(folder):
