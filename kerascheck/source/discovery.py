@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -222,7 +222,7 @@ def _walk(top: str, configuration: Configuration, result: Discovered) -> Iterato
         disk.note(entries.__name__, problem.filename, None)
         result.unreadable.append((display_path(problem.filename), f"cannot be listed: {problem.strerror or problem}"))
 
-    for folder, subfolders, names in os.walk(top, onerror=refuse):
+    for folder, subfolders, names in _folders(top, refuse):
         disk.note(entries.__name__, folder, _told(folder, subfolders, names))
         try:
             settings = configuration.for_folder(folder)
@@ -256,6 +256,19 @@ def _walk(top: str, configuration: Configuration, result: Discovered) -> Iterato
                 continue
             yield File(display_path(path), settings)
     result.notes += ignored.notes
+
+
+def _folders(top: str, refuse: Callable[[OSError], None]) -> Iterator[tuple[str, list[str], list[str]]]:
+    """What ``os.walk`` gives, which calls itself for each level before Python 3.12: a tree can be deeper than Python's stack."""
+    waiting = [top]
+    while waiting:
+        listed = next(os.walk(waiting.pop(), onerror=refuse), None)
+        if listed is None:
+            continue
+        yield listed
+        folder, subfolders, _ = listed
+        paths = [os.path.join(folder, name) for name in reversed(subfolders)]
+        waiting += [path for path in paths if not os.path.islink(path)]
 
 
 @disk.question

@@ -1,7 +1,9 @@
 """Which files a run lints."""
 
+import inspect
 import os
 import subprocess
+import sys
 
 import pytest
 
@@ -32,6 +34,17 @@ def tree(tmp_path, monkeypatch):
 def test_python_files_and_notebooks_sorted(tree):
     tree("b/c.ipynb", "b/a.py", "a.py", "a.pyi", "a.txt", "script")
     assert tree.found() == ["a.py", os.path.join("b", "a.py"), os.path.join("b", "c.ipynb")]
+
+
+def test_a_tree_may_be_deeper_than_the_stack_of_python(tree):
+    path = "/".join(["d"] * 300)
+    tree(f"{path}/a.py", "d/b.py")
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack()) + 200)
+    try:
+        assert tree.found() == [os.path.join("d", "b.py"), f"{path}/a.py".replace("/", os.sep)]
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def test_files_that_ask_for_tensorflow(tree):
