@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kerascheck import add_noqa, check, engine, fix
+from kerascheck import check, engine, fix
 from kerascheck.source import Source
+from kerascheck.source.suppress import Suppressor
 
 PATH = Path(__file__).parents[1] / "benchmarks" / "fuzz.py"
 TEXT = """\
@@ -121,7 +122,7 @@ def test_planted_fix_that_leaves_its_finding(kinds, monkeypatch):
 
 
 def test_planted_comments_that_silence_nothing(kinds, monkeypatch):
-    monkeypatch.setattr(add_noqa, "_is_silenced", lambda source, finding: True)
+    monkeypatch.setattr(Suppressor, "is_silenced", lambda suppressor, finding: True)
     assert kinds() == {"noqa leaves"}
 
 
