@@ -282,7 +282,11 @@ _CONTRADICTIONS = {
 
 
 def _refuse_contradictions(paths: Sequence[str], options: dict[str, Any]) -> None:
-    """Raise UsageError for what does not go together."""
+    """Raise UsageError for what does not go together, and for files without a name."""
+    for name in ("output_file", "write_baseline", "baseline", "config"):
+        if options[name] == "":
+            # As from an unset variable in a script.
+            raise click.UsageError(f"{_written(name)} names no file: it is empty")
     if "-" in paths and len(paths) > 1:
         raise click.UsageError("'-' cannot be combined with other paths")
     if options["diff"] and options["output_format"] in _FOR_PROGRAMS:
@@ -293,6 +297,18 @@ def _refuse_contradictions(paths: Sequence[str], options: dict[str, Any]) -> Non
                 raise click.UsageError(f"{_written(name)} cannot be combined with '-'")
             if options.get(other):
                 raise click.UsageError(f"{_written(name)} cannot be combined with {_written(other)}")
+
+
+def _refuse_to_overwrite(linted: Iterable[str], options: dict[str, Any]) -> None:
+    """Raise UsageError where the report would replace what is linted."""
+    output = options["output_file"]
+    if output is None or not os.path.isfile(output):
+        return
+    status = os.stat(output)
+    for path in linted:
+        with contextlib.suppress(OSError):
+            if os.path.samestat(os.stat(path), status):
+                raise click.UsageError(f"--output-file {output} would replace a file that is linted; name another one")
 
 
 def _written(name: str) -> str:
@@ -413,6 +429,7 @@ def _check_files(
             click.echo(_escaped(f"{path}: skipped: not a regular file"), err=True)
     for path, reason in found.unreadable if (options["shard"] or (1, 1))[0] == 1 else ():
         outcome.errors.append(FileError(UNREADABLE, Location(path, None, 1, 1, 1, 1), reason))
+    _refuse_to_overwrite([file.path for file in found.files] + [path for path, _ in found.unreadable], options)
     if options["write_baseline"]:
         return _write_baseline(outcome, files, options)
     narrowing.take(outcome, files)
@@ -564,6 +581,7 @@ def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
     if sys.stdin is None:
         raise click.ClickException("standard input is closed")
     name = options["stdin_filename"]
+    _refuse_to_overwrite([name] if name else [], options)
     path = display_path(name) if name else "-"
     settings = configuration.for_file(name or "stdin.py")
     file = File(path, settings)
@@ -1026,7 +1044,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _discard(sys.stdout)
         code = 141
     except Exception as problem:  # noqa: BLE001 - Python would end with 1, which means findings
-        if isinstance(problem, OSError) and problem.filename is None:
+        if isinstance(problem, FileNotFoundError) and problem.filename is None:
+            # Python names no file where it asks for the working folder; writing fails for other reasons.
+            _complain("the folder that it runs in does not exist any more: change to another one")
+        elif isinstance(problem, OSError) and problem.filename is None:
             _discard(sys.stdout)
             _complain(f"the output cannot be written: {problem.strerror or problem}")
         elif _is_about_settings(problem):

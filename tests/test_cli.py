@@ -73,6 +73,35 @@ def test_a_report_that_cannot_be_written_is_one_line(project):
     assert result.code == 2 and "no/such/folder: the report cannot be written" in result.err
 
 
+@pytest.mark.parametrize("name", ["train.py", "./train.py", "link", "requirements.txt", "broken.py"])
+@pytest.mark.parametrize("option", [(), ("--fix", "--unsafe-fixes"), ("--output-format", "json")])
+def test_a_report_replaces_nothing_that_is_linted(project, name, option):
+    folder = project(train__py=SLOW, requirements__txt=CPU_ONLY, broken__py="import keras\n(")
+    (folder / "link").symlink_to("train.py")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    ran = kerascheck(*option, "-o", name, ".")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == (
+        f"kerascheck: error: --output-file {name} would replace a file that is linted; name another one\n"
+    )
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_report_does_not_replace_the_file_of_an_editor(project):
+    folder = project(train__py=SLOW)
+    ran = kerascheck("-o", "train.py", "--stdin-filename", "train.py", "-", stdin=CLEAN.encode())
+    assert ran.code == 2 and "would replace a file that is linted" in ran.err
+    assert (folder / "train.py").read_text() == SLOW
+
+
+@pytest.mark.parametrize("option", ["--output-file", "--write-baseline", "--baseline", "--config"])
+def test_an_empty_name_of_a_file_is_one_line(project, option):
+    folder = project(train__py=SLOW)
+    ran = kerascheck(option, "", ".")
+    assert (ran.code, ran.out, ran.err) == (2, "", f"kerascheck: error: {option} names no file: it is empty\n")
+    assert os.listdir(folder) == ["train.py"]
+
+
 def test_check_is_the_default_command(project):
     project(train__py=SLOW)
     short, long = kerascheck(*ONLY, "train.py"), kerascheck("check", *ONLY, "train.py")
@@ -662,6 +691,18 @@ def test_input_without_end_is_one_line(project, command):
     ran = shell(f"{command} --output-format concise -q")
     assert ran.returncode == 2
     assert ran.stdout.count("\n") == 1 and "KC999 cannot be read: it is larger than 64 MB" in ran.stdout
+
+
+@needs_bash
+@pytest.mark.parametrize("command", ["kerascheck .", "kerascheck ../train.py", "kerascheck -"])
+def test_a_working_folder_that_is_gone_is_one_line(project, command):
+    folder = project(train__py=SLOW)
+    ran = shell(
+        f"mkdir gone; cd gone; rmdir ../gone; {command}",
+        env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(package.__file__))},
+    )
+    said = "kerascheck: error: the folder that it runs in does not exist any more: change to another one\n"
+    assert (ran.returncode, ran.stderr) == (2, said) and os.listdir(folder) == ["train.py"]
 
 
 @needs_bash
