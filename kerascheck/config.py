@@ -28,6 +28,8 @@ DOCS_URL_VARIABLE = "KERASCHECK_DOCS_URL"
 OWN_FILES = (".kerascheck.toml", "kerascheck.toml")
 """Files whose keys are the settings themselves; in a pyproject.toml they stand in ``[tool.kerascheck]``."""
 _SHARED_FILE = "pyproject.toml"
+_MOST_KEY_PARTS = 1000  # joined by dots; Python's parser takes time by their square
+_BETWEEN_KEYS = re.compile(r"[\n,=\[\]{}]")
 
 BACKENDS = ("tensorflow", "jax", "torch", "numpy", "openvino")
 
@@ -172,6 +174,10 @@ def overrides_from(options: Mapping[str, Any], prefix: str = "--") -> Overrides:
 
 def parse_toml(text: str) -> dict[str, Any]:
     """A TOML document; raises ValueError."""
+    if text.count(".") > _MOST_KEY_PARTS and any(
+        part.count(".") > _MOST_KEY_PARTS for part in _BETWEEN_KEYS.split(text)
+    ):
+        raise ValueError("has a key of too many parts")
     if sys.version_info >= (3, 11):
         import tomllib
     else:

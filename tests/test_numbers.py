@@ -70,6 +70,8 @@ def test_a_target_has_the_form_of_a_version(lint):
     [
         (f'{"[" * 1000}"KC1"{"]" * 1000}', ("is nested too deeply", "'select' must be a list of strings")),
         (LONG, ("has a number of too many digits",)),
+        (f"1\n{'.'.join('a' * 20_000)} = 1", ("has a key of too many parts",)),
+        ("1\n[" + " . ".join(['"a"'] * 20_000) + "]", ("has a key of too many parts",)),
     ],
 )
 def test_a_configuration_that_python_cannot_read_is_one_line(lint, value, told):
@@ -77,3 +79,9 @@ def test_a_configuration_that_python_cannot_read_is_one_line(lint, value, told):
     said = ran.out + ran.err
     assert ran.code == 2 and "Traceback" not in said and "pyproject.toml" in said
     assert any(each in said for each in told)
+
+
+def test_a_configuration_may_have_many_dots(lint):
+    names = ", ".join(f'"data.{number}.py"' for number in range(2000))
+    ran = lint("pyproject.toml", f"[tool.kerascheck]\nexclude = [{names}]\n")
+    assert (ran.code, ran.err) == (0, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import re
@@ -60,6 +61,10 @@ def decode(path: str, data: bytes) -> Source:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     except SyntaxError as problem:
         encoding, detail = "utf-8", str(problem)
+        if bom and detail.startswith("encoding problem"):
+            raise Unreadable(
+                "begins with the mark of UTF-8 and declares another encoding: correct the comment on its first lines"
+            ) from None
         if "invalid or missing encoding" not in detail:
             raise Unreadable(f"cannot be decoded: {detail}") from None
     encoding = "utf-8" if encoding == "utf-8-sig" else encoding
@@ -67,10 +72,13 @@ def decode(path: str, data: bytes) -> Source:
     try:
         text = body.decode(encoding)
     except UnicodeDecodeError as problem:
+        if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise Unreadable("is UTF-16: save it as UTF-8") from None
         before = body[: problem.start]
         line_start = max(before.rfind(b"\n"), before.rfind(b"\r")) + 1
+        advice = "declare its encoding" if encoding == "utf-8" else "correct the encoding"
         raise Unreadable(
-            f"is not valid {encoding} (byte 0x{body[problem.start]:02x}): declare its encoding in a comment on the first line",
+            f"is not valid {encoding} (byte 0x{body[problem.start]:02x}): {advice} in a comment on the first line",
             len(NEWLINE.findall(before.decode("latin-1"))) + 1,
             problem.start - line_start + 1,
         ) from None

@@ -30,7 +30,9 @@ def test_bytes_survive_the_way_to_text_and_back(data, text, encoding, bom):
     [
         (b"x = 1\r\ny = '\xff'\n", "is not valid utf-8 (byte 0xff)", 2, 6),
         (b"# coding: nonsense\n", "unknown encoding: nonsense", 1, 1),
-        (b"\xef\xbb\xbf# coding: latin-1\n", "encoding problem: utf-8", 1, 1),
+        (b"\xef\xbb\xbf# coding: latin-1\n", "the mark of UTF-8 and declares another encoding: correct the", 1, 1),
+        ("x = 1\n".encode("utf-16"), "is UTF-16: save it as UTF-8", 1, 1),
+        (b"# coding: ascii\nx = '\xe9'\n", "is not valid ascii (byte 0xe9): correct the encoding in", 2, 6),
         (b"x = 1\n\0\n", "null byte", 2, 1),
     ],
 )
