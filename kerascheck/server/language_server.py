@@ -100,6 +100,9 @@ class Server(LanguageServer):
         )
         options = params.initialization_options
         self._options = options if isinstance(options, dict) else {}
+        if self._checker is not None:
+            # An editor may begin twice; the process of the first checker would stay.
+            self._checker.close()
         self._checker = Checker(Start(root(self.workspace), self._rules))
 
     async def _in_thread(self, function: Callable[[], _Returned]) -> _Returned:

@@ -114,6 +114,13 @@ def test_a_closed_document_is_not_told_of(server, tmp_path):
     assert server.published == [None]
 
 
+def test_an_editor_that_begins_twice_has_one_checker(server, tmp_path):
+    closed = []
+    server._checker.close = lambda: closed.append(True)
+    server.begin(types.InitializeParams(types.ClientCapabilities(), root_uri=tmp_path.as_uri()))
+    assert closed
+
+
 class SteppingChecker(SlowChecker):
     """Answers at once, in three steps."""
 
