@@ -106,11 +106,10 @@ class ScriptCommand(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as problem:
-            if problem.possibilities:
-                raise
             script = next((each for each in given if not each.startswith("-")), "SCRIPT")
+            meant = f" (did you mean {sorted(problem.possibilities)[0]}?)" if problem.possibilities else ""
             raise click.UsageError(
-                f"{problem.option_name} is no option of {ctx.command_path}: put the script's own arguments after --, as in "
-                f"'{ctx.command_path} {script} -- {problem.option_name} ...'",
+                f"{problem.option_name} is no option of {ctx.command_path}{meant}: put the script's own arguments after --, as "
+                f"in '{ctx.command_path} {script} -- {problem.option_name} ...'",
                 ctx,
             ) from None

@@ -284,7 +284,7 @@ def _advise(step: Step, part: Part, cause: Cause | None, mine: list[Finding], li
             text = f"{words.without_finding(step, part, cause)}. Or: {text}"
         return Advice(part, _bound(first, step, part), text, mine, cause, leads=True)
     text = words.without_finding(step, part, cause, covered=bool(mine))
-    is_fact = part in (*_COMPUTING, Part.UNEXPLAINED) or (part is Part.INPUT and cause is None)
+    is_fact = part in (*_COMPUTING, Part.UNEXPLAINED) or (part in (Part.INPUT, Part.START) and cause is None)
     return Advice(part, None if is_fact else _bound(None, step, part), text, mine, cause, is_fact=is_fact)
 
 

@@ -14,7 +14,7 @@ from kerascheck.verify.analysis import Stage, relative, typical
 from kerascheck.verify.result import FRAMEWORKS
 from kerascheck.why.diagnosis import Advice, Diagnosis, second_limit
 from kerascheck.why.step import Cause, HotLine, Part, Step
-from kerascheck.why.words import nothing_said
+from kerascheck.why.words import nothing_said, seconds_of
 
 if TYPE_CHECKING:
     from kerascheck.verify.compare import Verdict
@@ -158,6 +158,8 @@ def _header(answer: Look, diagnosis: Diagnosis) -> Iterator[str]:
     yield f'<header><p class="soft"><code>{escape(place)}</code> · {escape(run)}</p>'
     yield f"<h1>{_sentence(diagnosis.headline)}</h1>"
     numbers = [(f"per {'call' if Part.PREDICT in step.parts else 'step'}", typical([step.seconds]))]
+    if step.total_steps:
+        numbers.append(("the whole training, about", seconds_of(step.seconds * step.total_steps)))
     numbers += [("rows in a batch", str(step.batch_size))] if step.batch_size else []
     numbers += [("steps in an epoch", str(step.steps_per_epoch))] if step.steps_per_epoch else []
     numbers += (

@@ -205,12 +205,11 @@ def _about_start(step: Step, cause: Cause | None) -> str:
     told = (
         f"{seconds_of(step.start_seconds)} until the first step has ended, {seconds_of(steps)} for each one after that"
     )
-    where = f"; {cause.share:.0%} of it was seen in this function" if cause is not None else ""
+    if cause is None:
+        return f"{told}. No line of the script was seen to take it: the step is built and compiled once for each call of fit"
     return (
-        f"{told}{where}. Loops over tensors in Python are unrolled into the graph: write them as keras.layers.RNN or "
-        "keras.ops.scan"
-        if cause is not None
-        else f"{told}: fewer, longer calls of fit pay for it less often"
+        f"{told}; {cause.share:.0%} of it was seen in this function. Loops over tensors in Python are unrolled into the graph: "
+        "write them as keras.layers.RNN or keras.ops.scan"
     )
 
 

@@ -1,5 +1,7 @@
 """What the command asks of the machine."""
 
+import pytest
+from command import kerascheck
 from doctor.machines import card, environment, for_cpus, machine
 
 from kerascheck.why.cli import problems
@@ -36,3 +38,18 @@ def test_a_gpu_that_the_script_hides_is_named():
 
 def test_no_gpu_is_no_problem():
     assert problems({"gpus": []}, "python3", lambda python: machine(python=None)) == []
+
+
+@pytest.mark.parametrize("command", ["why", "verify"])
+def test_an_option_of_the_script_is_told_where_it_goes(command):
+    ran = kerascheck(command, "train.py", "--images", "9")
+    assert ran.code == 2 and ran.err == (
+        f"kerascheck: error: --images is no option of kerascheck {command}: put the script's own arguments after --, as in "
+        f"'kerascheck {command} train.py -- --images ...'\n"
+    )
+    assert "(did you mean --python?)" in kerascheck(command, "train.py", "--pyton", "x").err
+
+
+def test_a_summary_is_text():
+    ran = kerascheck("why", "train.py", "--summary", "--output-format", "json")
+    assert ran.code == 2 and "--summary is text" in ran.err

@@ -114,7 +114,7 @@ def test_a_finding_is_recommended_once():
 def test_every_part_has_words(part):
     answer = diagnose(step({part: 0.9}, main_lines={part: [HotLine("/a.py", 9, "f", None, 0.5)]}), [], NONE)
     assert len(answer.advice) == 1
-    nothing_to_do = (Part.COMPUTE, Part.STEP, Part.UNEXPLAINED)
+    nothing_to_do = (Part.COMPUTE, Part.STEP, Part.UNEXPLAINED, Part.START)
     assert ("The limit" if part in nothing_to_do else "Do first") in told(answer)
 
 
@@ -239,3 +239,89 @@ def test_the_shuffle_after_the_slowest_stage_is_what_an_epoch_waits_for():
 )  # fmt: skip
 def test_stages_are_told_by_the_methods_that_make_them(stage, words):
     assert words_of(stage) == words
+
+
+# What the script asks for -----------------------------------------------------------------------------------------
+
+
+def asked(**more):
+    return {"asked": {"steps_per_epoch": 4800, "steps_given": True} | more}
+
+
+def test_steps_that_count_rows_come_first():
+    held = step({Part.COMPUTE: 0.9}, facts=asked(held_rows={"x": 4800, "y": 4800}))
+    first = diagnose(held, [], NONE).advice[0]
+    assert "steps_per_epoch is 4,800, the number of rows of 'x'" in first.text and first.largest_gain == 8
+    repeated = step({Part.COMPUTE: 0.9}, facts=asked(batches_of_a_pass=150))
+    first = diagnose(repeated, [], NONE).advice[0]
+    assert "4,800 batches of data that has 150" in first.text and first.largest_gain == 32
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [{}, asked(), asked(held_rows={"x": 9600}), asked(batches_of_a_pass=4800), {"asked": {"steps_per_epoch": 9}}],
+)
+def test_steps_that_count_batches_are_no_matter(facts):
+    assert diagnose(step({Part.COMPUTE: 0.9}, facts=facts), [], NONE).advice[0].part is Part.COMPUTE
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("1", "the GPU with the number 1"),
+        ("2,3", "the GPUs with the number 2,3"),
+        ("-1", "hides every GPU"),
+        ("", "hides every GPU"),
+    ],
+)
+def test_a_gpu_that_the_script_hides_comes_first(value, said):
+    hidden = step({Part.COMPUTE: 0.9}, gpus=(), facts={"visible_set": [value, "/a.py", 3]})
+    answer = diagnose(hidden, [], NONE)
+    assert said in answer.advice[0].text and answer.advice[0].place == ("/a.py", 3)
+    assert "a GPU or a smaller model" not in told(answer)
+    # Where one is used, what the script says of it is right.
+    assert said not in told(diagnose(step({Part.COMPUTE: 0.9}, facts={"visible_set": [value, "/a.py", 3]}), [], NONE))
+
+
+# Nothing is said that was not measured ----------------------------------------------------------------------------
+
+
+def test_a_fixed_cost_is_that_of_a_recurrent_layer_only_where_there_is_one():
+    facts = {"times_larger": 4, "times_as_long": 1.05}
+    bare = replace(step({Part.OVERHEAD: 0.9}, facts=facts), seconds=0.1, parts={Part.OVERHEAD: 0.09})
+    text = diagnose(bare, [], NONE).advice[0].text
+    assert "90 ms of a step do not grow with the batch: with 4 times the rows it takes 1.05 times as long" in text
+    assert "time steps" not in text and "What takes them was not measured" in text
+    layers = replace(bare, facts=facts | {"recurrent": ["LSTM"]})
+    assert "LSTM computes the time steps one after another" in diagnose(layers, [], NONE).advice[0].text
+    jax = replace(bare, backend="jax", facts=facts | {"jit_compile": False})
+    assert "jit_compile=False" in diagnose(jax, [], NONE).advice[0].text
+
+
+def test_what_is_unexplained_is_no_recommendation():
+    answer = diagnose(step({Part.UNEXPLAINED: 0.6, Part.INPUT: 0.3}), [], NONE)
+    assert "60% of a step is not explained" in answer.headline
+    assert answer.advice[0].part is Part.INPUT
+    alone = diagnose(step({Part.UNEXPLAINED: 0.6}), [finding("KC101", 4)], NONE).advice[0]
+    assert alone.is_fact and not alone.leads and alone.largest_gain is None
+
+
+def test_beside_other_programs_nothing_is_said_to_matter_little_for_its_share():
+    busy = replace(step({Part.LOOKUP: 0.4, Part.COMPUTE: 0.3}), busy_others=0.8)
+    answer = diagnose(busy, [finding("KC212", 4)], NONE)
+    assert answer.advice == [] and answer.little == [] and "Too busy to tell: " in told(answer)
+
+
+def test_the_start_says_how_long_it_is_and_a_loop_only_where_one_was_traced():
+    slow = replace(step({Part.START: 0.8}), start_seconds=19.0)
+    assert "loops over tensors" not in diagnose(slow, [], NONE).advice[0].text.lower()
+    assert "19 s until the first step has ended" in diagnose(slow, [], NONE).advice[0].text
+    traced = replace(slow, start_lines=[HotLine("/a.py", 12, "call", "tensorflow", 0.6)])
+    first = diagnose(traced, [finding("KC205", 11)], NONE).advice[0]
+    assert first.leads and first.cause.line == 12
+
+
+def test_the_whole_training_is_one_sentence():
+    whole = replace(step({Part.COMPUTE: 0.5, Part.START: 0.5}), epochs=2, steps_per_epoch=1000)
+    said = "All of it, 2 epochs of 1,000 steps, takes about 20 s: 10 s for 2,000 steps, 10 s for the start."
+    assert said in told(diagnose(whole, [], NONE), 120)

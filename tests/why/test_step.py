@@ -189,3 +189,92 @@ def test_one_start_of_an_epoch_tells_nothing():
     made = run(epoch_lengths=[10])
     made.blocks[0] |= {"steps": 11, "seconds": 1.110, "inner_steps": 10, "inner_seconds": 0.100}
     assert Part.EPOCHS not in step_of(made).parts
+
+
+# What a training takes outside of its steps -----------------------------------------------------------------------
+
+
+def fit(**facts):
+    """A ``fit`` of 2 epochs of 50 steps of 10 ms, in whose calls nothing is waited for."""
+    asked = {"epochs": 2, "steps_per_epoch": 50} | facts.pop("asked", {})
+    return run(parts={"call": 0.010} | facts.pop("parts", {}), call_seconds_without_input=0.010, asked=asked, **facts)
+
+
+def test_the_parts_add_up_to_the_training():
+    step = step_of(fit(start={"seconds": 2.01, "looks": 9}, epoch_lengths=[50], validation=validated(0.5)))
+    assert step.total_steps == 100
+    assert step.parts[Part.START] * 100 == pytest.approx(2.0)
+    assert step.parts[Part.VALIDATION] * 100 == pytest.approx(1.0)
+    assert step.seconds * 100 == pytest.approx(100 * 0.010 + 2.0 + 1.0)
+    assert sum(step.parts.values()) == pytest.approx(step.seconds)
+
+
+def validated(seconds, **more):
+    return {"calls": 1, "seconds": seconds, "whole": True} | more
+
+
+def test_a_start_counts_only_where_the_steps_of_the_training_are_known():
+    start = {"seconds": 2.0, "looks": 9}
+    assert Part.START not in step_of(fit(start=start, asked={"steps_per_epoch": None})).parts
+    assert Part.START not in step_of(fit(start=start, fit_in_loop=True)).parts
+
+
+def test_lines_of_the_start_are_those_that_are_traced():
+    main = [
+        ["tracing", "/a.py", 30, "<module>", "tensorflow", 40],
+        ["tracing", "/a.py", 12, "call", "tensorflow", 50],
+        ["tracing", None, None, "f", "keras", 10],
+    ]
+    step = step_of(fit(start={"seconds": 9.0, "looks": 100, "main": main}))
+    assert [(line.line, line.share) for line in step.start_lines] == [(12, 0.5)]
+
+
+def test_between_the_fits_of_a_loop_everything_was_timed():
+    step = step_of(fit(fit_in_loop=True, parts={"call": 0.001, "fit": 0.004, "predict": 0.005}))
+    assert step.parts[Part.PREDICT] == pytest.approx(0.005)
+    assert step.parts[Part.FIT] == pytest.approx(0.003)
+    assert step.parts[Part.PYTHON] == pytest.approx(0.001)
+
+
+def test_compiling_is_no_waiting_and_no_fixed_cost():
+    shapes = {"seconds": 0.008, "new": 3, "seen": 4, "shapes": [[8, 7], [8, 9]]}
+    made = run(
+        parts={"call": 0.010}, call_seconds_without_input=0.002, alone_seconds_per_batch=1e-5, new_shapes=shapes,
+        times_as_long=1.0, times_larger=4,
+    )  # fmt: skip
+    parts = step_of(made).parts
+    assert parts[Part.COMPILE] == pytest.approx(0.008) and parts[Part.OVERHEAD] == pytest.approx(0.002, rel=0.1)
+    jax = step_of(run(backend="jax", compiled={"seconds": 0.4, "count": 2, "functions": {}}, measured_steps=100))
+    assert jax.parts[Part.COMPILE] == pytest.approx(0.004)
+
+
+def test_what_no_measurement_explains_is_unexplained():
+    made = run(
+        parts={"call": 0.010}, call_seconds_without_input=0.002, alone_seconds_per_batch=1e-5, times_as_long=1.0, times_larger=4
+    )  # fmt: skip
+    parts = step_of(made).parts
+    assert parts[Part.UNEXPLAINED] == pytest.approx(0.008, rel=0.01)
+    assert parts[Part.OVERHEAD] == pytest.approx(0.002)
+
+
+def test_what_was_measured_by_itself_is_taken_out_of_the_rest():
+    made = fit(
+        times_as_long=1.9, times_larger=4, whole_tables=[["embedding", 300_000, 5_000, "Adam", 0.004]],
+        lookup_layers=[["text", "TextVectorization", 0.002]],
+    )  # fmt: skip
+    parts = step_of(made).parts
+    assert parts[Part.TABLES] == pytest.approx(0.004) and parts[Part.LOOKUP] == pytest.approx(0.002)
+    assert parts[Part.COMPUTE] == pytest.approx(0.001) and parts[Part.OVERHEAD] == pytest.approx(0.003)
+
+
+@pytest.mark.parametrize(("every", "seconds"), [(1, 1.0), (5, 0.2)])
+def test_validations_count_by_how_often_the_script_asks_for_them(every, seconds):
+    step = step_of(fit(asked={"validation_freq": every}, epoch_lengths=[50], validation=validated(0.5)))
+    assert step.parts[Part.VALIDATION] * 100 == pytest.approx(seconds)
+
+
+def test_steps_of_changing_length_have_a_mean():
+    made = run(parts={"call": 0.0})
+    made.blocks = []
+    made.end["durations"] = [(0.010, 1, False), (0.010, 1, False), (0.100, 1, False), (9.0, 1, True)]
+    assert step_of(made).parts[Part.STEP] == pytest.approx(0.040)
