@@ -42,10 +42,10 @@ def test_no_gpu_is_no_problem():
 
 @pytest.mark.parametrize("command", ["why", "verify"])
 def test_an_option_of_the_script_is_told_where_it_goes(command):
-    ran = kerascheck(command, "train.py", "--images", "9")
+    ran = kerascheck(command, "train.py", "--zz", "9")
     assert ran.code == 2 and ran.err == (
-        f"kerascheck: error: --images is no option of kerascheck {command}: put the script's own arguments after --, as in "
-        f"'kerascheck {command} train.py -- --images ...'\n"
+        f"kerascheck: error: --zz is no option of kerascheck {command}: put the script's own arguments after --, as in "
+        f"'kerascheck {command} train.py -- --zz ...'\n"
     )
     assert "(did you mean --python?)" in kerascheck(command, "train.py", "--pyton", "x").err
 
