@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -107,7 +108,8 @@ class ScriptCommand(click.Command):
             return super().parse_args(ctx, args)
         except click.NoSuchOption as problem:
             script = next((each for each in given if not each.startswith("-")), "SCRIPT")
-            meant = f" (did you mean {sorted(problem.possibilities)[0]}?)" if problem.possibilities else ""
+            nearest = get_close_matches(problem.option_name, problem.possibilities or (), 1)
+            meant = f" (did you mean {nearest[0]}?)" if nearest else ""
             raise click.UsageError(
                 f"{problem.option_name} is no option of {ctx.command_path}{meant}: put the script's own arguments after --, as "
                 f"in '{ctx.command_path} {script} -- {problem.option_name} ...'",
