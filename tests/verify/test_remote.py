@@ -181,6 +181,16 @@ def test_untracked_files_travel_where_a_pattern_names_them(project, include, fil
     assert set(packed(project, include=include).files) == {"src/train.py"} | files
 
 
+def test_a_pattern_that_matches_nothing_is_named_before_the_question(project, ssh):
+    for name in ("data.csv", ".hidden.cfg", "key.pem", "sub/x.npz"):
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text("")
+    given = ["*.csv", "*.cfg", "nothing/", "*.pem", "!data.csv", "/sub/x.npz", "train.py", ".hidden.*"]
+    assert packed(project, include=given).unmatched == ["*.cfg", "nothing/"]
+    result = invoke("src/train.py", "--on", "ssh://nowhere", "--yes", "--include", "*.zip", "--include", "*.csv")
+    assert "  nothing matches --include *.zip (" in result.stderr and result.stderr.count("nothing matches") == 1
+
+
 def test_a_file_behind_a_link_stays(project, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "x.npz").write_text("")
@@ -478,7 +488,49 @@ def test_a_run_there_that_is_killed_is_not_an_interpreter_that_does_not_start(pr
         "import os, signal\nparent = os.getppid()\nos.kill(parent, signal.SIGKILL)\n"
     )
     result = invoke("src/train.py", "--on", "ssh://gpu1", "--python", sys.executable, "--yes")
-    assert "the run was ended by signal 9 (out of memory?) on gpu1" in result.stderr.splitlines()[-1]
+    assert "the run was ended by SIGKILL (out of memory?) on gpu1" in result.stderr.splitlines()[-1]
+
+
+PARENT = """\
+import os, signal, subprocess, sys, time
+helper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+with open({file!r}, "w") as stream:
+    stream.write(str(helper.pid))
+run = os.getppid()
+with open(f"/proc/{{run}}/stat") as stream:
+    host = int(stream.read().rpartition(")")[2].split()[1])
+os.kill({victim}, signal.{signal})
+time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds what a run leaves in /proc alone")
+@pytest.mark.parametrize(
+    "victim, number, words",
+    [
+        ("run", "SIGKILL", "the run was ended by SIGKILL (out of memory?) on gpu1"),
+        ("run", "SIGTERM", "the run was ended by SIGTERM on gpu1"),
+        ("host", "SIGKILL", "the run lost the process that started it and ended on gpu1"),
+        ("host", "SIGTERM", "the run was ended by SIGTERM on gpu1"),
+    ],
+)
+def test_whatever_is_killed_there_nothing_stays(project, ssh, tmp_path, victim, number, words):
+    text = PARENT.format(file=str(tmp_path / "pid"), victim=victim, signal=number)
+    (project / "src" / "train.py").write_text(text)
+    result = invoke("src/train.py", "--on", "ssh://gpu1", "--python", sys.executable, "--yes")
+    assert (result.return_value, result.stderr.splitlines()[-1]) == (2, f"ssh://gpu1: {words}")
+    assert gone(int((tmp_path / "pid").read_text()), 30)
+    deadline = time.monotonic() + 20
+    while left_behind(tmp_path) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert left_behind(tmp_path) == []
+
+
+def test_a_folder_there_that_cannot_be_read_is_named(project, ssh):
+    result = invoke("src/train.py", "--on", "ssh://gpu1/no/such", "--python", sys.executable, "--yes")
+    assert result.stderr.splitlines()[-1] == (
+        "ssh://gpu1: /no/such there cannot be linked into the project: No such file or directory"
+    )
 
 
 def test_an_environment_without_the_frameworks_is_named(project, ssh, tmp_path):
@@ -738,6 +790,7 @@ def test_a_job_of_slurm(project, traces, tmp_path):
         "#SBATCH --gpus-per-node=2",
         "#SBATCH --cpus-per-task=4",
         "#SBATCH --time=7",
+        "#SBATCH --no-requeue",
     } <= set(batch.splitlines())
     assert not (project / ".kerascheck").exists()
     assert (project / "data").read_text() == "ignored by git"
@@ -747,7 +800,10 @@ def test_a_job_of_slurm(project, traces, tmp_path):
 def test_a_job_that_slurm_refuses(project, traces):
     result = invoke("src/train.py", "--on", "slurm:refused", "--yes")
     assert result.return_value == 2
-    assert result.stderr.splitlines()[-1].startswith("slurm:refused: slurm does not take the job: ")
+    assert result.stderr.splitlines()[-1] == (
+        "slurm:refused: slurm does not take the job: invalid partition specified: refused"
+    )
+    assert "sbatch" not in result.stderr
     assert not (project / ".kerascheck").exists()
 
 
@@ -755,7 +811,7 @@ def test_a_job_that_slurm_refuses(project, traces):
 def test_a_job_that_dies(project, traces):
     result = invoke("src/train.py", "--on", "slurm", "--python", "/bin/false", "--yes")
     assert result.return_value == 2
-    assert "slurm: the job ended without a result" in result.stderr.splitlines()[-1]
+    assert result.stderr.splitlines()[-1].startswith("slurm: /bin/false could not be started on the node")
 
 
 class FakeJob:
@@ -763,10 +819,10 @@ class FakeJob:
 
     job_id = "4711"
 
-    def __init__(self, folder, log="", state="UNKNOWN"):
+    def __init__(self, folder, log=""):
         import types
 
-        self.log, self.state, self.cancelled = log, state, False
+        self.log, self.cancelled = log, False
         self.paths = types.SimpleNamespace(result_pickle=folder / "result")
 
     def stderr(self):
@@ -782,10 +838,13 @@ def followed(traces, tmp_path, monkeypatch):
     monkeypatch.setattr(slurm, "_POLL_SECONDS", 0.01)
     monkeypatch.setattr(slurm, "_LOOK_SECONDS", 0.0)
 
-    def follow(state, log="", accounting="UNKNOWN", then=None):
+    def follow(state, log="", accounting="", then=None, messages='@kerascheck {"event": "started"}\n'):
         (traces / "state").write_text(state + "\n")
-        (tmp_path / "messages").touch()
-        job, shown = FakeJob(tmp_path, log, accounting), []
+        (traces / "accounting").write_text(accounting + "\n")
+        (tmp_path / "messages").write_text(messages)
+        (tmp_path / "lease").touch()
+        os.utime(tmp_path / "lease", (0, 0))
+        job, shown = FakeJob(tmp_path, log), []
 
         def progress(text, left):
             shown.append(text)
@@ -794,6 +853,7 @@ def followed(traces, tmp_path, monkeypatch):
 
         with pytest.raises(talk.Refused) as refused:
             slurm._follow(slurm._Scheduler(job, "slurm"), tmp_path / "messages", talk.Conversation(progress), 1)
+        assert (tmp_path / "lease").stat().st_mtime > 0, "it renews the lease"
         return str(refused.value), shown, job
 
     return follow
@@ -806,15 +866,15 @@ TIME_LIMIT = "the job reached its time limit of 1 min: ask for more, as in slurm
 @pytest.mark.parametrize(
     "state, log, accounting, words",
     [
-        ("TIMEOUT|TimeLimit", "", "UNKNOWN", TIME_LIMIT),
-        ("FAILED|NonZeroExitCode", STEPD.format(" DUE TO TIME LIMIT"), "UNKNOWN", TIME_LIMIT),
-        ("CANCELLED|None", "", "UNKNOWN", "the job was cancelled"),
-        ("FAILED|None", STEPD.format(""), "UNKNOWN", "the job was cancelled"),
-        ("OUT_OF_MEMORY|OutOfMemory", "", "UNKNOWN", "the job ran out of memory"),
+        ("TIMEOUT|TimeLimit", "", "", TIME_LIMIT),
+        ("FAILED|NonZeroExitCode", STEPD.format(" DUE TO TIME LIMIT"), "", TIME_LIMIT),
+        ("CANCELLED|None", "", "", "the job was cancelled"),
+        ("FAILED|None", STEPD.format(""), "", "the job was cancelled"),
+        ("OUT_OF_MEMORY|OutOfMemory", "", "", "the job ran out of memory"),
         (
             "FAILED|NonZeroExitCode",
-            "a\nTypeError: b\n",
-            "UNKNOWN",
+            "a\nTypeError: b\nsrun: error: n1: task 0: Exited with exit code 1\n",
+            "",
             "the job ended without a result (FAILED): TypeError: b",
         ),
     ],
@@ -822,6 +882,41 @@ TIME_LIMIT = "the job reached its time limit of 1 min: ask for more, as in slurm
 def test_how_a_job_ended_is_said_in_words(followed, state, log, accounting, words):
     said, _, job = followed(state, log, accounting)
     assert (said, job.cancelled) == (words, False)
+
+
+def test_a_job_whose_interpreter_does_not_start_says_so(followed):
+    log = "FileNotFoundError: [Errno 2] No such file\nsrun: error: n1: task 0: Exited with exit code 1\n"
+    said, _, _ = followed("FAILED|NonZeroExitCode", log, messages="")
+    assert said.startswith("python could not be started on the node (name another one with --python): FileNotFound")
+
+
+def test_a_job_whose_run_is_killed_says_so(followed):
+    ended = '@kerascheck {"event": "started"}\n@kerascheck {"event": "ended", "how": "the run was killed"}\n'
+    said, _, _ = followed("FAILED|NonZeroExitCode", "srun: error: n1: task 0: Exited\n", messages=ended)
+    assert said == "the run was killed"
+
+
+def far_run(project, tmp_path, folder, **order):
+    """The other side's process with the order that ``order`` changes, and the process of its script, which sleeps."""
+    script = str(project / "src" / "train.py")
+    text = f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n"
+    Path(script).write_text(text)
+    upload = pack.of_project(script, [script])
+    slurm.unpack(
+        upload, {**json.loads(talk.job(upload, Script(script, {script: text}), [], Budget())), **order}, folder
+    )
+    far = subprocess.Popen(
+        [sys.executable, "-B", "code/start.py", "."], cwd=folder, stdout=subprocess.DEVNULL, start_new_session=True
+    )
+    return far, wait_for(tmp_path / "pid")
+
+
+def test_a_job_ends_and_removes_the_upload_once_nobody_renews_its_lease(project, tmp_path):
+    folder = project / ".kerascheck" / "slurm" / "job-x"
+    far, pid = far_run(project, tmp_path, folder, lease=2)
+    far.wait(60)
+    assert gone(pid, 30)
+    assert not (project / ".kerascheck").exists()
 
 
 def test_a_job_that_slurm_has_forgotten_has_ended(followed, traces, monkeypatch):
@@ -1047,17 +1142,8 @@ def test_what_ray_unpacked_is_removed_where_no_interpreter_starts(project, tmp_p
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=lambda n: n.name)
 def test_what_ray_unpacked_is_removed_whatever_ends_the_run(project, tmp_path, number):
-    script = str(project / "src" / "train.py")
-    text = f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n"
-    Path(script).write_text(text)
-    upload = pack.of_project(script, [script])
     folder = tmp_path / "unpacked"
-    order = json.loads(talk.job(upload, Script(script, {script: text}), [], Budget()))
-    slurm.unpack(upload, {**order, "clean": True}, folder)
-    far = subprocess.Popen(
-        [sys.executable, "-B", "code/start.py", "."], cwd=folder, stdout=subprocess.DEVNULL, start_new_session=True
-    )
-    pid = wait_for(tmp_path / "pid")
+    far, pid = far_run(project, tmp_path, folder, clean=True)
     os.killpg(far.pid, number)
     far.wait(60)
     deadline = time.monotonic() + 30

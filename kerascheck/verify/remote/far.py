@@ -15,10 +15,13 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+import uuid
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -26,14 +29,29 @@ MARK = "@kerascheck "
 _PART = 6000
 """Characters of the result per line: longer ones may be cut on their way through a cluster's logs."""
 _LOOK_SECONDS = 1.0
-_CLEANER = """\
-import shutil, sys, time
+_SESSION = "KERASCHECK_SESSION"
+"""Variable in the environment of all processes of a run, by which those that outlive it are found."""
+_GUARD = """\
+import os, shutil, signal, sys, time
 sys.stdin.read()
+mark, messages, *folders = sys.argv[1:]
+if messages:
+    with open(messages, "a") as stream:
+        stream.write('@kerascheck {"event": "ended", "how": "the run was killed (out of memory?)"}\\n')
 for _ in range(5):
-    shutil.rmtree(sys.argv[1], ignore_errors=True)
+    for name in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else ()):
+        try:
+            with open(f"/proc/{name}/environ", "rb") as stream:
+                if mark.encode() in stream.read().split(b"\\0"):
+                    os.kill(int(name), signal.SIGKILL)
+        except OSError:
+            pass
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
     time.sleep(1)
 """
-"""Removes a folder once its standard input ends; more than once, for processes that end later may still write."""
+"""Ends the processes of a run and removes its folders once its standard input ends, and says so in the file of messages.
+It does so more than once, for a process may write until it is gone."""
 _SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
@@ -45,41 +63,113 @@ def main() -> None:
     for number in _SIGNALS:
         signal.signal(number, lambda number, frame: sys.exit(128 + number))
     job = json.loads(_read(os.path.join(folder, "job.json")))
-    cleaner = _cleaner(folder) if job.get("clean") else None
-    project = os.path.join(folder, "project")
+    say(event="started")
+    lease = Lease(folder, job)
+    scratch: str | None = None
+    guard: subprocess.Popen[bytes] | None = None
     try:
-        if job.get("link_from"):
-            link(os.path.expanduser(job["link_from"]), project)
-        threading.Thread(target=_end_with, args=(os.path.join(folder, "job.json"),), daemon=True).start()
-        if reason := unfit(job, project):
-            say(event="refused", reason=reason)
-        else:
-            _measure(job, project)
+        scratch = tempfile.tempdir = tempfile.mkdtemp(prefix="kc-")
+        guard = _guard([scratch, folder] if lease.owns_folder else [scratch])
+        threading.Thread(target=lease.watch, daemon=True).start()
+        _answer(job, os.path.join(folder, "project"))
+    except SystemExit as stopped:
+        if lease.is_held:
+            with suppress(OSError):  # nobody listens
+                say(event="ended", how=f"the run was ended by {signal.Signals(int(stopped.code or 0) - 128).name}")
+        raise
     except Exception as error:  # told to the other side, which has the terminal
         say(event="refused", reason=f"{type(error).__name__}: {error}")
     finally:
-        if job.get("clean"):
-            for number in _SIGNALS:
-                signal.signal(number, signal.SIG_IGN)
-            shutil.rmtree(folder, ignore_errors=True)
-        if cleaner is not None and cleaner.stdin is not None:
-            cleaner.kill()
-            cleaner.wait()
+        for number in _SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+        if lease.owns_folder:
+            _remove(folder)
+        if scratch is not None:
+            shutil.rmtree(scratch, ignore_errors=True)
+        if guard is not None:
+            guard.kill()
+            guard.wait()
 
 
-def _cleaner(folder: str) -> subprocess.Popen[bytes]:
-    """Start a process that removes ``folder`` if this one is killed, for then no ``finally`` runs.
+class Lease:
+    """What this run depends on, and whether it removes what was uploaded.
+
+    The other side removes the upload when it ends the run. A killed process cannot, so ``job["lease"]`` names what ends
+    with it: "stdin", a pipe that it holds, or a number of seconds in which it touches the file ``lease``.
+    """
+
+    def __init__(self, folder: str, job: Mapping[str, Any]) -> None:
+        self._folder = folder
+        self._lease = job.get("lease")
+        self.owns_folder = bool(job.get("clean"))
+        """Whether this side removes the upload."""
+        self.is_held = True
+        """False once nobody waits for the result any more."""
+
+    def watch(self) -> None:
+        """Wait until nobody waits for the result any more, then end this process."""
+        if self._lease == "stdin":
+            os.read(0, 1)
+            with suppress(OSError):  # nobody listens
+                say(event="ended", how="the run lost the process that started it and ended")
+        else:
+            self._watch_files()
+        self.is_held = False
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    def _watch_files(self) -> None:
+        renewed, since = None, time.monotonic()
+        while os.path.exists(os.path.join(self._folder, "job.json")):
+            with suppress(OSError):
+                stamp = os.stat(os.path.join(self._folder, "lease")).st_mtime_ns
+                # Compared with itself alone: the clocks of two machines differ.
+                renewed, since = (renewed, since) if stamp == renewed else (stamp, time.monotonic())
+            if self._lease and time.monotonic() - since > self._lease:
+                self.owns_folder = True
+                return
+            time.sleep(_LOOK_SECONDS)
+
+
+def _guard(folders: Sequence[str]) -> subprocess.Popen[bytes]:
+    """Start a process that cleans up if this one is killed, for then no ``finally`` runs.
 
     It leads a session of its own, since a cluster kills the whole group of a job.
     """
-    return subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", _CLEANER, folder],
+    mark, messages = uuid.uuid4().hex, sys.argv[2] if len(sys.argv) > 2 else ""
+    guard = subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", _GUARD, f"{_SESSION}={mark}", messages, *folders],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         cwd=os.sep,
         start_new_session=True,
     )
+    os.environ[_SESSION] = mark
+    return guard
+
+
+def _remove(folder: str) -> None:
+    """Remove the upload, and the folders of the project's ``.kerascheck/slurm`` around it that are empty then."""
+    shutil.rmtree(folder, ignore_errors=True)
+    base = os.path.dirname(folder)
+    if base.endswith(os.path.join(".kerascheck", "slurm")):
+        for empty in (base, os.path.dirname(base)):
+            with suppress(OSError):  # another job is there, or evidence
+                os.rmdir(empty)
+
+
+def _answer(job: Mapping[str, Any], project: str) -> None:
+    if source := job.get("link_from"):
+        try:
+            link(os.path.expanduser(source), project)
+        except OSError as problem:
+            name = problem.filename or source
+            say(event="refused", reason=f"{name} there cannot be linked into the project: {problem.strerror}")
+            return
+    if reason := unfit(job, project):
+        say(event="refused", reason=reason)
+    else:
+        _measure(job, project)
 
 
 def say(**message: Any) -> None:
@@ -91,13 +181,6 @@ def say(**message: Any) -> None:
 def _read(path: str) -> str:
     with open(path, encoding="utf-8") as stream:
         return stream.read()
-
-
-def _end_with(path: str) -> None:
-    """End this process once ``path`` is gone: the other side has removed what it uploaded."""
-    while os.path.exists(path):
-        time.sleep(_LOOK_SECONDS)
-    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def unfit(job: Mapping[str, Any], project: str) -> str | None:

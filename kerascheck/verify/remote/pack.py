@@ -54,6 +54,8 @@ class Upload:
     """Why files look like secrets, by path, of those that travel all the same."""
     untracked: int = 0
     """Number of other files that git neither tracks nor ignores; they stay here."""
+    unmatched: list[str] = field(default_factory=list)
+    """Patterns of ``--include`` that match no file."""
     git: bool = True
 
     @property
@@ -116,7 +118,7 @@ def of_project(script: str, needed: Iterable[str], root: str | None = None, incl
     own = [os.path.relpath(os.path.realpath(path), upload.root) for path in needed]
     agreed = literal.union(tracked, [os.path.relpath(os.path.realpath(script), upload.root)])
     total = 0
-    for name in itertools.chain(sorted(own), tracked, sorted(literal), _included(upload.root, include)):
+    for name in itertools.chain(sorted(own), tracked, sorted(literal), _included(upload, include)):
         if name not in upload.files:
             _take(upload, name, agreed=name in agreed)
             total += upload.files.get(name, 0)
@@ -147,7 +149,8 @@ def by_project(uploads: Iterable[Upload]) -> list[Upload]:
     """One upload per project, with the files of all of its scripts."""
     projects: dict[str, Upload] = {}
     for upload in uploads:
-        whole = projects.setdefault(upload.root, Upload(upload.root, untracked=upload.untracked, git=upload.git))
+        new = Upload(upload.root, untracked=upload.untracked, unmatched=upload.unmatched, git=upload.git)
+        whole = projects.setdefault(upload.root, new)
         whole.files |= upload.files
         whole.suspicious |= upload.suspicious
         whole.left_out = {k: v for k, v in (whole.left_out | upload.left_out).items() if k not in whole.files}
@@ -209,20 +212,33 @@ def _git(folder: str, *arguments: str) -> str:
         return ""
 
 
-def _included(root: str, include: Sequence[str]) -> Iterator[str]:
-    """Files that a pattern matches; a hidden one only where the pattern writes the dot, as in a shell."""
+def _of_many_files(root: str, include: Sequence[str]) -> list[str]:
+    """The patterns that do not name exactly one file that exists; one without a slash also matches in every folder."""
 
     def is_one_file(pattern: str) -> bool:
-        # A pattern without a slash also matches in every folder.
         return "/" in pattern and os.path.lexists(os.path.join(root, os.path.normpath(pattern.lstrip("/"))))
 
-    wide = [pattern for pattern in include if pattern.endswith("/") or not is_one_file(pattern)]
+    return [pattern for pattern in include if pattern.endswith("/") or not is_one_file(pattern)]
+
+
+def _included(upload: Upload, include: Sequence[str]) -> Iterator[str]:
+    """Files that a pattern matches; a hidden one only where the pattern writes the dot, as in a shell.
+
+    Leaves in ``upload.unmatched`` the patterns that match no file.
+    """
+    wide = _of_many_files(upload.root, include)
+    upload.unmatched = [pattern for pattern in wide if not pattern.startswith("!")]
     if not wide:
         return
     dotted = [pattern for pattern in wide if pattern.startswith("!") or "/." in f"/{pattern}"]
     spec, hidden_spec = patterns.compiled(wide)[0], patterns.compiled(dotted)[0]
-    for name in _walk(root):
+    for name in _walk(upload.root):
         is_hidden = "/." in f"/{name}"
+        upload.unmatched = [
+            pattern
+            for pattern in upload.unmatched
+            if (is_hidden and pattern not in dotted) or not patterns.spec(pattern).match_file(name)
+        ]
         if (hidden_spec if is_hidden else spec).match_file(name):
             yield name
 

@@ -64,6 +64,8 @@ def shown(target: Target, upload: pack.Upload) -> Iterable[str]:
         yield click.style(f"  UPLOADS, though it looks like a secret: {plain(name)} ({why})", bold=True)
     for name, why in upload.left_out.items():
         yield f"  stays here: {plain(name)} ({why})"
+    for pattern in upload.unmatched:
+        yield f"  nothing matches --include {plain(pattern)} (relative to {upload.root}; hidden files need its dot)"
     if upload.untracked:
         yield f"  stays here: files that git does not track, {upload.untracked} of them; --include PATTERN uploads some"
 

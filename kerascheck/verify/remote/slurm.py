@@ -6,6 +6,7 @@ job runs in, and what git ignores of the project is linked from where it lies. T
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import logging
@@ -13,6 +14,7 @@ import os
 import shutil
 import tarfile
 import tempfile
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -28,6 +30,12 @@ _LOOK_SECONDS = 5.0
 """Between questions to the scheduler, which serves many users."""
 _SECONDS_TO_CLEAN = 20.0
 _SQUEUE_SECONDS = 30.0
+LEASE_SECONDS = 180.0
+"""A job ends itself once this side has not touched its ``lease`` for so long: it was killed. Shared file systems show a
+change within a minute."""
+_NOT_A_REASON = ("srun:", "slurmstepd:", "submitit")
+"""Beginnings of lines in the log of a job that say that something failed, but not what."""
+_submitting = threading.Lock()
 _ENDS = {
     "TIMEOUT": "the job reached its time limit of {minutes} min: ask for more, as in slurm,minutes={more}",
     "DEADLINE": "the job reached its deadline",
@@ -68,26 +76,38 @@ def run(
     base.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="job-", dir=base))
     try:
-        unpack(upload, {**json.loads(job), "link_from": upload.root}, folder)
-        messages = folder / "messages"
-        messages.touch()
+        unpack(upload, {**json.loads(job), "link_from": upload.root, "lease": LEASE_SECONDS}, folder)
+        for name in ("messages", "lease"):
+            (folder / name).touch()
         try:
             executor = submitit.AutoExecutor(folder=folder / "log", cluster=cluster)
             executor.update_parameters(**parameters(target, json.loads(job)["minutes"], cluster))
-            command = [os.path.expanduser(python), "-B", str(folder / "code" / "start.py"), str(folder), str(messages)]
-            submitted = executor.submit(submitit.helpers.CommandFunction(command, verbose=False))
+            submitted = _submit(executor, submitit.helpers.CommandFunction(_command(python, folder), verbose=False))
         except Exception as problem:  # whatever sbatch has against it
             raise Refused(f"slurm does not take the job: {_last_line(problem)}") from None
         # Without accounting, submitit warns at each question.
         logging.getLogger("submitit").setLevel(logging.ERROR)
         conversation.waiting(f"waiting for job {submitted.job_id} of {target.label} to start")
-        scheduler = _Scheduler(submitted, cluster)
-        _follow(scheduler, messages, conversation, json.loads(job)["minutes"])
+        scheduler = _Scheduler(submitted, cluster, python)
+        _follow(scheduler, folder / "messages", conversation, json.loads(job)["minutes"])
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         for empty in (base, base.parent):
             with suppress(OSError):  # another job is there, or evidence
                 empty.rmdir()
+
+
+def _command(python: str, folder: Path) -> list[str]:
+    return [
+        os.path.expanduser(python), "-B", str(folder / "code" / "start.py"), str(folder), str(folder / "messages")
+    ]  # fmt: skip
+
+
+def _submit(executor: Any, function: Any) -> Any:
+    """Submit the job without the complaints of sbatch, which submitit both prints and raises."""
+    # Standard error is one for all threads: without the lock, another one could restore the wrong stream.
+    with _submitting, contextlib.redirect_stderr(io.StringIO()):
+        return executor.submit(function)
 
 
 def unpack(upload: Upload, job: dict[str, Any], folder: Path) -> None:
@@ -115,15 +135,18 @@ def parameters(target: Target, minutes: int, cluster: str) -> dict[str, Any]:
         # submitit has Slurm send a signal 90 seconds before the limit, for jobs that save their state. It ends ours, and at
         # once where the limit is a minute. 0: none is sent.
         asked["slurm_signal_delay_s"] = 0
+        # A job that starts again later finds nobody who waits for it.
+        asked["slurm_additional_parameters"] = {"no-requeue": True}
     return asked
 
 
 class _Scheduler:
     """What Slurm says of a job, asked seldom."""
 
-    def __init__(self, submitted: Any, cluster: str) -> None:
+    def __init__(self, submitted: Any, cluster: str, python: str = "python") -> None:
         """``submitted``: the job of submitit. ``cluster``: of submitit; only "slurm" knows ``squeue``."""
         self.job = submitted
+        self._python = python
         self.state, self.reason = "", ""
         """In the words of Slurm; empty for unknown."""
         self._has_squeue = cluster == "slurm" and shutil.which("squeue") is not None
@@ -161,19 +184,34 @@ class _Scheduler:
         """Why the job has not started, in the words of Slurm; empty if it has, or if Slurm does not say."""
         return self.reason if self.state == "PENDING" and self.reason != "None" else ""
 
-    def how_it_ended(self, minutes: int) -> str:
+    def how_it_ended(self, minutes: int, conversation: Conversation) -> str:
         """How a job without a result ended, for people, in one line."""
         self.look(at_once=True)
         log = (self.job.stderr() or "").strip()
         state = self.state
         if state in ("", _GONE, "COMPLETING", "RUNNING", "PENDING"):
-            state = str(self.job.state).split()[0].rstrip("+")  # of the accounting, where there is one
+            state = self._accounted()
         if state in ("FAILED", "COMPLETED") or state not in _ENDS:
             state = next((meant for word, meant in _WORDS if word in log), state)
         if state in _ENDS and state not in ("FAILED", "COMPLETED"):
             return _ENDS[state].format(minutes=minutes, more=2 * minutes)
-        last = f": {log.splitlines()[-1].strip()}" if log else ""
+        lines = [line.strip() for line in log.splitlines() if line.strip() and not line.startswith(_NOT_A_REASON)]
+        last = f": {lines[-1]}" if lines else ""
+        if not conversation.started:
+            return f"{self._python} could not be started on the node (name another one with --python){last}"
+        if conversation.ended:
+            return conversation.ended
         return f"{_ENDS['FAILED']}{f' ({state})' if state in _ENDS else ''}{last}"
+
+    def _accounted(self) -> str:
+        """The state by the accounting; empty where Slurm keeps none."""
+        command = ["sacct", "--noheader", "--parsable2", "--allocations", "--format=State", f"--jobs={self.job.job_id}"]
+        try:
+            text, code = deadline.output_of(command, _SQUEUE_SECONDS)
+        except (OSError, deadline.DidNotAnswer):
+            return ""
+        state = (text.split() or [""])[0].rstrip("+")
+        return state if code == 0 and state in _ENDS else ""
 
 
 def _follow(scheduler: _Scheduler, messages: Path, conversation: Conversation, minutes: int) -> None:
@@ -183,6 +221,8 @@ def _follow(scheduler: _Scheduler, messages: Path, conversation: Conversation, m
         with messages.open(encoding="utf-8") as stream:
             pending = ""
             while True:
+                with suppress(OSError):  # a full disk, say: the next look may find it well again
+                    os.utime(messages.with_name("lease"))
                 scheduler.look()
                 over = scheduler.is_over()
                 pending += stream.read()
@@ -200,7 +240,7 @@ def _follow(scheduler: _Scheduler, messages: Path, conversation: Conversation, m
                 conversation.pause(_POLL_SECONDS)
         if conversation.result is None:
             # Before it is cancelled here, which would be its state then.
-            raise Refused(scheduler.how_it_ended(minutes))
+            raise Refused(scheduler.how_it_ended(minutes, conversation))
     finally:
         if not over and conversation.result is None:
             scheduler.job.cancel(check=False)
@@ -211,4 +251,5 @@ def _follow(scheduler: _Scheduler, messages: Path, conversation: Conversation, m
 
 
 def _last_line(problem: Exception) -> str:
-    return (str(problem).strip().splitlines() or [type(problem).__name__])[-1]
+    line = (str(problem).strip().splitlines() or [type(problem).__name__])[-1]
+    return line.removeprefix("sbatch: error: ").removeprefix("Batch job submission failed: ")

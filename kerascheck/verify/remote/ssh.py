@@ -25,12 +25,14 @@ _SECONDS_TO_CLEAN = 40.0
 _NO_CONNECTION = 255
 _BROKEN = re.compile(r"Broken pipe|closed by remote host|not responding|packet_write_wait|client_loop")
 """Complaints of OpenSSH about a connection that was there: "Connection to HOST closed by remote host."."""
+_NOTICE = re.compile(r"Warning: Permanently added|\*\* ")
+"""Notices of OpenSSH that are no reason for anything: of a new host, and of its key exchange ("** WARNING: ...")."""
 
 
 def run(target: Target, python: str, upload: Upload, job: bytes, conversation: Conversation) -> None:
     """Run ``job`` there and hear what it says; raises Refused."""
     with tempfile.TemporaryFile() as archive, tempfile.TemporaryFile() as complaints:
-        upload.write(archive, job)
+        upload.write(archive, json.dumps({**json.loads(job), "clean": True, "lease": "stdin"}).encode())
         size = archive.tell()
         archive.seek(0)
         try:
@@ -92,12 +94,20 @@ def _why_nothing(target: Target, python: str, status: int, complaints: IO[bytes]
     """Why there is no result, in one line."""
     complaints.seek(0)
     lines = complaints.read().decode("utf-8", "replace").strip().splitlines()
-    last = f": {lines[-1].strip()}" if lines else ""
+    lines = [line.strip() for line in lines if line.strip() and not _NOTICE.match(line)]
+    last = f": {lines[-1]}" if lines else ""
+    broken = next((line for line in reversed(lines) if _BROKEN.search(line)), None)
+    if conversation.ended:
+        return f"{conversation.ended} on {target.host}"
     if status < 0:
-        return f"ssh was ended on this machine by signal {-status}{last}"
+        return f"ssh was ended on this machine by {signal.Signals(-status).name}{last}"
+    if broken:
+        return f"the connection to {target.host} broke: {broken}"
+    if status == _NO_CONNECTION and conversation.started:
+        # OpenSSH exits so, without a word, if a signal ends the command there, or ssh itself.
+        return f"the run on {target.host} was killed, or ssh was ended on this machine{last}"
     if status == _NO_CONNECTION:
-        broke = conversation.started or any(_BROKEN.search(line) for line in lines)
-        return f"the connection to {target.host} broke{last}" if broke else f"ssh cannot reach {target.host}{last}"
+        return f"ssh cannot reach {target.host}{last}"
     if conversation.started:
-        return f"{conversation.ended or 'the run ended without a result'} on {target.host}{last}"
+        return f"the run ended without a result on {target.host}{last}"
     return f"{python} could not be started on {target.host} (name another one with --python){last}"

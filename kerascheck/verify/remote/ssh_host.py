@@ -19,17 +19,18 @@ def say(**message):
     sys.stdout.flush()
 
 
-def refuse(reason):
-    say(event="refused", reason=reason)
-    sys.exit(0)
+class Refused(Exception):
+    """Nothing is measured; says why."""
 
 
 def how(status):
-    """How a process ended, for people."""
-    if status >= 0:
+    """How a process ended, for people. A status above 128 is a signal that the process caught."""
+    number = -status if status < 0 else status - 128
+    names = {int(each): each.name for each in signal.Signals}
+    if number not in names:
         return "the run ended with status %d" % status
-    hint = " (out of memory?)" if -status == signal.SIGKILL else ""
-    return "the run was ended by signal %d%s" % (-status, hint)
+    hint = " (out of memory?)" if number == signal.SIGKILL else ""
+    return "the run was ended by %s%s" % (names[number], hint)
 
 
 class Limited:
@@ -75,41 +76,63 @@ def stop(number, frame):
     sys.exit(128 + number)
 
 
+def upload(stream, size):
+    """Unpack the project into a new folder."""
+    folder = None
+    try:
+        folder = tempfile.mkdtemp(prefix="kerascheck-")
+        unpack(stream, size, folder)
+    except BaseException as problem:
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(problem, (OSError, EOFError, tarfile.TarError)):
+            raise Refused("the project could not be unpacked: %s" % problem) from None
+        raise
+    return folder
+
+
+def run(stream, folder):
+    """Start the run and wait for its end; returns its exit status."""
+    start = os.path.join(folder, "code", "start.py")
+    # The pipe is a lease: the run ends itself once this process, the only one that holds the other end, is gone.
+    process = subprocess.Popen([sys.executable, "-B", start, folder], stdin=subprocess.PIPE, start_new_session=True)
+
+    def watch():
+        stream.read(1)
+        end(process)
+
+    watcher = threading.Thread(target=watch)
+    watcher.daemon = True
+    try:
+        watcher.start()
+        return process.wait()
+    finally:
+        end(process)
+
+
 def host():
     stream = sys.stdin.buffer
     order = json.loads(stream.readline().decode("utf-8"))
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, stop)
-    say(event="started")
-    process = None
-    folder = tempfile.mkdtemp(prefix="kerascheck-")
+    folder = None
     try:
-        try:
-            unpack(stream, order["size"], folder)
-        except (OSError, EOFError, tarfile.TarError) as problem:
-            refuse("the project could not be unpacked: %s" % problem)
-        start = os.path.join(folder, "code", "start.py")
-        process = subprocess.Popen(
-            [sys.executable, "-B", start, folder], stdin=subprocess.DEVNULL, start_new_session=True
-        )
-
-        def watch():
-            stream.read(1)
-            end(process)
-
-        watcher = threading.Thread(target=watch)
-        watcher.daemon = True
-        watcher.start()
-        status = process.wait()
+        say(event="started")
+        folder = upload(stream, order["size"])
+        status = run(stream, folder)
         if status:
             say(event="ended", how=how(status))
+    except Refused as problem:
+        say(event="refused", reason=str(problem))
+    except SystemExit as stopped:
+        say(event="ended", how=how(stopped.code))
+    except Exception as problem:  # told to the other side, which has the terminal
+        say(event="refused", reason="%s: %s" % (type(problem).__name__, problem))
     finally:
-        if process is not None:
-            end(process)
-        shutil.rmtree(folder, ignore_errors=True)
-    # The watcher may hold the lock of standard input, on which an orderly end would wait.
-    sys.stdout.flush()
-    os._exit(0)
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)
+        # The watcher may hold the lock of standard input, on which an orderly end would wait.
+        os._exit(0)
 
 
 host()
