@@ -55,7 +55,7 @@ def test_targets(text, target):
 @pytest.mark.parametrize(
     "text",
     ["gpu1", "ssh://", "ssh://-oProxyCommand=x", "ssh://a@-x", "ssh://me:secret@gpu1", "ssh://gpu1:port", "ssh://gpu1,gpus=1", "slurm:",
-     "slurm:a b", "slurm:gpu,gpu=1", "slurm:gpu,gpus=x", "ray://head/folder", "http://head", ""],
+     "slurm:a b", "slurm:gpu,gpu=1", "slurm:gpu,gpus=x", "ray,minutes=5", "ray://head/folder", "http://head", ""],
 )  # fmt: skip
 def test_what_is_no_target_is_refused_in_one_line(text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -929,9 +929,11 @@ def test_a_job_that_slurm_has_forgotten_has_ended(followed, traces, monkeypatch)
     assert followed("RUNNING|None", accounting="CANCELLED by 1000")[0] == "the job was cancelled"
 
 
-def test_a_job_that_waits_shows_the_reason_once(followed):
+def test_a_job_that_waits_shows_the_reason_once(followed, capsys):
     said, shown, _ = followed("PENDING|Resources", then="CANCELLED|None")
-    assert (said, shown) == ("the job was cancelled", ["job 4711 waits: Slurm says Resources"])
+    assert (said, shown[:1]) == ("the job was cancelled", ["job 4711 waits: Slurm says Resources"])
+    # A log has no line of progress.
+    assert capsys.readouterr().err == "job 4711 waits: Slurm says Resources\n"
 
 
 def test_a_job_that_cannot_start_is_cancelled_and_says_so(followed):
@@ -1041,7 +1043,8 @@ def test_no_cluster_is_said_in_one_line(project):
 class FakeCluster:
     """A client of Ray's Jobs interface, as its documentation describes it."""
 
-    def __init__(self, states, message=None, nodes=({"CPU": 8.0},)):
+    def __init__(self, states, message=None, nodes=({"CPU": 8.0},), log=""):
+        self.log = log
         self.states, self.message, self.nodes, self.calls = list(states), message, nodes, []
 
     def submit_job(self, **asked):
@@ -1061,7 +1064,7 @@ class FakeCluster:
         return types.SimpleNamespace(value=state)
 
     def get_job_logs(self, name):
-        return ""
+        return self.log
 
     def get_job_info(self, name):
         import types
@@ -1098,6 +1101,7 @@ def refused_by_ray(cluster, monkeypatch, project, target="ray://head,gpus=4"):
         monkeypatch.setitem(sys.modules, name, module)
     monkeypatch.setattr(ray_jobs, "_POLL_SECONDS", 0.0)
     monkeypatch.setattr(ray_jobs, "_SECONDS_TO_GROW", -1.0)
+    monkeypatch.setattr(ray_jobs, "_SECONDS_TO_START", 0.0)
     with pytest.raises(talk.Refused) as refused:
         ray_jobs.run(parse(target), "python", packed(project), b"{}", talk.Conversation(lambda text, left: None))
     return str(refused.value)
@@ -1124,6 +1128,56 @@ def test_a_job_of_ray_that_a_node_can_run_is_waited_for(project, monkeypatch):
 )
 def test_what_breaks_a_job_of_ray_is_said_in_one_line(project, monkeypatch, states, words):
     assert refused_by_ray(FakeCluster(states), monkeypatch, project) == words
+
+
+STARTED = '@kerascheck {"event": "started"}\n'
+RAYS_LINE = "Running entrypoint for job raysubmit_1: python -B code/start.py .\n"
+
+
+@pytest.mark.parametrize(
+    "state, log, words",
+    [
+        ("STOPPED", STARTED, "the job was stopped on the cluster"),
+        ("FAILED", RAYS_LINE + "sh: 1: python: not found\n",
+         "python could not be started on the node (name another one with --python): sh: 1: python: not found"),
+        ("FAILED", RAYS_LINE + STARTED + '@kerascheck {"event": "ended", "how": "the run was killed"}\nKilled\n',
+         "the run was killed"),
+        ("FAILED", RAYS_LINE + STARTED, "the job ended without a result (FAILED): exit code 1"),
+    ],
+)  # fmt: skip
+def test_how_a_job_of_ray_ended_is_said_in_words(project, monkeypatch, state, log, words):
+    assert refused_by_ray(FakeCluster([state], "exit code 1", log=log), monkeypatch, project) == words
+
+
+def test_an_interrupt_before_ray_answers_leaves_no_job(project, monkeypatch):
+    def interrupted(**asked):
+        cluster.calls.append("submit")
+        raise KeyboardInterrupt
+
+    cluster = FakeCluster(["RUNNING"])
+    cluster.submit_job = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        refused_by_ray(cluster, monkeypatch, project)
+    assert cluster.calls == ["submit", "stop", "delete"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=lambda n: n.name)
+def test_the_shell_of_a_job_of_ray_removes_what_was_unpacked(project, tmp_path, number):
+    from kerascheck.verify.remote import ray_jobs
+
+    folder = tmp_path / "unpacked"
+    slurm.unpack(packed(project), {}, folder)
+    python = program(tmp_path, "python", f"#!/bin/sh\necho $$ > {tmp_path / 'pid'}\nexec sleep 600\n")
+    shell = subprocess.Popen(
+        ["sh", "-c", ray_jobs._entrypoint(str(python))], cwd=folder, stdout=subprocess.PIPE, start_new_session=True
+    )
+    pid = wait_for(tmp_path / "pid")
+    if number == signal.SIGTERM:
+        os.killpg(shell.pid, number)  # as Ray stops a job
+    else:
+        os.kill(pid, number)  # as the kernel does where memory is short
+    said = shell.communicate(timeout=30)[0].decode()
+    assert (os.listdir(folder), "the run was killed" in said) == ([], number == signal.SIGKILL)
 
 
 @pytest.mark.parametrize("python, status", [("/nowhere/python", 127), ("false", 1)])

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from kerascheck.verify.remote.far import MARK
 from kerascheck.verify.remote.pack import Upload
 from kerascheck.verify.remote.slurm import unpack
 from kerascheck.verify.remote.talk import Conversation, Refused
@@ -26,9 +27,12 @@ from kerascheck.verify.remote.target import Target
 _POLL_SECONDS = 1.0
 _SECONDS_TO_END = 30.0
 _SECONDS_TO_CLEAN = 15.0
+_SECONDS_TO_START = 10.0
 _LOOKS_AFTER_DELETE = 3
 _SECONDS_TO_GROW = 300.0
 """Patience with a cluster of which no node is large enough: an autoscaler may add one within minutes."""
+_ENTRYPOINT_LINE = "Running entrypoint for job"
+"""Beginning of a line that Ray itself writes into the log of a job."""
 _OVER = frozenset({"SUCCEEDED", "FAILED", "STOPPED"})
 _ADDRESSES = ("RAY_ADDRESS", "RAY_API_SERVER_ADDRESS")
 MISSING = "--on ray needs Ray: pip install 'kerascheck[ray]'"
@@ -40,13 +44,29 @@ def run(target: Target, python: str, upload: Upload, job: bytes, conversation: C
         from ray.job_submission import JobSubmissionClient
     except ImportError:
         raise Refused(MISSING) from None
-    logging.getLogger("ray").setLevel(logging.WARNING)
     client = _connected(JobSubmissionClient, target)
+    for name in ("ray", "ray.dashboard.modules.dashboard_sdk", "ray.dashboard.modules.job.sdk"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    # Named here: an interrupt may come before Ray answers.
+    name = f"kerascheck_{uuid.uuid4().hex[:16]}"
+    try:
+        _submit(client, name, target, python, upload, job)
+        conversation.waiting(f"waiting for {name} of {target.label} to start")
+        try:
+            _follow(client, name, conversation, target, python)
+        except OSError as problem:  # those of requests are of this kind
+            raise Refused(f"the connection to the Ray cluster broke: {type(problem).__name__}") from None
+    finally:
+        _remove(client, name, target, patience=_SECONDS_TO_CLEAN if conversation.result is not None else 0.0)
+
+
+def _submit(client: Any, name: str, target: Target, python: str, upload: Upload, job: bytes) -> None:
     with tempfile.TemporaryDirectory(prefix="kerascheck-") as folder:
         # "nonce": Ray keeps one copy of equal uploads, and this one removes itself.
         unpack(upload, {**json.loads(job), "clean": True, "nonce": uuid.uuid4().hex}, Path(folder))
         try:
-            name = client.submit_job(
+            client.submit_job(
+                submission_id=name,
                 entrypoint=_entrypoint(python),
                 runtime_env={"working_dir": folder},
                 entrypoint_num_gpus=target.gpus,
@@ -54,20 +74,20 @@ def run(target: Target, python: str, upload: Upload, job: bytes, conversation: C
             )
         except Exception as problem:  # of Ray, of requests, or of the operating system
             raise Refused(f"Ray does not take the job: {_last_line(problem)}") from None
-    try:
-        conversation.waiting(f"waiting for {name} of {target.label} to start")
-        try:
-            _follow(client, name, conversation, target)
-        except OSError as problem:  # those of requests are of this kind
-            raise Refused(f"the connection to the Ray cluster broke: {type(problem).__name__}") from None
-    finally:
-        _remove(client, name, patience=_SECONDS_TO_CLEAN if conversation.result is not None else 0.0)
 
 
 def _entrypoint(python: str) -> str:
-    """The shell command of the job; it also removes the upload where ``python`` does not start."""
+    """The shell command of the job; it also removes the upload where ``python`` does not start.
+
+    Ray stops a job by SIGTERM to the shell too, which would then remove nothing: ``trap`` lets it go on. A status of 137 is
+    SIGKILL.
+    """
     clean = "test -f job.json && test -f code/start.py && rm -rf code project job.json"
-    return f"{shlex.quote(python)} -B code/start.py .; status=$?; {clean}; exit $status"
+    killed = shlex.quote(MARK + json.dumps({"event": "ended", "how": "the run was killed (out of memory?)"}))
+    return (
+        f"trap : TERM; {shlex.quote(python)} -B code/start.py .; status=$?; "
+        f"{clean}; test $status -eq 137 && echo {killed}; exit $status"
+    )
 
 
 def _connected(connect: Any, target: Target) -> Any:
@@ -101,34 +121,50 @@ def _as_it_is() -> Iterator[None]:
     yield
 
 
-def _follow(client: Any, name: str, conversation: Conversation, target: Target) -> None:
+def _follow(client: Any, name: str, conversation: Conversation, target: Target, python: str) -> None:
     heard, too_small, since = 0, None, time.monotonic()
     while True:
         status = _status(client, name)
         if status == "PENDING" and too_small is None:
             too_small = _why_too_small(client, target)
             if too_small:
-                conversation.waiting(f"{too_small}: waiting for the cluster to grow")
+                conversation.waiting(f"{too_small}: waiting for the cluster to grow", logged=True)
         if status == "PENDING" and too_small and time.monotonic() - since > _SECONDS_TO_GROW:
             raise Refused(f"the job cannot start: {too_small}")
         text = client.get_job_logs(name)
         complete = text.rfind("\n") + 1
         for line in text[heard:complete].splitlines():
-            conversation.hear(line)
+            if not line.startswith(_ENTRYPOINT_LINE):
+                conversation.hear(line)
         heard = max(heard, complete)
         if conversation.result is not None:
             return
         if status is None or status in _OVER:
-            said = conversation.other_lines[-1:] or [_message(client, name)]
-            last = f": {said[0]}" if said[0] else ""
-            raise Refused(f"the job ended without a result ({status or 'deleted'}){last}")
+            raise Refused(_how_it_ended(status, conversation, python, _message(client, name)))
         conversation.pause(_POLL_SECONDS)
 
 
-def _remove(client: Any, name: str, patience: float) -> None:
+def _how_it_ended(status: str | None, conversation: Conversation, python: str, message: str) -> str:
+    """How a job without a result ended, for people, in one line; ``message``: what Ray says of it."""
+    said = conversation.other_lines[-1:]
+    if status in (None, "STOPPED"):
+        return f"the job was {'stopped' if status else 'deleted'} on the cluster"
+    if conversation.ended:
+        return conversation.ended
+    if said and not conversation.started:
+        return f"{python} could not be started on the node (name another one with --python): {said[0]}"
+    last = "".join(f": {line}" for line in said or [message] if line)
+    return f"the job ended without a result ({status}){last}"
+
+
+def _remove(client: Any, name: str, target: Target, patience: float) -> None:
     """End the job if it still runs after ``patience`` seconds, in which it may clean up, and let Ray forget it."""
     deadline = time.monotonic() + patience + _SECONDS_TO_END
     try:
+        # A node may be unpacking the upload: only a job that starts removes that.
+        starts = time.monotonic() + (0.0 if _why_too_small(client, target) else _SECONDS_TO_START)
+        while _status(client, name) == "PENDING" and time.monotonic() < starts:
+            time.sleep(_POLL_SECONDS)
         while _status(client, name) not in (None, *_OVER) and time.monotonic() < deadline - _SECONDS_TO_END:
             time.sleep(_POLL_SECONDS)
         if _status(client, name) not in (None, *_OVER):
@@ -160,7 +196,8 @@ def _why_too_small(client: Any, target: Target) -> str:
     asked = {name: number for name, number in (("GPU", target.gpus), ("CPU", target.cpus)) if number}
     if not nodes or any(all(node.get(name, 0) >= number for name, number in asked.items()) for node in nodes):
         return ""
-    return f"no node of the cluster has {' and '.join(f'{number} {name}s' for name, number in asked.items())}"
+    wanted = " and ".join(f"{number} {name}{'s' * (number != 1)}" for name, number in asked.items())
+    return f"no node of the cluster has {wanted}"
 
 
 def _message(client: Any, name: str) -> str:

@@ -236,7 +236,11 @@ def _follow(scheduler: _Scheduler, messages: Path, conversation: Conversation, m
                     raise Refused(f"the job cannot start: Slurm says {reason}")
                 if reason != shown:
                     shown = reason
-                    conversation.waiting(f"job {scheduler.job.job_id} waits: Slurm says {reason}")
+                    name = f"job {scheduler.job.job_id}"
+                    if reason:
+                        conversation.waiting(f"{name} waits: Slurm says {reason}", logged=True)
+                    elif scheduler.state:
+                        conversation.waiting(f"{name} is {scheduler.state.lower()}")
                 conversation.pause(_POLL_SECONDS)
         if conversation.result is None:
             # Before it is cancelled here, which would be its state then.

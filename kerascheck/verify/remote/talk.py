@@ -6,6 +6,7 @@ import ast
 import base64
 import json
 import os
+import sys
 import threading
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -50,9 +51,11 @@ class Conversation:
         """``root``: the project's folder on this side, which paths of the result shall begin with."""
         self._root = root
 
-    def waiting(self, text: str) -> None:
-        """Show what is waited for."""
+    def waiting(self, text: str, *, logged: bool = False) -> None:
+        """Show what is waited for. ``logged``: as a line of its own where no terminal shows progress."""
         self._progress(text, self._seconds)
+        if logged and not sys.stderr.isatty():
+            print(text, file=sys.stderr, flush=True)
 
     def pause(self, seconds: float) -> None:
         """Wait until the other side may have said more; raises Refused when nobody waits for it any more."""

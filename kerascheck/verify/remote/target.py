@@ -54,6 +54,8 @@ def parse(text: str) -> Target:
     """The target that ``text`` names; raises BadTarget."""
     place, *limits = text.split(",")
     asked = _limits(text, limits)
+    if place.startswith("ray") and "minutes" in asked:
+        raise BadTarget(f"{text}: minutes can only be asked of slurm; Ray's jobs have no limit")
     if place == "ray":
         return Target("ray", **asked)
     if place == "slurm" or place.startswith("slurm:"):
