@@ -203,7 +203,9 @@ SECRETS = [
     "tls/site.key", "putty.ppk", "store.p12", "cert.PFX", "debug.jks", ".env", ".env.local", ".Envrc", "prod.env", "secrets.toml",
     "conf/Secrets.YAML", "secrets/db.txt", "credentials", "credentials.json", "service-account-prod.json", "client_secret_1.json",
     "token.json", "kaggle.json", ".ssh/config", ".aws/config", ".Azure/profile", ".config/gcloud/x.db", ".docker/config.json",
-    ".kube/config", "server.pem.bak", "id_rsa~",
+    ".kube/config", "server.pem.bak", "id_rsa~", "api_key.txt", "apikey.json", "wandb_api_key", ".hf_token", "passwords.yml",
+    "local_secrets.toml", "my_secret.json", "secret.txt", ".secret", "aws_credentials", "google-credentials.json", "sa-key.json",
+    "terraform.tfstate.backup", "prod.tfvars", ".terraformrc", "vault.yml", ".Renviron", "auth.json", ".cdsapirc", "cookies.txt",
 ]  # fmt: skip
 KEY = "-----BEGIN {}PRIVATE KEY-----\nMIIB\n"
 CONTENTS = {
@@ -885,7 +887,9 @@ def test_how_a_job_ended_is_said_in_words(followed, state, log, accounting, word
 
 
 def test_a_job_whose_interpreter_does_not_start_says_so(followed):
-    log = "FileNotFoundError: [Errno 2] No such file\nsrun: error: n1: task 0: Exited with exit code 1\n"
+    log = "Traceback (most recent call last):\n  raise x\nFileNotFoundError: [Errno 2] No such file\n\n"
+    log += "The above exception was the direct cause of the following exception:\n\n  raise FailedJobError(x)\n"
+    log += "submitit.core.utils.FailedJobError\nsrun: error: n1: task 0: Exited with exit code 1\n"
     said, _, _ = followed("FAILED|NonZeroExitCode", log, messages="")
     assert said.startswith("python could not be started on the node (name another one with --python): FileNotFound")
 
@@ -1111,6 +1115,15 @@ def test_a_job_of_ray_that_no_node_can_run_says_so(project, monkeypatch):
     cluster = FakeCluster(["PENDING"], nodes=[{"CPU": 8.0}, {"CPU": 8.0, "GPU": 2.0}])
     assert refused_by_ray(cluster, monkeypatch, project) == ("the job cannot start: no node of the cluster has 4 GPUs")
     assert cluster.calls == ["submit", "stop", "delete"]
+
+
+def test_a_waiting_job_that_ray_does_not_stop_is_named(project, monkeypatch, capsys):
+    cluster = FakeCluster(["PENDING"], nodes=[{"CPU": 8.0}])
+    cluster.stop_job = lambda name: cluster.calls.append("stop")
+    assert refused_by_ray(cluster, monkeypatch, project) == "the job cannot start: no node of the cluster has 4 GPUs"
+    assert cluster.calls == ["submit", "stop"]
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("Ray stops no job that waits: kerascheck_") and "15 minutes after" in last
 
 
 def test_a_job_of_ray_that_a_node_can_run_is_waited_for(project, monkeypatch):

@@ -32,7 +32,7 @@ _LOOKS_AFTER_DELETE = 3
 _SECONDS_TO_GROW = 300.0
 """Patience with a cluster of which no node is large enough: an autoscaler may add one within minutes."""
 _ENTRYPOINT_LINE = "Running entrypoint for job"
-"""Beginning of a line that Ray itself writes into the log of a job."""
+"""Part of the first line of a job's log, which Ray writes."""
 _OVER = frozenset({"SUCCEEDED", "FAILED", "STOPPED"})
 _ADDRESSES = ("RAY_ADDRESS", "RAY_API_SERVER_ADDRESS")
 MISSING = "--on ray needs Ray: pip install 'kerascheck[ray]'"
@@ -57,7 +57,9 @@ def run(target: Target, python: str, upload: Upload, job: bytes, conversation: C
         except OSError as problem:  # those of requests are of this kind
             raise Refused(f"the connection to the Ray cluster broke: {type(problem).__name__}") from None
     finally:
-        _remove(client, name, target, patience=_SECONDS_TO_CLEAN if conversation.result is not None else 0.0)
+        patience = _SECONDS_TO_CLEAN if conversation.result is not None else 0.0
+        if not _is_removed(client, name, target, patience):
+            conversation.note(f"Ray stops no job that waits: {name} ends itself 15 minutes after its submission")
 
 
 def _submit(client: Any, name: str, target: Target, python: str, upload: Upload, job: bytes) -> None:
@@ -134,7 +136,7 @@ def _follow(client: Any, name: str, conversation: Conversation, target: Target, 
         text = client.get_job_logs(name)
         complete = text.rfind("\n") + 1
         for line in text[heard:complete].splitlines():
-            if not line.startswith(_ENTRYPOINT_LINE):
+            if _ENTRYPOINT_LINE not in line and "job_manager.py" not in line:
                 conversation.hear(line)
         heard = max(heard, complete)
         if conversation.result is not None:
@@ -157,28 +159,40 @@ def _how_it_ended(status: str | None, conversation: Conversation, python: str, m
     return f"the job ended without a result ({status}){last}"
 
 
-def _remove(client: Any, name: str, target: Target, patience: float) -> None:
-    """End the job if it still runs after ``patience`` seconds, in which it may clean up, and let Ray forget it."""
-    deadline = time.monotonic() + patience + _SECONDS_TO_END
+def _is_removed(client: Any, name: str, target: Target, patience: float) -> bool:
+    """End the job if it still runs after ``patience`` seconds, in which it may clean up, and let Ray forget it.
+
+    False for a job that waits for a node: Ray acts on a stop only once the job starts, and gives it up after 15 minutes
+    (``RAY_JOB_START_TIMEOUT_SECONDS``).
+    """
     try:
         # A node may be unpacking the upload: only a job that starts removes that.
         starts = time.monotonic() + (0.0 if _why_too_small(client, target) else _SECONDS_TO_START)
         while _status(client, name) == "PENDING" and time.monotonic() < starts:
             time.sleep(_POLL_SECONDS)
-        while _status(client, name) not in (None, *_OVER) and time.monotonic() < deadline - _SECONDS_TO_END:
+        deadline = time.monotonic() + patience
+        while _status(client, name) not in (None, *_OVER) and time.monotonic() < deadline:
             time.sleep(_POLL_SECONDS)
         if _status(client, name) not in (None, *_OVER):
             client.stop_job(name)
-        # Who watches a job for Ray may write it down once more after it was deleted.
-        missing = 0
-        while missing < _LOOKS_AFTER_DELETE and time.monotonic() < deadline:
-            status = _status(client, name)
-            missing = missing + 1 if status is None else 0
-            if status in _OVER:
-                client.delete_job(name)
-            time.sleep(_POLL_SECONDS)
+        return _is_forgotten(client, name)
     except Exception:  # of Ray or of requests: the cluster is gone, and the job with it
-        pass
+        return True
+
+
+def _is_forgotten(client: Any, name: str) -> bool:
+    """Delete a job that ends; False if it waits for a node instead."""
+    # Who watches a job for Ray may write it down once more after it was deleted.
+    missing = waiting = 0
+    deadline = time.monotonic() + _SECONDS_TO_END
+    while missing < _LOOKS_AFTER_DELETE and waiting < _LOOKS_AFTER_DELETE and time.monotonic() < deadline:
+        status = _status(client, name)
+        missing = missing + 1 if status is None else 0
+        waiting = waiting + 1 if status == "PENDING" else 0
+        if status in _OVER:
+            client.delete_job(name)
+        time.sleep(_POLL_SECONDS)
+    return waiting == 0
 
 
 def _why_too_small(client: Any, target: Target) -> str:

@@ -33,7 +33,7 @@ _SQUEUE_SECONDS = 30.0
 LEASE_SECONDS = 180.0
 """A job ends itself once this side has not touched its ``lease`` for so long: it was killed. Shared file systems show a
 change within a minute."""
-_NOT_A_REASON = ("srun:", "slurmstepd:", "submitit")
+_NOT_A_REASON = ("srun:", "slurmstepd:", "submitit", "Traceback (", "The above exception", " ")
 """Beginnings of lines in the log of a job that say that something failed, but not what."""
 _submitting = threading.Lock()
 _ENDS = {

@@ -57,6 +57,11 @@ class Conversation:
         if logged and not sys.stderr.isatty():
             print(text, file=sys.stderr, flush=True)
 
+    def note(self, text: str) -> None:
+        """Print a line that stays."""
+        start = "\r\033[K" if sys.stderr.isatty() else ""
+        print(f"{start}{text}", file=sys.stderr, flush=True)
+
     def pause(self, seconds: float) -> None:
         """Wait until the other side may have said more; raises Refused when nobody waits for it any more."""
         if self._stop.wait(seconds):
