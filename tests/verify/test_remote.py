@@ -1034,7 +1034,10 @@ def test_an_interrupt_stops_the_job_of_ray(project, ray_cluster, tmp_path):
 @needs_ray
 def test_a_job_of_ray_that_dies(project, ray_cluster):
     result = invoke("src/train.py", "--on", f"ray://{ray_cluster[0]}", "--python", "/bin/false", "--yes")
-    assert "the job ended without a result (FAILED)" in result.stderr.splitlines()[-1]
+    assert (
+        (result.stderr.splitlines()[-1].partition(": ")[2])
+        == "/bin/false could not be started on the node (name another one with --python)"
+    )
 
 
 @needs_ray
@@ -1145,6 +1148,13 @@ def test_what_breaks_a_job_of_ray_is_said_in_one_line(project, monkeypatch, stat
 
 STARTED = '@kerascheck {"event": "started"}\n'
 RAYS_LINE = "Running entrypoint for job raysubmit_1: python -B code/start.py .\n"
+
+
+def test_an_interpreter_that_ends_without_a_word_is_named(project, monkeypatch):
+    message = f"Job entrypoint command failed with exit code 1, last available logs:\n{RAYS_LINE}"
+    assert refused_by_ray(FakeCluster(["FAILED"], message), monkeypatch, project) == (
+        "python could not be started on the node (name another one with --python)"
+    )
 
 
 @pytest.mark.parametrize(

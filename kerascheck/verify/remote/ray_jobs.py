@@ -153,9 +153,12 @@ def _how_it_ended(status: str | None, conversation: Conversation, python: str, m
         return f"the job was {'stopped' if status else 'deleted'} on the cluster"
     if conversation.ended:
         return conversation.ended
-    if said and not conversation.started:
-        return f"{python} could not be started on the node (name another one with --python): {said[0]}"
-    last = "".join(f": {line}" for line in said or [message] if line)
+    # What Ray says of a command that fails ends with the last lines of its log, which were heard already.
+    ran = _ENTRYPOINT_LINE in message
+    line = message.strip().splitlines()[-1:]
+    last = "".join(f": {each}" for each in said or ([] if ran or MARK in message else line))
+    if (said or ran) and not conversation.started:
+        return f"{python} could not be started on the node (name another one with --python){last}"
     return f"the job ended without a result ({status}){last}"
 
 
@@ -215,10 +218,10 @@ def _why_too_small(client: Any, target: Target) -> str:
 
 
 def _message(client: Any, name: str) -> str:
-    """The last line of what Ray says of the end of a job; empty for nothing."""
+    """What Ray says of the end of a job; empty for nothing."""
     try:
-        return str((client.get_job_info(name).message or "").strip().splitlines()[-1])
-    except (RuntimeError, IndexError, AttributeError):
+        return str(client.get_job_info(name).message or "")
+    except (RuntimeError, AttributeError):
         return ""
 
 
