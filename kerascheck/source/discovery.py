@@ -268,7 +268,7 @@ def _folders(top: str, refuse: Callable[[OSError], None]) -> Iterator[tuple[str,
         yield listed
         folder, subfolders, _ = listed
         paths = [os.path.join(folder, name) for name in reversed(subfolders)]
-        waiting += [path for path in paths if not os.path.islink(path)]
+        waiting += [path for path in paths if not disk.is_link(path)]
 
 
 @disk.question

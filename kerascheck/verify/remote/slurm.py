@@ -6,7 +6,6 @@ job runs in, and what git ignores of the project is linked from where it lies. T
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import logging
@@ -14,7 +13,6 @@ import os
 import shutil
 import tarfile
 import tempfile
-import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -35,7 +33,6 @@ LEASE_SECONDS = 180.0
 change within a minute."""
 _NOT_A_REASON = ("srun:", "slurmstepd:", "submitit", "Traceback (", "The above exception", " ")
 """Beginnings of lines in the log of a job that say that something failed, but not what."""
-_submitting = threading.Lock()
 _ENDS = {
     "TIMEOUT": "the job reached its time limit of {minutes} min: ask for more, as in slurm,minutes={more}",
     "DEADLINE": "the job reached its deadline",
@@ -82,7 +79,7 @@ def run(
         try:
             executor = submitit.AutoExecutor(folder=folder / "log", cluster=cluster)
             executor.update_parameters(**parameters(target, json.loads(job)["minutes"], cluster))
-            submitted = _submit(executor, submitit.helpers.CommandFunction(_command(python, folder), verbose=False))
+            submitted = executor.submit(submitit.helpers.CommandFunction(_command(python, folder), verbose=False))
         except Exception as problem:  # whatever sbatch has against it
             raise Refused(f"slurm does not take the job: {_last_line(problem)}") from None
         # Without accounting, submitit warns at each question.
@@ -101,13 +98,6 @@ def _command(python: str, folder: Path) -> list[str]:
     return [
         os.path.expanduser(python), "-B", str(folder / "code" / "start.py"), str(folder), str(folder / "messages")
     ]  # fmt: skip
-
-
-def _submit(executor: Any, function: Any) -> Any:
-    """Submit the job without the complaints of sbatch, which submitit both prints and raises."""
-    # Standard error is one for all threads: without the lock, another one could restore the wrong stream.
-    with _submitting, contextlib.redirect_stderr(io.StringIO()):
-        return executor.submit(function)
 
 
 def unpack(upload: Upload, job: dict[str, Any], folder: Path) -> None:
