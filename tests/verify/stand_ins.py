@@ -59,41 +59,49 @@ SBATCH = """\
 # Runs the script at once, on this machine, and answers as Slurm does.
 cat "$1" > {folder}/submitted
 grep -q refused "$1" && {{ echo "sbatch: error: invalid partition specified: refused" >&2; exit 1; }}
-setsid sh "$1" > /dev/null 2>&1 &
-echo $! > {folder}/job
-echo "Submitted batch job 4711"
+job=4711; until mkdir {folder}/job.$job 2> /dev/null; do job=$((job + 1)); done
+SLURM_JOB_ID=$job setsid sh "$1" > /dev/null 2>&1 &
+echo $! > {folder}/job.$job/pid
+echo "Submitted batch job $job"
 """
 SRUN = """\
 #!/bin/sh
 out=/dev/null; err=/dev/null
 while [ "${1#-}" != "$1" ]; do case "$1" in --output) out=$2; shift 2;; --error) err=$2; shift 2;; *) shift;; esac; done
-out=$(echo "$out" | sed 's/%j/4711/; s/%t/0/'); err=$(echo "$err" | sed 's/%j/4711/; s/%t/0/')
-export SLURM_JOB_ID=4711 SLURM_NTASKS=1 SLURM_JOB_NUM_NODES=1 SLURM_NODEID=0 SLURM_PROCID=0 SLURM_LOCALID=0
+out=$(echo "$out" | sed "s/%j/$SLURM_JOB_ID/; s/%t/0/"); err=$(echo "$err" | sed "s/%j/$SLURM_JOB_ID/; s/%t/0/")
+export SLURM_NTASKS=1 SLURM_JOB_NUM_NODES=1 SLURM_NODEID=0 SLURM_PROCID=0 SLURM_LOCALID=0
 exec "$@" > "$out" 2> "$err"
 """
 SACCT = """\
 #!/bin/sh
 [ "$1" = --noheader ] && {{ cat {folder}/accounting 2> /dev/null; exit 0; }}
 echo "JobID|State|NodeList"
-if kill -0 "$(cat {folder}/job)" 2> /dev/null; then echo "4711|RUNNING|n1"; else echo "4711|COMPLETED|n1"; fi
+for job in $(echo "$@" | grep -o '47[0-9][0-9]'); do
+  if kill -0 "$(cat {folder}/job.$job/pid)" 2> /dev/null; then echo "$job|RUNNING|n1"; else echo "$job|COMPLETED|n1"; fi
+done
 """
 SQUEUE = """\
 #!/bin/sh
 # Says what lies in the file "state", or else whether the job still runs.
 echo asked >> {folder}/squeue
 if [ -e {folder}/state ]; then cat {folder}/state; exit 0; fi
-if kill -0 "$(cat {folder}/job)" 2> /dev/null; then echo "RUNNING|None"; else echo "COMPLETED|None"; fi
+job=$(echo "$@" | grep -o '47[0-9][0-9]')
+if kill -0 "$(cat {folder}/job.$job/pid)" 2> /dev/null; then echo "RUNNING|None"; else echo "COMPLETED|None"; fi
 """
 SCANCEL = """\
 #!/bin/sh
 touch {folder}/cancelled
-kill -TERM -"$(cat {folder}/job)"
+kill -TERM -"$(cat {folder}/job.$(echo "$@" | grep -o '47[0-9][0-9]')/pid)"
 """
 
 
 def with_slurm(folder, monkeypatch):
     """Put the programs of a Slurm cluster on the path whose only node is this machine; returns the folder of their traces."""
     import os
+
+    # It sets up logging as it is imported, which closes all handlers. That of absl, which TensorFlow brings, then closes its stream
+    # unless that is standard error: in a runner of click, it is not.
+    import submitit  # noqa: F401
 
     (folder / "bin").mkdir(exist_ok=True)
     traces = folder / "slurm"
