@@ -40,8 +40,9 @@ _MISSING = ("ModuleNotFoundError", "FileNotFoundError")
 """What a program raises that needs more than is there, whatever its fixes repair."""
 _REPEATS = 3
 """How often a program runs again whose fix seems to change it."""
-_UNORDERED = re.compile(r"\bdeterministic\s*=\s*False\b")
-"""What a program says whose elements come in another order each time."""
+_UNORDERED = re.compile(r"\bdeterministic\s*=\s*False\b|num_parallel_calls=\d+\)\.take\(")
+"""What a program says whose elements come in another order each time, or whose source is asked for as many more than it takes as
+time allows."""
 _PROCESSES = re.compile(r"\b(?:multiprocessing|subprocess)\b")
 
 

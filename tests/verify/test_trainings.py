@@ -124,11 +124,9 @@ def test_a_script_that_only_predicts(tmp_path):
     )
     unused = variant(path, PREDICT, "import numpy as np", "import numpy as np, sys")
     first, second = compare(script, [about, unused], QUICK).verdicts
-    assert (
-        first.ratio is not None
-        and "calls" in first.reason
-        and first.losses[0] == pytest.approx(first.losses[1], rel=1e-5)
-    )
+    assert first.ratio is not None and first.losses[0] == pytest.approx(first.losses[1], rel=1e-5)
+    # Beside other programs it may not be told how many times as fast.
+    assert "calls" in first.reason or first.status is Status.INCONCLUSIVE
     assert (second.status, second.reason) == (
         Status.NOT_RUN,
         "the script trains for no step, and no loop of predictions uses its lines",

@@ -11,6 +11,8 @@ from .parts import again, wait_for_step
 
 _MOST_SHAPES = 8
 _SHAPES_SECONDS = 5.0
+_LONGEST_SHAPES_SECONDS = 20.0
+"""Until there are two shapes: the parent waits no longer than 30 s for a look."""
 _WORTH_COMPILING = 0.02
 _ROUNDS = 5
 _LARGE_TABLE = 1 << 20
@@ -43,7 +45,7 @@ def new_shapes(state, leader):
         return None
     tf = sys.modules["tensorflow"]
     extra, shapes = [], []
-    end = time.perf_counter() + _SHAPES_SECONDS
+    begun = time.perf_counter()
     # The next batches of the training: it has seen those of a new pass, if each pass is the same.
     following = itertools.chain(iterator, (batch for batch in iterator._dataset))
     for batch in itertools.islice(following, _MOST_SHAPES):
@@ -51,7 +53,8 @@ def new_shapes(state, leader):
         first, second = (_seconds(state, fed) for _ in range(2))
         extra.append(max(0.0, first - second))
         shapes.append([part.shape.as_list() for part in tf.nest.flatten(batch) if isinstance(part, tf.Tensor)][0])
-        if time.perf_counter() > end:
+        several = len({str(shape) for shape in shapes}) > 1
+        if time.perf_counter() - begun > (_SHAPES_SECONDS if several else _LONGEST_SHAPES_SECONDS):
             break
     if len({str(shape) for shape in shapes}) < 2:
         return None
