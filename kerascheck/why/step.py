@@ -285,7 +285,11 @@ def _parts(
     parts[Part.COMPILE] = min(rest, _compiling(facts))
     rest -= parts[Part.COMPILE]
     parts[Part.UNEXPLAINED] = _unexplained(facts, counted, seconds, rest, parts)
-    return parts | _rest(end["kind"], facts, rest - parts[Part.UNEXPLAINED])
+    rest -= parts[Part.UNEXPLAINED]
+    if end["kind"] == "fit" and unknown and not _is_switched(facts):
+        # What it waits for its data is in there.
+        return parts | {Part.UNEXPLAINED: parts[Part.UNEXPLAINED] + rest}
+    return parts | _rest(end["kind"], facts, rest)
 
 
 def _between_fits(counted: Mapping[str, float], seconds: float) -> dict[Part, float]:

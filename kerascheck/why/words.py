@@ -371,6 +371,15 @@ def _about_fits(step: Step, cause: Cause | None) -> str:
     )
 
 
+def _about_unexplained(step: Step) -> str:
+    if step.unknown:
+        return f"waiting for data was not told from the step itself; not measured: {step.unknown[0]}"
+    return (
+        "a step takes longer than the same step on one batch, and neither waiting for data nor compiling was seen to be "
+        "that: run it again when the machine is quiet"
+    )
+
+
 def _about_step(step: Step, cause: Cause | None) -> str:
     return (
         f"{_about_computing(step)}. If a step with twice the batch takes hardly longer, keep that batch: then it was a "
@@ -395,9 +404,6 @@ _SAID: Mapping[Part, Callable[[Step, Cause | None], str]] = {
     Part.TABLES: lambda step, cause: _about_tables(step),
     Part.COMPUTE: lambda step, cause: _about_computing(step),
     Part.STEP: _about_step,
-    Part.UNEXPLAINED: lambda step, cause: (
-        "a step takes longer than the same step on one batch, and neither waiting for data nor compiling was seen to be "
-        "that: run it again when the machine is quiet"
-    ),
+    Part.UNEXPLAINED: lambda step, cause: _about_unexplained(step),
 }
 """What to do about a part where no finding leads."""

@@ -218,6 +218,38 @@ model.fit(data, epochs=2, verbose=0)
         "padded_batch",
         "batches had to be compiled for first",
     ),
+    "a tf.function in each turn": (
+        """\
+model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(1)])
+optimizer = keras.optimizers.SGD()
+for _ in range(400):
+    @tf.function
+    def step(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(model(x) ** 2)
+        optimizer.apply(tape.gradient(loss, model.trainable_variables), model.trainable_variables)
+        return loss
+    step(tf.ones((4, 8)))
+""",
+        "tracing",
+        "step(tf.ones",
+        "created again in every iteration",
+    ),
+    "a generator that ends early": (
+        """\
+import time
+def rows():
+    for _ in range(40):
+        time.sleep(0.02)
+        yield np.ones((8, 4), "float32"), np.ones((8, 1), "float32")
+model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(rows(), steps_per_epoch=100, epochs=2, verbose=0)
+""",
+        None,
+        None,
+        "waiting for data was not told from the step itself",
+    ),
     "validation steps that count rows": (
         """\
 train = tf.data.Dataset.from_tensor_slices((np.ones((960, 64), "float32"), np.ones((960, 1)))).batch(32).repeat()

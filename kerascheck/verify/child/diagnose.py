@@ -31,6 +31,7 @@ def patch_tensorflow(tf, state):
         state.functions.add(self)
 
     polymorphic_function.Function.__init__ = function_init
+    _count_traces(state)
     read = ops._EagerTensorBase._numpy
 
     def numpy(self):
@@ -60,6 +61,23 @@ def patch_tensorflow(tf, state):
         )
 
     state.recorder.facts.setdefault("on_warm", []).append(on_warm)
+
+
+def _count_traces(state):
+    """Count the graphs that are traced, those of functions too that are gone by the end: one that is made anew in each turn of a loop."""
+    from tensorflow.python.eager.polymorphic_function import tracing_compilation
+
+    create = getattr(tracing_compilation, "_create_concrete_function", None)
+    if create is None:  # another version of TensorFlow: the functions that are left tell their counts
+        return
+    state.traced = 0
+
+    @functools.wraps(create)
+    def counted(*args, **kwargs):
+        state.traced += 1
+        return create(*args, **kwargs)
+
+    tracing_compilation._create_concrete_function = counted
 
 
 def _is_read_by_script(frame):

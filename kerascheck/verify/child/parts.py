@@ -208,6 +208,8 @@ def patch_tensorflow(tf, state):
 
 def traces(state):
     """How many graphs were traced so far; None where that cannot be told."""
+    if getattr(state, "traced", None) is not None:
+        return state.traced
     functions = list(getattr(state, "functions", ()))
     return sum(function.experimental_get_tracing_count() or 0 for function in functions) if functions else None
 
