@@ -227,11 +227,13 @@ def _input_cause(step: Step, lines: Lines) -> Cause | None:
 
 
 def _epoch_cause(step: Step) -> Cause | None:
-    """What the first batch of an epoch waits for: the shuffle that comes after the slowest stage, or that stage."""
-    slowest = max(range(len(step.stages)), key=lambda index: step.stages[index].share, default=None)
-    if slowest is None:
+    """What the first batch of an epoch waits for: the slowest stage. A shuffle behind it only asks for many of its elements."""
+    stage = max(step.stages, key=lambda stage: stage.share, default=None)
+    if stage is None:
         return None
-    stage = next((each for each in step.stages[: slowest + 1] if "Shuffle" in each.name), step.stages[slowest])
+    if "Shuffle" in stage.name and (cut := step.facts.get("by_dataset")):
+        # TensorFlow's model counts what fills a buffer as work of the buffer.
+        return _cut_cause(cut)
     path, line = stage_place(stage, step) or (None, None)
     return Cause(stage.name, path, line, stage.share)
 
@@ -266,8 +268,8 @@ def _advise(step: Step, part: Part, cause: Cause | None, mine: list[Finding], li
     places = lines.own_spans if part in (Part.PYTHON, Part.INSIDE) else lines.spans
     hot = {cause.place} if cause is not None else set()
     if part is Part.EPOCHS and step.stages:
-        # What fills the buffer is as much the cause as the buffer.
-        hot.add(stage_place(max(step.stages, key=lambda stage: stage.share), step))
+        # The buffer that is filled may stand in the wrong place.
+        hot |= {stage_place(stage, step) for stage in step.stages if "Shuffle" in stage.name}
     at = {id(f) for f in mine if any(_is_at(places(f), *place) for place in hot if place)}
     seen = {id(f): _seen(f, step, part, lines) for f in mine}
     mine.sort(

@@ -149,6 +149,13 @@ def _about_epochs(step: Step, cause: Cause | None) -> str:
             "shuffle() fills its buffer before it gives its first element, in every epoch: shuffle file names or "
             "indices before they are loaded, or cache() what is loaded before it is shuffled"
         )
+    names = [stage.name for stage in step.stages]
+    behind = names[: names.index(cause.what)] if cause is not None and cause.what in names else names
+    if cause is not None and any("Shuffle" in name for name in behind):
+        return (
+            f"{words_of(cause.what)} makes all elements with which shuffle() fills its buffer before the first step of every "
+            "epoch: make it cheaper or parallel, cache() its results if they never change, or shuffle before it"
+        )
     slowest = f"; most of that is {words_of(cause.what)}" if cause is not None else ""
     return f"the first step of every epoch waits until the input pipeline has started again{slowest}: use longer epochs"
 

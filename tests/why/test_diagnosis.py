@@ -222,14 +222,29 @@ def test_on_a_busy_machine_less_is_said_and_first_of_all_why():
     assert answer.advice[0].leads and answer.advice[0].largest_gain is None
 
 
-def test_the_shuffle_after_the_slowest_stage_is_what_an_epoch_waits_for():
+def test_an_epoch_waits_for_the_stage_that_fills_a_shuffle_and_not_for_the_shuffle():
     nodes = [{**node, "name": "ShuffleV3"} if node["name"] == "Prefetch" else node for node in FACTS["runtime_nodes"]]
     made = stages({**FACTS, "runtime_nodes": nodes})
     answer = diagnose(step({Part.EPOCHS: 0.9}, stages=made), [], NONE)
-    assert answer.causes[Part.EPOCHS].what == "ShuffleV3"
-    assert "cache() what is loaded" in answer.advice[0].text
+    assert answer.causes[Part.EPOCHS].what == "MapAndBatch"
+    assert "map() and batch() makes all elements with which shuffle() fills its buffer" in answer.advice[0].text
     answer = diagnose(step({Part.EPOCHS: 0.9}, stages=made), [finding("KC113", 4), finding("KC102", 9)], NONE)
     assert [f.code for f in answer.advice[0].findings][0] == "KC113" and answer.advice[0].leads
+
+
+def test_what_fills_a_buffer_is_timed_where_the_model_counts_it_as_the_shuffles():
+    nodes = [{**node, "name": "Shuffle"} if node["name"] == "MapAndBatch" else node for node in FACTS["runtime_nodes"]]
+    made = stages({**FACTS, "runtime_nodes": nodes})
+    cut = [
+        {"name": "TensorSlice", "place": ["/a.py", 3], "seconds_per_batch": 0.001},
+        {"name": "Map", "place": ["/a.py", 7], "seconds_per_batch": 0.020},
+        {"name": "Shuffle", "place": ["/a.py", 8], "seconds_per_batch": 0.021},
+    ]
+    told_so = diagnose(step({Part.EPOCHS: 0.9}, stages=made, facts={"by_dataset": cut}), [], NONE)
+    assert told_so.causes[Part.EPOCHS].what == "Map" and told_so.causes[Part.EPOCHS].line == 7
+    assert "map() makes all elements with which shuffle() fills its buffer" in told_so.advice[0].text
+    alone = diagnose(step({Part.EPOCHS: 0.9}, stages=made), [], NONE)
+    assert alone.causes[Part.EPOCHS].what == "Shuffle" and "fills its buffer before" in alone.advice[0].text
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,9 @@ def by_dataset(state, leader):
     ``unbatch``."""
     final = state.final_dataset
     alone = state.recorder.facts.get("alone_seconds_per_batch")
-    if final is None or alone is None or alone < _SHORTEST_TO_CUT or _explained(state) > _EXPLAINED * alone:
+    if final is None or alone is None:
+        return None
+    if not _ends_at_shuffle(state) and (alone < _SHORTEST_TO_CUT or _explained(state) > _EXPLAINED * alone):
         return None
     datasets = [final]
     while len(datasets[-1]._inputs()) == 1:
@@ -172,6 +174,12 @@ def by_dataset(state, leader):
             if seconds is not None and place is not None:
                 found.append({"name": diagnose.name_of(dataset), "place": place, "seconds_per_batch": seconds})
     return {"by_dataset": found}
+
+
+def _ends_at_shuffle(state):
+    """Whether the model of the pipeline knows of nothing slower than a shuffle, for which it counts what fills its buffer."""
+    slowest = max(state.longest_pass[1:], key=lambda node: node["seconds"], default={"name": ""})
+    return slowest["name"].startswith("Shuffle")
 
 
 def _explained(state):
