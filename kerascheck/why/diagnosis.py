@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from kerascheck.engine import processors
 from kerascheck.finding import Finding, Severity
 from kerascheck.verify.analysis import Stage
 from kerascheck.verify.uses import Span
@@ -325,7 +325,7 @@ def _bound(finding: Finding | None, step: Step, part: Part) -> float | None:
     gain = None if words.is_busy(step) else step.largest_gain(part)
     if gain is None or finding is None or finding.code not in DIVIDES_BY_CORES:
         return gain
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = processors()
     return 1 / (1 - (1 - 1 / gain) * (1 - 1 / cores))
 
 
@@ -358,7 +358,7 @@ def as_dict(diagnosis: Diagnosis) -> dict[str, Any]:
         "first_step_seconds": step.first_step_seconds,
         "start_seconds": step.start_seconds,
         "epochs": step.epochs,
-        "training_seconds": step.seconds * step.total_steps if step.total_steps else None,
+        "training_seconds": step.training_seconds,
         "batch_size": step.batch_size,
         "steps_per_epoch": step.steps_per_epoch,
         "backend": step.backend,

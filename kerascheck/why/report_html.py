@@ -158,8 +158,8 @@ def _header(answer: Look, diagnosis: Diagnosis) -> Iterator[str]:
     yield f'<header><p class="soft"><code>{escape(place)}</code> · {escape(run)}</p>'
     yield f"<h1>{_sentence(diagnosis.headline)}</h1>"
     numbers = [(f"per {'call' if Part.PREDICT in step.parts else 'step'}", typical([step.seconds]))]
-    if step.total_steps:
-        numbers.append(("the whole training, about", seconds_of(step.seconds * step.total_steps)))
+    if step.training_seconds:
+        numbers.append(("the whole training, about", seconds_of(step.training_seconds)))
     numbers += [("rows in a batch", str(step.batch_size))] if step.batch_size else []
     numbers += [("steps in an epoch", str(step.steps_per_epoch))] if step.steps_per_epoch else []
     numbers += (

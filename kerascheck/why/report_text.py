@@ -93,7 +93,7 @@ def _whole(step: Step) -> str:
         if seconds >= 0.05
     ]
     asked = f"{count(step.epochs, 'epoch')} of {step.steps_per_epoch:,} step{'s' * (step.steps_per_epoch != 1)}"
-    return f"All of it, {asked}, takes about {seconds_of(step.seconds * total)}: {', '.join(told)}."
+    return f"All of it, {asked}, takes about {seconds_of(step.training_seconds)}: {', '.join(told)}."
 
 
 def _part(part: Part, diagnosis: Diagnosis, width: int, style: Style) -> str:

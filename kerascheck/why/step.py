@@ -153,6 +153,11 @@ class Step:
         return self.epochs * self.steps_per_epoch if self.epochs and self.steps_per_epoch else None
 
     @property
+    def training_seconds(self) -> float | None:
+        """Of the whole training; None where its steps are not known."""
+        return None if self.total_steps is None else self.seconds * self.total_steps
+
+    @property
     def ranked(self) -> list[Part]:
         """The parts that take time, longest first."""
         return sorted(self.parts, key=lambda part: -self.parts[part])

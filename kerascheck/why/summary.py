@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import textwrap
 from collections.abc import Iterator
 
 import kerascheck
+from kerascheck.engine import processors
 from kerascheck.report.common import count
 from kerascheck.verify.analysis import typical
 from kerascheck.why.diagnosis import Advice, Diagnosis
@@ -22,8 +22,7 @@ _FRAMEWORKS = ("tensorflow", "keras", "tf-keras", "jax", "torch")
 def lines(diagnosis: Diagnosis) -> Iterator[str]:
     """Lines of at most 100 columns: machine, versions, parts of the time, and what to do first."""
     step = diagnosis.step
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    yield f"kerascheck {kerascheck.__version__}, {platform.system()}, {count(cores, 'core')}, {_gpus(step)}"
+    yield f"kerascheck {kerascheck.__version__}, {platform.system()}, {count(processors(), 'core')}, {_gpus(step)}"
     yield ", ".join(f"{name} {step.facts[name]}" for name in _FRAMEWORKS if step.facts.get(name))
     yield _training(step)
     shown = [part for part in step.ranked if step.share(part) >= _SHOWN_SHARE]
@@ -42,9 +41,9 @@ def _training(step: Step) -> str:
     unit = "call" if step.parts.keys() == {Part.PREDICT} else "step"
     rows = f" of {count(step.batch_size, 'row')}" if step.batch_size else ""
     text = f"{step.kind}: {typical([step.seconds])} per {unit}{rows}"
-    if step.total_steps is not None:
+    if step.training_seconds is not None:
         text += f"; {count(step.epochs or 0, 'epoch')} of {count(step.steps_per_epoch or 0, 'step')}, about "
-        text += seconds_of(step.seconds * step.total_steps)
+        text += seconds_of(step.training_seconds)
     return text
 
 

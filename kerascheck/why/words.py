@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 
+from kerascheck.engine import processors
 from kerascheck.why.lines import Lines
 from kerascheck.why.step import Cause, Part, Step
 
@@ -333,7 +333,7 @@ def nothing_said(step: Step) -> str:
     """Why there is no recommendation, as a sentence."""
     if not is_busy(step):
         return "Nothing here is worth a change: no part of a step stands out."
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = processors()
     used = f"{(step.busy_others or 0.0) * cores:.1f} of {cores} cores are used by others"
     return f"Too busy to tell: {used if not step.load_changed else 'what others use of this machine changes'}."
 
