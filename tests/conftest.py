@@ -5,6 +5,7 @@ import itertools
 import os
 
 import pytest
+from turns import turn
 
 from kerascheck import pool
 from kerascheck.interpreter.values import Arguments
@@ -38,6 +39,16 @@ def pytest_collection_modifyitems(items):
         ordered += first + quick[: size - len(first)]
         del slow[: len(first)], quick[: size - len(first)]
     items[:] = ordered
+
+
+@pytest.fixture(autouse=True)
+def take_turns(request, tmp_path_factory):
+    """A test that is marked ``alone`` has the machine to itself, as far as this run of pytest goes."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        yield
+        return
+    with turn(tmp_path_factory.getbasetemp().parent, request.node.get_closest_marker("alone") is not None):
+        yield
 
 
 def pytest_collection_finish():

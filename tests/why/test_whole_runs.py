@@ -10,7 +10,7 @@ import pytest
 
 SCRIPTS = Path(__file__).parent.parent / "verify" / "scripts"
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
 
 def why(script, *options, environment=None):
@@ -115,7 +115,8 @@ def test_validation_is_a_part_of_a_training(tmp_path, wait):
     assert told["parts"][0]["part"] == "validation"
     # Of a validation that is stopped after some seconds, the batches that are left count.
     assert "at least" not in told["headline"]
-    assert told["parts"][0]["seconds"] * 8 == pytest.approx(20 * float(wait), rel=0.5)
+    # A sleep takes no less than it says; on a machine with other work, batches and predictions take longer besides.
+    assert 18 * float(wait) < told["parts"][0]["seconds"] * 8 < 30 * float(wait) + 3
 
 
 QUESTIONS = {
@@ -265,13 +266,7 @@ model.fit(train, steps_per_epoch=30, epochs=50, validation_data=held_out, valida
 }
 
 
-# Compiling takes seconds where other tests take the processors, and the run is over before two shapes were compared.
-QUIET = {"a new length in each batch under XLA"}
-
-
-@pytest.mark.parametrize(
-    "question", [pytest.param(each, marks=[pytest.mark.timing] * (each in QUIET)) for each in QUESTIONS]
-)
+@pytest.mark.parametrize("question", QUESTIONS)
 def test_what_people_ask_is_answered(tmp_path, question):
     text, part, line, said = QUESTIONS[question]
     script = tmp_path / "train.py"

@@ -1,0 +1,34 @@
+"""A test that measures has the machine to itself, however much the others have to do."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+WORKER = """\
+import sys, time
+from pathlib import Path
+from turns import turn
+folder, alone = Path(sys.argv[1]), sys.argv[2] == "alone"
+for _ in range(int(sys.argv[3])):
+    with turn(folder, alone):
+        log = folder / "log"
+        with log.open("a") as file: file.write("(" if alone else "<")
+        time.sleep(0.01)
+        with log.open("a") as file: file.write(")" if alone else ">")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no locks there")
+def test_who_is_alone_waits_for_all_and_all_for_him(tmp_path):
+    others = [("shared", "20"), ("shared", "20"), ("alone", "8")]
+    workers = [
+        subprocess.Popen([sys.executable, "-c", WORKER, tmp_path, *each], cwd=Path(__file__).parent) for each in others
+    ]
+    assert [worker.wait(60) for worker in workers] == [0, 0, 0]
+    log = (tmp_path / "log").read_text()
+    assert log.count("()") == log.count("(") == 8, log
+    assert log.count("<") == log.count(">") == 40
+    for before in log.split("()"):
+        assert before.count("<") == before.count(">"), log
