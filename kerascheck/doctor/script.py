@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kerascheck.doctor.snapshot import Demand
 from kerascheck.knowledge.datasets import FOLDERS, IMAGE_DATASET_FROM_DIRECTORY, LIST_FILES
-from kerascheck.knowledge.devices import SET_GLOBAL_POLICY
+from kerascheck.knowledge.devices import SET_GLOBAL_POLICY, SET_VISIBLE_DEVICES
 
 if TYPE_CHECKING:
     from kerascheck.interpreter.values import Call, Value
@@ -24,6 +24,8 @@ _CHANNELS = {"rgb": 3, "rgba": 4, "grayscale": 1}
 _FLOAT, _DOUBLE = 4, 8
 _IMAGE_NAMES = (".bmp", ".gif", ".jpeg", ".jpg", ".png")
 """The files that ``image_dataset_from_directory`` takes (keras/src/utils/image_dataset_utils.py)."""
+_NUMBERS = re.compile(r"(?:-?\d+(?:,-?\d+)*)?")
+"""Values of ``CUDA_VISIBLE_DEVICES`` that name GPUs by number, or none."""
 _MOST_FILES = 2_000_000
 _MOUNT = re.compile(r"^\S+ \S+ \S+ \S+ (?P<folder>\S+) .*? - (?P<kind>\S+) ")
 
@@ -73,8 +75,8 @@ def _at(module: Module, call: Call | Operation) -> tuple[int | None, int | None]
 
 
 def _settings(module: Module) -> Iterator[Demand]:
-    """The dtype policy and the backend that it certainly chooses."""
-    from kerascheck.interpreter.values import constant
+    """The dtype policy, the backend and the GPUs that it certainly chooses."""
+    from kerascheck.interpreter.values import Group, constant
     from kerascheck.meaning.program.policies import policy_set_by
     from kerascheck.meaning.program.program import SET_VARIABLE
 
@@ -89,6 +91,14 @@ def _settings(module: Module) -> Iterator[Demand]:
             backend = constant(call.given("value"))
             if isinstance(backend, str):
                 yield Demand("backend", backend, *_at(module, call))
+        elif call.name in SET_VARIABLE and constant(call.given("key")) == "CUDA_VISIBLE_DEVICES":
+            visible = constant(call.given("value"))
+            if isinstance(visible, str) and _NUMBERS.fullmatch(visible):
+                yield Demand("visible", visible, *_at(module, call))
+        elif call.name == SET_VISIBLE_DEVICES and constant(call.given("device_type"), "GPU") == "GPU":
+            devices = call.given("devices")
+            if isinstance(devices, Group) and not devices.items and not devices.open:
+                yield Demand("visible", "", *_at(module, call))
 
 
 def _workers(module: Module) -> Iterator[Demand]:

@@ -193,8 +193,9 @@ class Demand:
     """Something that a script asks of the machine.
 
     Attributes:
-        what: "policy", "backend", "data", "processes", "arrays" or "parameters".
-        value: the name of a dtype policy, of a backend, or of the type of the file system that data is on; a number of
+        what: "policy", "backend", "visible", "data", "processes", "arrays" or "parameters".
+        value: the name of a dtype policy, of a backend, or of the type of the file system that data is on; the value of
+            ``CUDA_VISIBLE_DEVICES``; a number of
             processes; the bytes of arrays that are kept in memory at the same time, at least; the number of parameters
             of the largest model.
         line: of the script, in a notebook of the cell; None for what stands in another file, or in none.

@@ -155,6 +155,23 @@ def _source(node: str, made: list[dict[str, Any]]) -> tuple[tuple[str, int] | No
     return place and tuple(place), function and tuple(function), shown
 
 
+_FED = {"arrays": "the arrays given to fit", "generator": "the generator", "pydataset": "the PyDataset"}
+
+
+def keras_input(facts: Mapping[str, Any], fit: tuple[str, int] | None) -> tuple[str, tuple[str, int] | None] | None:
+    """The data of which Keras makes a pipeline of its own, in words, and its line in the script; None for a tf.data dataset.
+
+    Args:
+        facts: of the run.
+        fit: the line that calls ``fit``, which names arrays and iterators of a library best.
+    """
+    kind, name, path, line = facts.get("feeder") or (None,) * 4
+    if kind not in _FED:
+        return None
+    place = (path, line) if path is not None and line is not None else fit
+    return (f"{_FED[kind]} {name}" if name else _FED[kind]), place
+
+
 def can_matter(code: str, analysis: Analysis | None) -> str | None:
     """Why a finding of rule ``code`` cannot gain anything here; None where it can, or nothing is known."""
     if analysis is None or analysis.largest_input_gain is None or not code.startswith(PIPELINE_FAMILIES):
@@ -183,6 +200,10 @@ def ceiling_order(scout: Run) -> dict[str, Any] | str:
 
 def where(stage: Stage, analysis: Analysis) -> str:
     """Whose a stage of the pipeline is, for people."""
+    made = keras_input(analysis.facts, analysis.place)
+    if made is not None:
+        what, place = made
+        return f"made by Keras of {what}" + (f", {relative(place[0])}:{place[1]}" if place else "")
     if stage.place is not None:
         return f"{relative(stage.place[0])}:{stage.place[1]}"
     return "added by TensorFlow" if analysis.facts.get("chain") else "place unknown"

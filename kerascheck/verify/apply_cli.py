@@ -139,5 +139,4 @@ def _named(finding: Finding) -> str:
 
 
 def _ratio(verdict: Verdict) -> str:
-    ratio = verdict.ratio
-    return f" x{ratio.value:.2f} [{ratio.low:.2f}-{ratio.high:.2f}]" if ratio is not None else ""
+    return f" {verdict.ratio}" if verdict.ratio is not None else ""

@@ -17,6 +17,7 @@ from typing import Any
 
 from kerascheck.verify.compare import Status
 from kerascheck.verify.result import Verification
+from kerascheck.verify.stats import Ratio
 
 SUFFIX = ".txt"
 _SCHEMA = 1
@@ -208,9 +209,7 @@ def cells(row: Mapping[str, Any] | None) -> Iterator[str]:
     if best is None:
         yield "nothing to compare"
     else:
-        ratio = (
-            best["ratio"] and f" x{best['ratio']['value']:.2f} [{best['ratio']['low']:.2f}-{best['ratio']['high']:.2f}]"
-        )
+        ratio = best["ratio"] and f" {Ratio(**best['ratio'])}"
         yield f"{best['status']}{ratio or ''}"
         yield best["name"]
     waits = [training["input_bound"] for training in verification["trainings"] if training["input_bound"] is not None]

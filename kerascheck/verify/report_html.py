@@ -83,7 +83,7 @@ def _verdict(verdict: Verdict, result: Verification) -> Iterator[str]:
     ratio = ""
     if verdict.ratio is not None:
         r = verdict.ratio
-        ratio = f'<span class="ratio">×{r.value:.2f}</span> <span class="soft">[{r.low:.2f}–{r.high:.2f}]</span>'
+        ratio = f'<span class="ratio">×{r.value:.2f}</span> <span class="soft">{r.interval.replace("-", "–")}</span>'
     yield f'<div class="head"><span class="status {_class(verdict.status)}">{verdict.status.value}</span>{ratio}</div>'
     yield f"<h3>{escape(verdict.name)}</h3>"
     yield f"<p>{escape(verdict.reason)}</p>"

@@ -141,7 +141,7 @@ def _verdict(verdict: Verdict, result: Verification, style: Style) -> Iterator[s
     if verdict.ratio is not None:
         ratio = verdict.ratio
         length = (ratio.value - 1) / (_LONGEST_BAR - 1)
-        yield f"{word} x{ratio.value:.2f} [{ratio.low:.2f}-{ratio.high:.2f}] {bar(length, 16)} {plain(verdict.name)}"
+        yield f"{word} {ratio} {bar(length, 16)} {plain(verdict.name)}"
     else:
         yield f"{word} {plain(verdict.name)}"
     repair = result.repairs.get(verdict.name)

@@ -180,7 +180,7 @@ def render(result: Scaling) -> Iterator[str]:
         return
     count, ratio = len(result.all.devices), result.ratio
     what = "examples" if result.all.global_batch and result.one.global_batch else "steps"
-    yield f"{_count(result.all)}: x{ratio.value:.2f} [{ratio.low:.2f}-{ratio.high:.2f}] the {what} per second of one, {result.efficiency:.0%} of x{count}"
+    yield f"{_count(result.all)}: {ratio} the {what} per second of one, {result.efficiency:.0%} of x{count}"
     for side in (result.one, result.all):
         yield "  " + "   ".join(_cells(side))
     if result.doubt:

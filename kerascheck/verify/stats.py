@@ -52,6 +52,8 @@ _PRIOR_ROUNDS = 4
 _CONTRADICTED = 6.5
 """Above this ratio of variances the expectation does not hold: about the 95 % quantile of F with few and 4 degrees of freedom."""
 _FEWEST_PAIRS = 10
+_WIDEST = 10.0
+"""The largest ratio of an interval's ends that says anything."""
 _SETTLED = 0.7
 """A round need not be measured finer than this times what processes differ by."""
 _SETTLED_SHARE = 0.05
@@ -70,6 +72,16 @@ class Ratio:
     def width(self) -> float:
         """Half the interval's length relative to the value: 0.05 reads as ±5 %."""
         return (self.high - self.low) / 2 / self.value
+
+    @property
+    def interval(self) -> str:
+        """The interval for people; of rounds that differ by more than ten times, the words that there is none."""
+        if not 0 < self.low <= self.high <= _WIDEST * self.low:
+            return "[no interval: the rounds differ too much]"
+        return f"[{self.low:.2f}-{self.high:.2f}]"
+
+    def __str__(self) -> str:
+        return f"x{self.value:.2f} {self.interval}"
 
 
 def speedup(a: Rounds, b: Rounds, *, looks: int = 1) -> Ratio:

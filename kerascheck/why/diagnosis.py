@@ -8,7 +8,7 @@ from typing import Any
 
 from kerascheck.engine import processors
 from kerascheck.finding import Finding, Severity
-from kerascheck.verify.analysis import Stage
+from kerascheck.verify.analysis import Stage, keras_input
 from kerascheck.verify.uses import Span
 from kerascheck.why import words
 from kerascheck.why.concerns import CONCERNS, DIVIDES_BY_CORES, PYTHON_IN_PIPELINE, PYTHON_OF_KERAS, parts_of
@@ -54,6 +54,8 @@ class Advice:
     """Whether there is nothing to do about it in the code."""
     place: tuple[str, int] | None = None
     """Where, for what is about no part."""
+    least_bound: float | None = None
+    """What that bound may be on a quiet machine at least, where other programs run beside; then ``largest_gain`` is the most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +163,8 @@ def _cause(step: Step, part: Part, lines: Lines) -> Cause | None:
         return _start_cause(step, lines)
     if part is Part.PREDICT and step.facts.get("predictions"):
         return _predict_cause(step, lines)
+    if part is Part.COMPILE and step.backend == "jax":
+        return _jax_compile_cause(step)
     if part is Part.COMPILE:
         padding = next((each for each in step.stages if "Padded" in each.name or "Ragged" in each.name), None)
         return None if padding is None or padding.place is None else Cause(padding.name, *padding.place, 1.0)
@@ -169,6 +173,17 @@ def _cause(step: Step, part: Part, lines: Lines) -> Cause | None:
     hot = _between_steps(step, part)
     total = sum(line.share for line in hot)
     return _of_line(hot[0], hot[0].share / total, lines) if total else None
+
+
+def _jax_compile_cause(step: Step) -> Cause | None:
+    """The function that JAX compiled most often, at the line that called it first."""
+    compiled = step.facts.get("compiled") or {}
+    functions = compiled.get("functions") or {}
+    if not functions:
+        return None
+    name = max(functions, key=functions.__getitem__)
+    path, line = (compiled.get("places") or {}).get(name) or (None, None)
+    return Cause(name, path, line, functions[name] / sum(functions.values()))
 
 
 def _start_cause(step: Step, lines: Lines) -> Cause | None:
@@ -218,10 +233,16 @@ def _input_cause(step: Step, lines: Lines) -> Cause | None:
         if own and sum(line.share for line in own) >= share:
             return _of_line(own[0], own[0].share / busy, lines)
         return Cause(f"in {library}", None, None, share / busy, python=True)
-    if cut := step.facts.get("by_dataset"):
+    made = _keras_cause(step)
+    if made is None and (cut := step.facts.get("by_dataset")):
         return _cut_cause(cut)
+    if made is not None and made.place != step.place:
+        # Of all that such a step waits for, only this Python is the script's.
+        return made
     if slowest is None or slowest.seconds_per_batch < _WORTH_NAMING * step.parts[Part.INPUT]:
         return None
+    if made is not None:
+        return made
     path, line = slowest.near or step.place or (None, None)
     return Cause(slowest.name, path, line, slowest.share)
 
@@ -231,11 +252,23 @@ def _epoch_cause(step: Step) -> Cause | None:
     stage = max(step.stages, key=lambda stage: stage.share, default=None)
     if stage is None:
         return None
+    if (made := _keras_cause(step)) is not None:
+        return made
     if "Shuffle" in stage.name and (cut := step.facts.get("by_dataset")):
         # TensorFlow's model counts what fills a buffer as work of the buffer.
         return _cut_cause(cut)
     path, line = stage_place(stage, step) or (None, None)
     return Cause(stage.name, path, line, stage.share)
+
+
+def _keras_cause(step: Step) -> Cause | None:
+    """The data of the script that Keras's own pipeline reads; the stages of that pipeline are not the user's to change."""
+    made = keras_input(step.facts, step.place)
+    if made is None:
+        return None
+    what, place = made
+    path, line = place or (None, None)
+    return Cause(what, path, line, 1.0)
 
 
 def _cut_cause(cut: Sequence[Mapping[str, Any]]) -> Cause:
@@ -284,10 +317,12 @@ def _advise(step: Step, part: Part, cause: Cause | None, mine: list[Finding], li
             text = words.without_finding(step, part, cause)
         if part is Part.PREDICT:
             text = f"{words.without_finding(step, part, cause)}. Or: {text}"
-        return Advice(part, _bound(first, step, part), text, mine, cause, leads=True)
+        least, largest = _bounds(first, step, part)
+        return Advice(part, largest, text, mine, cause, leads=True, least_bound=least)
     text = words.without_finding(step, part, cause, covered=bool(mine))
     is_fact = part in (*_COMPUTING, Part.UNEXPLAINED) or (part in (Part.INPUT, Part.START) and cause is None)
-    return Advice(part, None if is_fact else _bound(None, step, part), text, mine, cause, is_fact=is_fact)
+    least, largest = (None, None) if is_fact else _bounds(None, step, part)
+    return Advice(part, largest, text, mine, cause, is_fact=is_fact, least_bound=least)
 
 
 def _seen(finding: Finding, step: Step, part: Part, lines: Lines) -> float:
@@ -319,14 +354,24 @@ def _leads(finding: Finding, step: Step, part: Part, cause: Cause | None, at: bo
     return part not in (Part.PYTHON, Part.INSIDE) or at or seen >= _MOST
 
 
-def _bound(finding: Finding | None, step: Step, part: Part) -> float | None:
-    """How many times faster steps are at most with the finding repaired, or with the part gone; None where no bound is
-    known, or other programs make it meaningless."""
-    gain = None if words.is_busy(step) else step.largest_gain(part)
-    if gain is None or finding is None or finding.code not in DIVIDES_BY_CORES:
-        return gain
-    cores = processors()
-    return 1 / (1 - (1 - 1 / gain) * (1 - 1 / cores))
+def _bounds(finding: Finding | None, step: Step, part: Part) -> tuple[float | None, float | None]:
+    """How many times faster steps are at most with the finding repaired, or with the part gone.
+
+    The first number is None on a quiet machine. Both are None where no bound is known, or the load changed during the run.
+    """
+    if step.load_changed:
+        return None, None
+    least, largest = None, step.largest_gain(part)
+    if words.is_busy(step) and (ends := step.gains_under_load(part)) is not None:
+        least, largest = ends
+    if finding is None or finding.code not in DIVIDES_BY_CORES:
+        return least, largest
+    return _divided_by_cores(least), _divided_by_cores(largest)
+
+
+def _divided_by_cores(gain: float | None) -> float | None:
+    """The gain where a part does not go away, but is shared by all cores."""
+    return None if gain is None else 1 / (1 - (1 - 1 / gain) * (1 - 1 / processors()))
 
 
 def second_limit(diagnosis: Diagnosis) -> Part | None:
@@ -409,6 +454,7 @@ def _json_advice(advice: Advice) -> dict[str, Any]:
         "is_fact": advice.is_fact,
         "leads": advice.leads,
         "largest_gain": advice.largest_gain,
+        "least_bound": advice.least_bound,
         "findings": [_json_finding(finding) for finding in advice.findings],
     }
 

@@ -122,7 +122,7 @@ def _proof(verdict: Verdict) -> Iterator[str]:
     yield "<h2>Measured</h2>"
     told = [verdict.name, verdict.reason]
     if verdict.ratio is not None:
-        told.append(f"{verdict.ratio.value:.2f} times as fast ({verdict.ratio.low:.2f} to {verdict.ratio.high:.2f})")
+        told.append(f"{verdict.ratio.value:.2f} times as fast {verdict.ratio.interval}")
     if verdict.step_seconds is not None:
         told.append(
             f"{typical([verdict.step_seconds[0]])} per step as written, {typical([verdict.step_seconds[1]])} repaired"
@@ -233,7 +233,7 @@ def _advice(number: int, advice: Advice, answer: Look, diagnosis: Diagnosis) -> 
     about = (
         f'<span class="soft">{advice.part.value}, {_percent(share)} of a step</span>' if advice.part and share else ""
     )
-    yield f'<div class="head"><span class="number">{number}</span>{_gain(advice.largest_gain)}{about}</div>'
+    yield f'<div class="head"><span class="number">{number}</span>{_gain(advice)}{about}</div>'
     if not advice.leads:
         yield f"<p>{_sentence(advice.text)}</p>"
         place = advice.cause.place if advice.cause is not None else None
@@ -249,10 +249,13 @@ def _advice(number: int, advice: Advice, answer: Look, diagnosis: Diagnosis) -> 
         yield "</details>"
 
 
-def _gain(largest: float | None) -> str:
+def _gain(advice: Advice) -> str:
+    largest, least = advice.largest_gain, advice.least_bound
     if largest is None:
         return ""
     words = f"at most ×{largest:.1f}" if largest < 10 else "×10 or more"
+    if least is not None:
+        words = f"at most ×{least:.1f} to {words.removeprefix('at most ')}"
     return f'<span>steps could become <span class="ratio">{words}</span> as fast by this</span>'
 
 

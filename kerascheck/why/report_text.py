@@ -136,11 +136,14 @@ def _sentence(text: str) -> str:
 
 def _gain(advice: Advice) -> str:
     """The bound, which is no promise."""
-    largest = advice.largest_gain
+    largest, least = advice.largest_gain, advice.least_bound
     if largest is None:
         return ""
     # A larger batch makes fewer steps, each of which takes longer.
     what = "Epochs" if advice.part is Part.OVERHEAD else "Steps"
+    if least is not None:
+        most = f"{largest:.1f}" if largest < 10 else "10 or more"
+        return f"{what} can become at most {least:.1f} to {most} times faster by this: other programs hide how much."
     return (
         f"{what} can become at most {largest:.1f} times faster by this."
         if largest < 10
@@ -205,7 +208,7 @@ def next_command(diagnosis: Diagnosis, script: str, arguments: Sequence[str], pr
 def proof(verdict: Verdict, style: Style) -> Iterator[str]:
     """The outcome of trying one finding's fix."""
     yield ""
-    ratio = f" x{verdict.ratio.value:.2f} [{verdict.ratio.low:.2f}-{verdict.ratio.high:.2f}]" if verdict.ratio else ""
+    ratio = f" {verdict.ratio}" if verdict.ratio else ""
     yield style(f"{verdict.status.value}{ratio}", bold=True) + f"  {plain(verdict.name)}"
     yield f"  {plain(verdict.reason)}"
     if verdict.step_seconds:

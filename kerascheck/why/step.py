@@ -138,6 +138,24 @@ class Step:
             part is Part.TRACING and self.facts.get("traces_always")
         ):
             return None
+        gone = self._gone(part)
+        return self.seconds / max(self.seconds - gone, 1e-3 * self.seconds)
+
+    def gains_under_load(self, part: Part) -> tuple[float, float] | None:
+        """The least and the largest value that :meth:`largest_gain` may have on a quiet machine; None where it is None.
+
+        While other programs use a share ``busy_others`` of the machine, any part may take up to that share of its time longer: the
+        ends are those where only ``part`` does, and where only the others do.
+        """
+        if self.largest_gain(part) is None:
+            return None
+        quiet = 1 - min(0.9, self.busy_others or 0.0)
+        gone = self._gone(part)
+        rest = max(self.seconds - gone, 1e-3 * self.seconds)
+        return 1 + gone * quiet / rest, 1 + gone / (rest * quiet)
+
+    def _gone(self, part: Part) -> float:
+        """Seconds of a step that are gone with ``part``."""
         gone = self.parts.get(part, 0.0)
         if part is Part.INPUT:
             # What makes batches fast makes the start of an epoch fast, too: its buffers fill with the same work.
@@ -145,7 +163,7 @@ class Step:
         if part is Part.OVERHEAD:
             # A larger batch also divides what each batch of the input costs however small it is.
             gone += self.parts.get(Part.INPUT, 0.0)
-        return self.seconds / max(self.seconds - gone, 1e-3 * self.seconds)
+        return gone
 
     @property
     def total_steps(self) -> int | None:

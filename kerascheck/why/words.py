@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from kerascheck.engine import processors
 from kerascheck.why.lines import Lines
@@ -13,10 +14,9 @@ _KERAS_SECONDS = 0.01
 """What Keras itself does around a step takes some milliseconds (see the page of KC407): what takes longer is not saved by
 ``steps_per_execution``."""
 _COMPILERS = {"jax": "@jax.jit", "torch": "@torch.compile"}
-_WORKERS = {
-    "pydataset": ", or let several workers run it: workers=4, use_multiprocessing=True",
-    "dataloader": ", or let several workers run it: DataLoader(num_workers=4)",
-}
+_WORTH_PROCESSES = 60.0
+"""Seconds that an epoch waits for its data. Keras starts the processes of a PyDataset in every epoch, each for some seconds: in a
+training of 10 s, four of them made steps 4 times as fast and the whole 2.3 times as slow."""
 
 
 def headline(step: Step, limit: float) -> str:
@@ -95,7 +95,13 @@ def without_finding(step: Step, part: Part, cause: Cause | None, *, covered: boo
 
 
 def _about_input(step: Step, cause: Cause | None, uncovered: str) -> str:
-    if cause is None and step.facts.get("fed_by") == "pydataset":
+    fed_by = (step.facts.get("feeder") or [""])[0]
+    if fed_by == "generator" and cause is not None and not cause.python and cause.place != step.place:
+        return (
+            f"every batch waits for {cause.what}, which runs in one thread: make its batches cheaper, or read the data with tf.data "
+            "and map(..., num_parallel_calls=tf.data.AUTOTUNE)"
+        )
+    if fed_by == "pydataset" and (cause is None or not cause.python):
         return (
             "the batches are made in other processes, which cannot be seen from here: time __getitem__ of the "
             "PyDataset by itself"
@@ -110,8 +116,8 @@ def _about_input(step: Step, cause: Cause | None, uncovered: str) -> str:
             f"{cause.share:.0%} of the Python that makes the batches was seen "
             f"{'at this line' if cause.path else 'here'}{uncovered}"
         )
-        more = _WORKERS.get(step.facts.get("fed_by", ""), "")
-        return f"{seen}. Do it once before training where its result is always the same; else make it faster{more}"
+        once = "Do it once before training where its result is always the same; else make it faster"
+        return f"{seen}. {once}{_workers(step, fed_by)}"
     stage = next((stage for stage in step.stages if stage.name == cause.what), None)
     if "Unbatch" in cause.what:
         return (
@@ -123,27 +129,44 @@ def _about_input(step: Step, cause: Cause | None, uncovered: str) -> str:
             "the shuffle buffer fills again in every pass: shuffle file names or indices before they are "
             "loaded, or cache() what is loaded before it is shuffled"
         )
-    if step.facts.get("fed_by") != "dataset" and step.kind == "fit":
-        return (
-            f"{words_of(cause.what)} is the slowest stage of the pipeline that Keras makes of this data; pass "
-            "fit a tf.data dataset"
-        )
+    if fed_by in ("arrays", "generator") and step.kind == "fit":
+        return f"Keras reads {cause.what} through a pipeline of its own, which has no faster setting; pass fit a tf.data dataset"
     parallel = " although it runs in parallel already" if stage is not None and stage.parallelism > 1 else ""
     kept = ", or cache() its results if they never change" if "Map" in cause.what else ""
     return f"{words_of(cause.what)} is the slowest stage{parallel}: let it do less{kept}"
+
+
+def _workers(step: Step, fed_by: str) -> str:
+    """What several workers may win, as the end of a sentence; empty where their start would cost more, or nobody can tell."""
+    if fed_by == "dataloader":
+        return ", or let several processes run it: DataLoader(num_workers=4, persistent_workers=True)"
+    waiting = step.parts[Part.INPUT] * (step.steps_per_epoch or 0)
+    if fed_by != "pydataset" or waiting < _WORTH_PROCESSES:
+        return ""
+    return (
+        f". An epoch waits {seconds_of(waiting)} for it: that can pay for processes, which start again in every epoch "
+        "(workers=4, use_multiprocessing=True)"
+    )
 
 
 _METHODS = {"generator": "from_generator"}
 
 
 def words_of(stage: str) -> str:
-    """A stage by the methods that make it: "map() and batch()" for "MapAndBatch"."""
+    """A stage by the methods that make it: "map() and batch()" for "MapAndBatch"; what is no stage as it is."""
+    if " " in stage:
+        return stage
     bare = stage.removesuffix("V2").removesuffix("V3").removesuffix("V4").replace("Parallel", "")
     methods = ("".join("_" + c.lower() if c.isupper() else c for c in name).strip("_") for name in bare.split("And"))
     return " and ".join(f"{_METHODS.get(method, method)}()" for method in methods)
 
 
 def _about_epochs(step: Step, cause: Cause | None) -> str:
+    if (step.facts.get("feeder") or [None])[0] in ("arrays", "generator", "pydataset"):
+        return (
+            "the first step of every epoch waits until Keras has started its own input pipeline again: use longer epochs, "
+            "or pass fit a tf.data dataset"
+        )
     if cause is not None and "Shuffle" in cause.what:
         return (
             "shuffle() fills its buffer before it gives its first element, in every epoch: shuffle file names or "
@@ -226,8 +249,8 @@ def _about_shapes(step: Step) -> str:
         compiled = step.facts.get("compiled") or {}
         names = ", ".join(list(compiled.get("functions") or {})[:3])
         return (
-            f"{compiled.get('count', 0)} functions were compiled while steps were measured ({names}): pad the batches to "
-            "one shape, or to a few"
+            f"{compiled.get('count', 0)} functions were compiled while steps were measured ({names}){_shapes_of_jax(compiled)}: "
+            "pad the batches to one shape, or to a few"
         )
     each = known["seconds"] * known["seen"] / max(1, known["new"])
     shapes = ", ".join(str(tuple(shape)) for shape in known["shapes"][:3])
@@ -236,6 +259,17 @@ def _about_shapes(step: Step) -> str:
         f"{known['new']} of {known['seen']} batches had to be compiled for first, in {seconds_of(each)} on average, with "
         f"shapes such as {shapes}: pad them to one length, or to a few{switch}"
     )
+
+
+def _shapes_of_jax(compiled: Mapping[str, Any]) -> str:
+    """The arguments whose shapes changed between two compilations of a function, as a clause; empty where none did."""
+    for seen in (compiled.get("shapes") or {}).values():
+        changed = [at for at, kinds in enumerate(zip(*seen)) if len({str(kind) for kind in kinds}) > 1]
+        if len(seen) > 1 and changed:
+            dtype, *_ = seen[0][changed[0]]
+            shapes = dict.fromkeys(str(tuple(arguments[changed[0]][1:])) for arguments in seen)
+            return f", for {dtype} arguments of {len(shapes)} shapes such as {', '.join(list(shapes)[:3])}"
+    return ""
 
 
 def _about_lookup(step: Step) -> str:
@@ -347,7 +381,10 @@ def warning(step: Step) -> str | None:
         if not step.load_changed
         else "used a changing share of this machine"
     )
-    return f"other programs {used} during the run; only large parts are named, without bounds. Run it again when they have ended"
+    bounds = "without bounds" if step.load_changed else "with wide bounds"
+    return (
+        f"other programs {used} during the run; only large parts are named, {bounds}. Run it again when they have ended"
+    )
 
 
 def remarks(step: Step, lines: Lines) -> Iterator[str]:

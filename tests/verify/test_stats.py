@@ -5,7 +5,16 @@ import random
 import pytest
 
 from kerascheck.finding import is_no_effect
-from kerascheck.verify.stats import FIRST_LOOK, disagreement, is_settled, looks_in, percentiles, speedup, t_quantile
+from kerascheck.verify.stats import (
+    FIRST_LOOK,
+    Ratio,
+    disagreement,
+    is_settled,
+    looks_in,
+    percentiles,
+    speedup,
+    t_quantile,
+)
 
 
 def noisy(level, count, seed, spread=0.1, bursts=0.1):
@@ -24,6 +33,11 @@ def test_twice_as_fast_is_found_within_its_interval():
     ratio = speedup(rounds(0.02, 1), rounds(0.01, 2))
     assert ratio.low < 2 < ratio.high
     assert ratio.width < 0.05
+
+
+def test_an_interval_that_says_nothing_is_not_printed():
+    assert str(Ratio(1.2, 1.1, 1.314)) == "x1.20 [1.10-1.31]"
+    assert str(Ratio(1.05, 1e-9, 2e8)) == "x1.05 [no interval: the rounds differ too much]"
 
 
 def test_equal_variants_hold_one_in_nearly_all_repetitions():

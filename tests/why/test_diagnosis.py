@@ -219,7 +219,52 @@ def test_on_a_busy_machine_less_is_said_and_first_of_all_why():
         "The limit: computing"
     )
     answer = diagnose(step({Part.INPUT: 0.9}, busy_others=0.6), [finding("KC119", 4)], NONE)
-    assert answer.advice[0].leads and answer.advice[0].largest_gain is None
+    assert answer.advice[0].leads
+    # 90 % of which others took 60 %, or 10 % of which they did.
+    assert answer.advice[0].least_bound == pytest.approx(1 + 9 * 0.4)
+    assert answer.advice[0].largest_gain == pytest.approx(1 + 9 / 0.4)
+    assert "at most 4.6 to 10 or more times faster by this" in told(answer, 200)
+    answer = diagnose(step({Part.INPUT: 0.9}, busy_others=0.6, load_changed=True), [finding("KC119", 4)], NONE)
+    assert answer.advice[0].largest_gain is None
+
+
+GENERATOR = ["generator", "rows", "/a.py", 7]
+
+
+def test_a_step_that_waits_for_a_generator_waits_for_its_first_line():
+    made = step({Part.INPUT: 0.9}, stages=(), facts={"feeder": GENERATOR})
+    (advice,) = diagnose(made, [], NONE).advice
+    assert advice.cause.place == ("/a.py", 7)
+    assert "every batch waits for the generator rows, which runs in one thread" in advice.text
+    busy = HotLine("/a.py", 9, "rows", None, 0.8)
+    (advice,) = diagnose(replace(made, input_lines=[busy]), [], NONE).advice
+    assert advice.cause.place == ("/a.py", 9)
+
+
+def test_stages_that_keras_made_are_not_named():
+    facts = {"feeder": ["arrays", None, None, None]}
+    (advice,) = diagnose(step({Part.INPUT: 0.9}, facts=facts), [], NONE).advice
+    assert (advice.cause.what, advice.cause.place) == ("the arrays given to fit", ("/a.py", 30))
+    (advice,) = diagnose(step({Part.EPOCHS: 0.9}, facts={"feeder": GENERATOR}), [], NONE).advice
+    assert advice.cause.place == ("/a.py", 7)
+    assert "Keras has started its own input pipeline again" in advice.text
+
+
+@pytest.mark.parametrize("steps, advised", [(100, False), (10_000, True)])
+def test_processes_are_advised_where_an_epoch_waits_longer_than_they_take_to_start(steps, advised):
+    line = HotLine("/a.py", 9, "__getitem__", None, 0.8)
+    facts = {"feeder": ["pydataset", "Rows", "/a.py", 7]}
+    made = step({Part.INPUT: 0.9}, stages=(), facts=facts, input_lines=[line], steps_per_epoch=steps)
+    (advice,) = diagnose(made, [], NONE).advice
+    assert ("use_multiprocessing=True" in advice.text) is advised
+
+
+def test_what_jax_compiles_is_named_with_its_line_and_the_shapes_that_change():
+    shapes = {"train_step": [[["float32", 3], ["int32", 8, 26]], [["float32", 3], ["int32", 8, 140]]]}
+    compiled = {"count": 2, "functions": {"train_step": 2}, "places": {"train_step": ["/a.py", 30]}, "shapes": shapes}
+    (advice,) = diagnose(step({Part.COMPILE: 0.9}, backend="jax", facts={"compiled": compiled}), [], NONE).advice
+    assert (advice.cause.what, advice.cause.place) == ("train_step", ("/a.py", 30))
+    assert "for int32 arguments of 2 shapes such as (8, 26), (8, 140): pad" in advice.text
 
 
 def test_an_epoch_waits_for_the_stage_that_fills_a_shuffle_and_not_for_the_shuffle():

@@ -247,9 +247,9 @@ model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])
 model.compile("sgd", "mse")
 model.fit(rows(), steps_per_epoch=100, epochs=2, verbose=0)
 """,
-        None,
-        None,
-        "waiting for data was not told from the step itself",
+        "input",
+        "def rows():",
+        "every batch waits for the generator rows",
     ),
     "validation steps that count rows": (
         """\

@@ -110,9 +110,14 @@ def packages(machine: Snapshot) -> dict[str, str]:
 
 
 def is_hidden(machine: Snapshot) -> bool:
-    """Whether CUDA_VISIBLE_DEVICES shows no GPU: the list ends at the first number that is none."""
+    """Whether CUDA_VISIBLE_DEVICES shows no GPU."""
     shown = (machine.variables or {}).get("CUDA_VISIBLE_DEVICES")
-    if shown is None or not machine.gpus:
+    return shown is not None and shows_none(machine, shown)
+
+
+def shows_none(machine: Snapshot, shown: str) -> bool:
+    """Whether the value ``shown`` of CUDA_VISIBLE_DEVICES hides every GPU that there is: the list ends at the first number of none."""
+    if not machine.gpus:
         return False
     first = shown.split(",")[0].strip()
     return (

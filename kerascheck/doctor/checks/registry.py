@@ -44,6 +44,7 @@ CHECKS: tuple[Callable[[Snapshot], Verdict | None], ...] = (
     machine.determinism,
     script.script_precision,
     script.script_backend,
+    script.script_visible,
     script.script_data,
     script.script_workers,
     script.script_memory,

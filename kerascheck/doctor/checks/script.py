@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kerascheck.doctor.checks.common import TITLES, Verdict, advice, framework, ok, packages, problem, size
+from kerascheck.doctor.checks.common import TITLES, Verdict, advice, framework, ok, packages, problem, shows_none, size
 from kerascheck.doctor.snapshot import Demand, Snapshot
 from kerascheck.knowledge.cards import NO_TENSOR_CORES, half_types
 
@@ -75,6 +75,21 @@ def script_backend(machine: Snapshot) -> Verdict | None:
     return problem(
         f"The script runs Keras on {TITLES[str(asked.value)]}, which is not installed.",
         "Install it, or choose another backend.",
+        asked,
+    )
+
+
+def script_visible(machine: Snapshot) -> Verdict | None:
+    """GPUs that the script hides from itself."""
+    asked = next(iter(reversed(_of(machine, "visible"))), None)
+    if asked is None or not shows_none(machine, str(asked.value)):
+        return None
+    count = f"{len(machine.gpus)} GPU{'s' * (len(machine.gpus) > 1)}"
+    if asked.value in ("", "-1"):
+        return problem(f"The script hides every GPU from itself; this machine has {count}.", "Delete this line.", asked)
+    return problem(
+        f"The script may only see GPU {asked.value}, and this machine has {count}, numbered from 0: it trains on the CPU.",
+        "Delete this line, or name a GPU that is there.",
         asked,
     )
 

@@ -1,11 +1,13 @@
 """The clock of a call of ``fit``: what it was asked for, its start, and what lies between calls that a loop makes."""
 
 import functools
+import logging
 import os
 import sys
 import time
+import types
 
-from .recorder import user_place
+from .recorder import is_user_code, user_place
 from .sampler import Sampler
 
 _SHORTEST_START = 0.5
@@ -74,6 +76,43 @@ def _fed(x, steps_per_epoch):
     return found
 
 
+def feeder(x):
+    """The data that ``fit`` gets when it is no dataset of the script: its kind, and the code of the script that makes batches.
+
+    ``[kind, name, path, line]``; the last three are None for arrays, and for iterators of a library.
+    """
+    kind = kind_of_data(x)
+    makes = getattr(x, "gi_code", None) if kind == "generator" else getattr(type(x), "__getitem__", None)
+    code = getattr(makes, "__code__", makes)
+    if kind in ("dataset", "arrays") or not isinstance(code, types.CodeType) or not is_user_code(code):
+        return [kind, None, None, None]
+    name = code.co_name if kind == "generator" else type(x).__name__
+    return [kind, name, code.co_filename, code.co_firstlineno]
+
+
+def keep_first_batches(state):
+    """Keep the batches of a generator that Keras looked at before the training: no other pass over it gives them again."""
+    adapter = sys.modules["keras.src.trainers.data_adapters.generator_data_adapter"].GeneratorDataAdapter
+    original = adapter.get_tf_dataset
+
+    @functools.wraps(original)
+    def get_tf_dataset(self):
+        dataset = original(self)
+        # Of one call of fit, the first generator is that of the training, and the next one that of the validation.
+        state.peeked = state.peeked or (self._first_batches, self._output_signature)
+        return dataset
+
+    adapter.get_tf_dataset = get_tf_dataset
+
+
+def peeked_batches(state):
+    """(batches as tensors, their specification) of :func:`keep_first_batches`; none, and None, for other data."""
+    batches, spec = state.peeked or ((), None)
+    tf = sys.modules["tensorflow"]
+    # A part of a batch that is None stays so: nest takes it for no part of the specification.
+    return [tf.nest.map_structure(lambda kind, part: tf.cast(part, kind.dtype), spec, batch) for batch in batches], spec
+
+
 def kind_of_data(x):
     """What ``fit`` is given: "dataset", "pydataset", "generator" or "arrays"."""
     names = {cls.__name__ for cls in type(x).__mro__}
@@ -115,6 +154,7 @@ def _keeps_count(dataset):
 def install(state):
     """Watch the calls of ``fit``, if the plan asks for parts, and who hides devices."""
     state.clock = FitClock(state) if state.run["plan"]["parts"] else None
+    state.peeked = None
     if state.clock is not None:
         watch_environment(state)
 
@@ -147,17 +187,35 @@ def patch_tensorflow(tf, state):
 
 def patch_jax(jax, state):
     """Count what JAX compiles while steps are measured."""
-    compiled = state.compiled = {"count": 0, "seconds": 0.0, "functions": {}}
+    compiled = state.compiled = {"count": 0, "seconds": 0.0, "functions": {}, "places": {}, "shapes": {}}
 
-    def noted(event, seconds, **details):
+    def timed(event, seconds, **details):
         if state.parts.running and event.startswith("/jax/core/compile/"):
             compiled["seconds"] += seconds
             if event.endswith("backend_compile_duration"):
                 compiled["count"] += 1
-                name = str(details.get("fun_name", "?"))
+                name = str(details.get("fun_name", "?")).removeprefix("jit(").removesuffix(")")
                 compiled["functions"][name] = compiled["functions"].get(name, 0) + 1
+                # JAX compiles in the thread that calls: the line of the script that does is on its stack.
+                compiled["places"].setdefault(name, list(user_place() or (None, None)))
 
-    jax.monitoring.register_event_duration_secs_listener(noted)
+    jax.monitoring.register_event_duration_secs_listener(timed)
+    _watch_shapes_of_jax(state, compiled["shapes"])
+
+
+def _watch_shapes_of_jax(state, shapes):
+    """Note the shapes that JAX compiles for, from its own log (jax/_src/interpreters/pxla.py, ``jax_log_compiles``)."""
+    logger = logging.getLogger("jax._src.interpreters.pxla")
+    shown = logger.getEffectiveLevel()
+
+    def note(record):
+        if state.parts.running and str(record.msg).startswith("Compiling %s") and len(record.args or ()) > 1:
+            name = str(record.args[0]).removeprefix("jit_").removeprefix("jit(").removesuffix(")")
+            shapes.setdefault(name, []).append([[str(each.dtype), *each.shape] for each in record.args[1]])
+        return record.levelno >= shown
+
+    logger.addFilter(note)
+    logger.setLevel(logging.DEBUG)
 
 
 def of_validation(model, arguments):

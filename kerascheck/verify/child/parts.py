@@ -9,7 +9,7 @@ import statistics
 import sys
 import time
 
-from . import diagnose, validation
+from . import clock, diagnose, validation
 from .recorder import CpuLoad
 from .sampler import Sampler, watch_autograph
 
@@ -36,6 +36,8 @@ class Parts:
         self.running = False
         self.begins_epoch = False  # whether the step that runs is the first of an epoch, which is counted apart
         self.seconds = dict.fromkeys(("call", "callbacks", "next", "predict", "fit"), 0.0)
+        self._warming_up = {"call": 0.0, "callbacks": 0.0}  # of a training that ends before it is warm, all there is
+        self._warm_up_steps = 0
         self.predictions = {}  # (path, line) of the script: seconds of the calls of predict there
         self.sampler = None
         self.origins = {}
@@ -57,6 +59,8 @@ class Parts:
             self.seconds[part] += seconds
         elif self.waits and part in self._waited:
             self._waited[part] += seconds
+        elif not self.begins_epoch and part in self._warming_up:
+            self._warming_up[part] += seconds
 
     def called(self, seconds):
         """Count a call of a step, and whether graphs were traced in it."""
@@ -75,6 +79,8 @@ class Parts:
             self._waited_calls.append(self._waited["call"] / steps)
             self._waited_callbacks.append(self._waited["callbacks"] / steps)
             self._waited = dict.fromkeys(self._waited, 0.0)
+        elif not self.begins_epoch:
+            self._warm_up_steps += steps
 
     def predicted(self, place, seconds):
         """A call of ``predict`` between two steps took ``seconds``."""
@@ -96,6 +102,8 @@ class Parts:
     def per_step(self):
         """Seconds of the parts of a step; of calls that only start what the device does, until it has done that."""
         found = {name: seconds / max(1, self.steps) for name, seconds in self.seconds.items()}
+        if not self.steps:
+            found |= {name: seconds / max(1, self._warm_up_steps) for name, seconds in self._warming_up.items()}
         if len(self._waited_calls) >= _MIN_REPLAYED:
             found["call"] = statistics.median(self._waited_calls)
             found["callbacks"] = min(found["callbacks"], statistics.fmean(self._waited_callbacks[1:]))
@@ -265,7 +273,6 @@ def found(state, leader):
         "new_traces": parts.traced,
         "traces_always": always,
         "functions_run_eagerly": functions_run_eagerly(),
-        "fed_by": getattr(state, "fed_by", None),
         "measured_steps": steps,
         "samples": {
             "looks": sampler.looks,
@@ -437,17 +444,21 @@ def _called(function, arguments):
 def _one_batch(state, leader):
     if leader.kind != "fit" or not state.recorder.facts.get("backend", "").startswith("tensorflow"):
         return None
-    iterator = diagnose.training_iterator(state)
-    if iterator is None or getattr(state.fit_model, "train_function", None) is None:
+    if getattr(state.fit_model, "train_function", None) is None:
         return None
-    tf = sys.modules["tensorflow"]
-    # The last batch of a pass has fewer rows, and after it the iterator has none: the data is begun again.
-    batches = list(itertools.islice(iterator, 2)) or list(itertools.islice(iter(iterator._dataset), 1))
+    tf, iterator = sys.modules["tensorflow"], diagnose.training_iterator(state)
+    batches, spec = clock.peeked_batches(state)
+    if iterator is not None and not batches:
+        # The last batch of a pass has fewer rows, and after it the iterator has none: the data is begun again.
+        batches = list(itertools.islice(iterator, 2)) or list(itertools.islice(iter(iterator._dataset), 1))
+        spec = iterator.element_spec
+    if not batches:
+        return None
     batch = max(batches, key=lambda batch: int(tf.shape(tf.nest.flatten(batch)[0])[0]))
     parts = tf.nest.flatten(batch)
     if not parts or not all(isinstance(part, tf.Tensor) and part.shape.rank for part in parts):
         return None
-    return batch, iterator.element_spec
+    return batch, spec
 
 
 def again(batch, spec):
@@ -646,4 +657,4 @@ def torch_stepped(key, state):
         # What does not feed the training, such as a validation, must not be fed to it.
         state.feeding, batch = state.newest_batch
         fed(state, batch)
-        state.fed_by = "dataloader"
+        state.recorder.facts["feeder"] = ["dataloader", None, None, None]

@@ -124,6 +124,8 @@ def _patch_keras(keras, state):
                 _patch_epoch_iterator(backend, state)
             elif state.run["plan"]["parts"]:
                 parts.patch_epoch_iterator(backend, state)
+        elif state.run["plan"]["parts"]:
+            clock.keep_first_batches(state)
     else:
         state.recorder.facts["backend"] = "tensorflow (tf-keras)"
     state.recorder.facts["tf-keras" if legacy else "keras"] = keras.__version__
@@ -184,7 +186,9 @@ def _patch_fit(owner, state):
         # Between the calls of a loop lies set-up that is paid at every call; before the first call it is start-up.
         state.between_fits = in_loop and state.fits > 0
         state.fits += 1
-        state.fed_by = clock.kind_of_data(bound.arguments.get("x"))
+        if in_loop or wanted:
+            recorder.facts["feeder"] = clock.feeder(bound.arguments.get("x"))
+            state.peeked = None
         state.fit_model = self
         start = time.perf_counter()
         with recorder.inside:
