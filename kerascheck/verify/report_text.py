@@ -22,6 +22,11 @@ _COLORS = {
     Status.CHANGES_RESULTS: "yellow",
     Status.NOT_RUN: "magenta",
 }
+_LOG_OF_TENSORFLOW = re.compile(
+    r"[IW]\d{4} \d\d:\d\d:|\d{4}-\d\d-\d\d \d\d:\d\d:[\d.]+: I |To enable the following instructions:|"
+    r"WARNING: All log messages before absl"
+)
+"""What TensorFlow's C++ code logs at its start, below an error: no answer to why a script ended."""
 _LONGEST_BAR = 4.0
 """The ratio that fills a verdict's bar."""
 
@@ -188,7 +193,7 @@ def printed_last(text: str) -> Iterator[str]:
     """The last lines that a script printed."""
     # Progress bars write over themselves.
     text = re.sub(r"[^\n]*\r(?!\n)|\x08+", "", text)
-    lines = plain(text).strip().splitlines()[-8:]
+    lines = [line for line in plain(text).strip().splitlines() if not _LOG_OF_TENSORFLOW.match(line)][-8:]
     if lines:
         yield "    it printed last:"
         yield from (f"    | {line}" for line in lines)

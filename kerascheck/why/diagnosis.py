@@ -163,8 +163,8 @@ def _cause(step: Step, part: Part, lines: Lines) -> Cause | None:
         return _start_cause(step, lines)
     if part is Part.PREDICT and step.facts.get("predictions"):
         return _predict_cause(step, lines)
-    if part is Part.COMPILE and step.backend == "jax":
-        return _jax_compile_cause(step)
+    if part is Part.COMPILE and not step.facts.get("new_shapes"):
+        return _compile_cause(step)
     if part is Part.COMPILE:
         padding = next((each for each in step.stages if "Padded" in each.name or "Ragged" in each.name), None)
         return None if padding is None or padding.place is None else Cause(padding.name, *padding.place, 1.0)
@@ -175,8 +175,8 @@ def _cause(step: Step, part: Part, lines: Lines) -> Cause | None:
     return _of_line(hot[0], hot[0].share / total, lines) if total else None
 
 
-def _jax_compile_cause(step: Step) -> Cause | None:
-    """The function that JAX compiled most often, at the line that called it first."""
+def _compile_cause(step: Step) -> Cause | None:
+    """The function that JAX or ``torch.compile`` compiled most often, at its line or at the one that called it first."""
     compiled = step.facts.get("compiled") or {}
     functions = compiled.get("functions") or {}
     if not functions:

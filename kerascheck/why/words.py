@@ -249,8 +249,8 @@ def _about_shapes(step: Step) -> str:
         compiled = step.facts.get("compiled") or {}
         names = ", ".join(list(compiled.get("functions") or {})[:3])
         return (
-            f"{compiled.get('count', 0)} functions were compiled while steps were measured ({names}){_shapes_of_jax(compiled)}: "
-            "pad the batches to one shape, or to a few"
+            f"{compiled.get('count', 0)} functions were compiled while steps were measured ({names}){_what_changed(compiled)}: "
+            f"pad the batches to one shape, or to a few{', or compile with dynamic=True' * (step.backend == 'torch')}"
         )
     each = known["seconds"] * known["seen"] / max(1, known["new"])
     shapes = ", ".join(str(tuple(shape)) for shape in known["shapes"][:3])
@@ -261,8 +261,10 @@ def _about_shapes(step: Step) -> str:
     )
 
 
-def _shapes_of_jax(compiled: Mapping[str, Any]) -> str:
-    """The arguments whose shapes changed between two compilations of a function, as a clause; empty where none did."""
+def _what_changed(compiled: Mapping[str, Any]) -> str:
+    """What differed between two compilations of a function, as a clause; empty where nothing is known to."""
+    if reasons := compiled.get("reasons"):
+        return f", because of {reasons[0].splitlines()[0].partition(': ')[2]}"
     for seen in (compiled.get("shapes") or {}).values():
         changed = [at for at, kinds in enumerate(zip(*seen)) if len({str(kind) for kind in kinds}) > 1]
         if len(seen) > 1 and changed:

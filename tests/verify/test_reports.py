@@ -88,6 +88,12 @@ def test_terminal_shows_the_verdict_and_no_control_characters(case):
         assert f"x{case.ratio.value:.2f} [{case.ratio.low:.2f}-{case.ratio.high:.2f}]" in text
 
 
+def test_what_tensorflow_logs_at_its_start_hides_no_error():
+    log = "2026-11-28 18:02:11.5: I tensorflow/core/platform/cpu.cc:213] oneDNN\nI0000 00:00:17 cpu.cc:4] rebuild\n"
+    lines = list(report_text.printed_last(f"{log}ValueError: no data\n{log * 5}"))
+    assert lines == ["    it printed last:", "    | ValueError: no data"]
+
+
 def test_lines_fit_a_terminal_but_for_what_the_script_printed():
     printed = "word " * 40
     result = verification(CASES[0], verdict(Status.NOT_RUN, output=printed))

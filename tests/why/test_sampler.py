@@ -56,6 +56,14 @@ def looked_through(sampler, *frames):
     return seen[0]
 
 
+def test_lines_of_the_script_inside_a_step_are_its_computing(tmp_path):
+    inside = []
+    sampler = Sampler(threading.get_ident(), in_step=lambda: bool(inside))
+    assert looked_through(sampler, (tmp_path / "train.py", "run"))[0] == "python"
+    inside.append(True)
+    assert looked_through(sampler, (tmp_path / "train.py", "run"))[0] == "executing"
+
+
 def test_what_calls_a_function_is_where_it_is_traced(tmp_path):
     graphs = tmp_path / "site-packages/tensorflow/python/framework/func_graph.py"
     script = tmp_path / "train.py"

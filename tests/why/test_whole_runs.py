@@ -348,3 +348,52 @@ def test_python_between_the_steps_of_a_loop_is_told_from_its_computing(backend):
     told = answer(script)
     assert (told["backend"], told["parts"][0]["part"]) == (backend, "python")
     assert told["parts"][0]["cause"]["line"] == line_of(script, "np.array([[float")
+
+
+def test_what_torch_compiles_again_is_named_with_its_reason(tmp_path):
+    pytest.importorskip("torch")
+    script = tmp_path / "train.py"
+    script.write_text(
+        """\
+import torch
+net = torch.nn.Sequential(torch.nn.Linear(16, 64), torch.nn.ReLU(), torch.nn.Linear(64, 1))
+optimizer = torch.optim.SGD(net.parameters(), 0.01)
+torch._dynamo.config.recompile_limit = torch._dynamo.config.accumulated_recompile_limit = 2000
+@torch.compile(backend="aot_eager", dynamic=False)
+def loss_of(x):
+    return net(x).pow(2).mean()
+for i in range(400):
+    optimizer.zero_grad()
+    loss_of(torch.ones(8 + i, 16)).backward()
+    optimizer.step()
+"""
+    )
+    told = answer(script)
+    assert told["parts"][0]["part"] == "compile"
+    assert told["parts"][0]["cause"]["line"] == line_of(script, "@torch.compile")
+    assert "tensor 'x' size mismatch at index 0" in told["advice"][0]["text"]
+
+
+def test_what_jax_compiles_again_is_named_with_its_shapes(tmp_path):
+    pytest.importorskip("jax")
+    script = tmp_path / "train.py"
+    script.write_text(
+        """\
+import os
+os.environ["KERAS_BACKEND"] = "jax"
+import numpy as np
+import keras
+class Sentences(keras.utils.PyDataset):
+    def __len__(self):
+        return 200
+    def __getitem__(self, index):
+        return np.ones((8, 20 + index), "int32"), np.ones((8, 1), "float32")
+model = keras.Sequential([keras.Input((None,), dtype="int32"), keras.layers.Embedding(9, 4), keras.layers.GlobalMaxPooling1D()])
+model.compile("adam", "mse")
+model.fit(Sentences(), epochs=2, verbose=0)
+"""
+    )
+    told = answer(script)
+    assert told["parts"][0]["part"] == "compile"
+    assert told["parts"][0]["cause"]["line"] == line_of(script, "model.fit")
+    assert "for int32 arguments of" in told["advice"][0]["text"]

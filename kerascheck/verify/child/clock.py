@@ -218,6 +218,31 @@ def _watch_shapes_of_jax(state, shapes):
     logger.setLevel(logging.DEBUG)
 
 
+def forget_compiled_by_torch():
+    """Count what ``torch.compile`` compiles from here on."""
+    if (dynamo := sys.modules.get("torch._dynamo.utils")) is not None:
+        dynamo.clear_compilation_metrics()
+
+
+def compiled_by_torch():
+    """What ``torch.compile`` compiled since, as :func:`patch_jax` counts it, and why; None where it was not used.
+
+    From the metrics that Dynamo keeps of its last 64 compilations (torch/_dynamo/utils.py, ``CompilationMetrics``).
+    """
+    dynamo = sys.modules.get("torch._dynamo.utils")
+    seen = [each for each in dynamo.get_compilation_metrics() if each.co_name] if dynamo is not None else []
+    if not seen:
+        return None
+    names = [each.co_name for each in seen]
+    return {
+        "count": len(seen),
+        "seconds": sum(each.entire_frame_compile_time_s or 0.0 for each in seen),
+        "functions": {name: names.count(name) for name in names},
+        "places": {each.co_name: [each.co_filename, each.co_firstlineno] for each in seen},
+        "reasons": [each.recompile_reason for each in seen if each.recompile_reason],
+    }
+
+
 def of_validation(model, arguments):
     """How many batches a validation reads, and how many its data has in one pass; None where that is not known."""
     iterator = getattr(model, "_eval_epoch_iterator", None)

@@ -112,6 +112,7 @@ class Parts:
     def start(self):
         """The warm-up is over: count from here."""
         self._traces_so_far = traces(self._state)
+        clock.forget_compiled_by_torch()
         self.running = True
 
     def stop(self):
@@ -236,7 +237,9 @@ def start_sampling(state, leader):
     # On TensorFlow, Keras and loops read what a step returns; elsewhere, to wait shows what a step takes but undoes
     # its overlap.
     state.parts.waits = not _computes_in_tensorflow(state, leader)
-    state.parts.sampler = Sampler(state.main_thread, state.parts.origins)
+    # The step of a hand-written loop on PyTorch begins with the first forward pass, and runs in lines of the script.
+    in_step = (lambda: state.step_began is not None) if leader.framework == "torch" else None
+    state.parts.sampler = Sampler(state.main_thread, state.parts.origins, in_step=in_step)
     state.parts.sampler.start()
     return True
 
@@ -269,7 +272,7 @@ def found(state, leader):
         "callbacks_between_epochs": parts.between_epochs,
         "validation": state.validation.found(),
         **state.clock.found(),
-        "compiled": getattr(state, "compiled", None),
+        "compiled": getattr(state, "compiled", None) or clock.compiled_by_torch(),
         "new_traces": parts.traced,
         "traces_always": always,
         "functions_run_eagerly": functions_run_eagerly(),

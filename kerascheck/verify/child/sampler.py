@@ -64,18 +64,20 @@ _ORDER = (BETWEEN_EPOCHS, CALLBACK, TRACING, INPUT, EXECUTING)
 class Sampler(threading.Thread):
     """Looks at every Python thread until it is stopped."""
 
-    def __init__(self, main_thread, origins=None, innermost=False):
+    def __init__(self, main_thread, origins=None, innermost=False, in_step=None):
         """Of the process that it runs in.
 
         Args:
             main_thread: identity of the thread that runs the script.
             origins: see :func:`watch_autograph`.
             innermost: whether tracing counts for the line that is traced, and not for the one that calls the function.
+            in_step: tells whether the main thread is inside of a step whose Python no file name tells apart.
         """
         super().__init__(daemon=True, name="kerascheck-sampler")
         self._main = main_thread
         self._origins = origins if origins is not None else {}
         self._innermost = innermost
+        self._in_step = in_step or (lambda: False)
         self._over = threading.Event()
         self._kinds = {}
         self._users = {}
@@ -133,7 +135,7 @@ class Sampler(threading.Thread):
                 caller = None
             if self._is_user(frame):
                 user, caller = user or frame, caller or frame
-        kind = next((kind for kind in _ORDER if kind in kinds), PYTHON)
+        kind = next((kind for kind in _ORDER if kind in kinds), EXECUTING if self._in_step() else PYTHON)
         # Whoever calls a function decides whether it is traced, not the line that is being traced.
         return kind, self._place(caller if kind is TRACING and not self._innermost else user, leaf)
 
