@@ -261,31 +261,16 @@ def compare(
         ]
         for number, scout in enumerate(result.scouts):
             here = [variant for variant in measured_ones if targets[variant.name] == number]
-            whole = any(variant.whole_epochs for variant in here)
-            plan = _timed_plan(scout, scout.told.get("order", number), budget, whole)
-            limited = _limited(budget, scout)
+            validating = [variant for variant in here if _repairs_validation(variant, scout)]
             order = ceiling_order(scout) if ceilings else ""
             ceiling = replace(script, ceiling=order) if isinstance(order, dict) else None
-            # Variants of equal texts, as for several places that are repaired together, are measured once.
-            first = {v.identity: v for v in reversed(here)}
-            measured = {}
-            groups = list(_groups(list(reversed(first.values())), scout)) or [()] * (ceiling is not None)
-            beside = None
-            for group in groups:
-                # Every group needs the script as written beside it, which the budget counts once.
-                share = (len(first) + 1) / (len(first) + len(groups))
-                verdicts, runs = _measure_group(
-                    script, group, plan, replace(limited, seconds=share * budget.seconds), progress, ceiling
-                )
-                beside, ceiling = beside or runs, None
-                for verdict in verdicts:
-                    verdict.training = number
-                    if scout.told["reason"] in _OVER and verdict.ratio is not None:
-                        _remark(verdict, f"{_how_short(scout)}: there was no more to measure")
-                    measured[verdict.name] = verdict
+            others = [variant for variant in here if variant not in validating]
+            verdicts, beside = _measure(script, others, scout, number, budget, progress, ceiling)
+            if validating:
+                verdicts += _measure(script, validating, scout, number, budget, progress, None, validation=True)[0]
             if ceilings:
                 result.analyses.append(_analysis(scout, order, beside))
-            result.verdicts += [replace(measured[first[v.identity].name], name=v.name) for v in here]
+            result.verdicts += verdicts
         asked = [variant.name for variant in variants]
         result.verdicts.sort(key=lambda verdict: asked.index(verdict.name))
         result.notes = list(dict.fromkeys(note for scout in result.scouts for note in scout.told["notes"]))
@@ -293,6 +278,59 @@ def compare(
         result.verdicts = [Verdict(v.name, Status.NOT_RUN, result.failure) for v in variants if v.measured]
     result.seconds = time.monotonic() - start
     return result
+
+
+def _measure(
+    script: Script,
+    variants: Sequence[Variant],
+    scout: Run,
+    number: int,
+    budget: Budget,
+    progress: Progress,
+    ceiling: Script | None,
+    *,
+    validation: bool = False,
+) -> tuple[list[Verdict], Mapping[str, Run] | None]:
+    """The verdicts on ``variants`` in training ``number``, and the runs of the first group of them.
+
+    Args:
+        scout: the look at that training.
+        ceiling: the script with one cached batch, to be measured beside them; None for none.
+        validation: whether ``fit`` validates meanwhile, so that an epoch with its validation is what is measured.
+    """
+    whole = validation or any(variant.whole_epochs for variant in variants)
+    plan = replace(_timed_plan(scout, scout.told.get("order", number), budget, whole), validation=validation)
+    limited = _limited(budget, scout)
+    # Variants of equal texts, as for several places that are repaired together, are measured once.
+    first = {variant.identity: variant for variant in reversed(variants)}
+    measured = {}
+    groups = list(_groups(list(reversed(first.values())), scout)) or [()] * (ceiling is not None)
+    beside = None
+    for group in groups:
+        # Every group needs the script as written beside it, which the budget counts once.
+        share = (len(first) + 1) / (len(first) + len(groups))
+        verdicts, runs = _measure_group(
+            script, group, plan, replace(limited, seconds=share * budget.seconds), progress, ceiling
+        )
+        beside, ceiling = beside or runs, None
+        for verdict in verdicts:
+            verdict.training = number
+            if validation and verdict.ratio is not None:
+                _remark(verdict, "of epochs with their validation")
+            if scout.told["reason"] in _OVER and verdict.ratio is not None:
+                _remark(verdict, f"{_how_short(scout)}: there was no more to measure")
+            measured[verdict.name] = verdict
+    return [replace(measured[first[v.identity].name], name=v.name) for v in variants], beside
+
+
+def _repairs_validation(variant: Variant, scout: Run) -> bool:
+    """Whether a variant repairs the data that a training validates on, and not the data that it trains on."""
+    told = scout.told
+    validates, trains = (
+        [(os.path.abspath(path), first, last) for path, first, last in spans]
+        for spans in (told["facts"].get("validation_places") or (), told.get("data_places") or ())
+    )
+    return bool(variant.places) and concerns(variant, validates) and not concerns(variant, trains)
 
 
 def _first_scout(script: Script, budget: Budget) -> tuple[Run, str | None]:
@@ -470,7 +508,8 @@ def tour_of(script: Script, budget: Budget) -> Run:
 def used_lines(script: Script, training: Mapping[str, Any], *, alone: bool = False) -> list[Span]:
     """The lines that a training uses; ``training``: what a process told of it; ``alone``: whether the script has no other one."""
     sources = {os.path.abspath(path): text for path, text in script.sources.items()}
-    made = [(os.path.abspath(path), first, last) for path, first, last in training["data_places"]]
+    validated = (training.get("facts") or {}).get("validation_places") or ()
+    made = [(os.path.abspath(path), first, last) for path, first, last in (*training["data_places"], *validated)]
     return lines_used(sources, frames(training), everything_before=alone) + made
 
 

@@ -32,7 +32,8 @@ class Plan:
     """How long a run goes on. Times in seconds; see ``child/recorder.py`` for the meaning of each.
 
     ``rows``: count the samples of the first batches of the training's data, at the end. ``parts``: time the parts of a step, and
-    the step without its input, after the blocks (:mod:`kerascheck.verify.child.parts`).
+    the step without its input, after the blocks (:mod:`kerascheck.verify.child.parts`). ``validation``: let ``fit`` validate, which
+    then counts to the blocks.
     """
 
     warmup_steps: int = 3
@@ -50,6 +51,7 @@ class Plan:
     rows: bool = False
     diagnose: bool = False
     parts: bool = False
+    validation: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,6 +103,41 @@ def test_samples_and_ceiling_of_a_loop(tmp_path):
     assert (verdict.status, verdict.reason) == (Status.CHANGES_RESULTS, "the data has 96 samples instead of 100")
 
 
+VALIDATES = """\
+import time
+import numpy as np
+import tensorflow as tf
+import keras
+
+x = np.random.default_rng(0).normal(size=(640, 16)).astype("float32")
+
+
+def shaped(row):
+    row = tf.numpy_function(lambda values: (time.sleep(0.004), values)[1], [row], tf.float32)
+    row = tf.ensure_shape(row, (16,))
+    return row, row[0]
+
+
+train = tf.data.Dataset.from_tensor_slices((x, x[:, 0])).batch(64)
+held_out = tf.data.Dataset.from_tensor_slices(x[:64]).map(shaped).batch(64)
+model = keras.Sequential([keras.Input((16,)), keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(train, epochs=30, validation_data=held_out, verbose=0)
+"""
+
+
+def test_a_repair_of_validation_data_is_measured_with_its_validation(tmp_path):
+    needs("tensorflow")
+    path, script = script_of(VALIDATES, tmp_path)
+    kept = variant(path, VALIDATES, ".map(shaped).batch(64)", ".map(shaped).batch(64).cache()", tolerance=1e-5)
+    trains = variant(path, VALIDATES, "x[:, 0])).batch(64)", "x[:, 0])).batch(64).cache()", tolerance=1e-5)
+    first, second = compare(script, [kept, trains], QUICK, ceilings=False).verdicts
+    # A validation sleeps 64 times 4 ms, an epoch of ten steps takes a few milliseconds without it.
+    assert first.ratio is not None and first.ratio.value > 2, first
+    assert "of epochs with their validation" in first.remark
+    assert "of epochs with their validation" not in second.remark
+
+
 def test_a_loop_inside_a_function_has_a_ceiling(tmp_path):
     needs("tensorflow")
     text = (SCRIPTS / "graph_loop.py").read_text()

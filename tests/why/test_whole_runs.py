@@ -107,11 +107,12 @@ def test_predictions_at_the_end_of_epochs_are_named(tmp_path):
     assert told["advice"][0]["findings"][0]["code"] == "KC405"
 
 
-@pytest.mark.parametrize("wait", ["0.02", "0.5"])
-def test_validation_is_a_part_of_a_training(tmp_path, wait):
+@pytest.mark.parametrize("wait, backend", [("0.02", "tensorflow"), ("0.5", "tensorflow"), ("0.5", "jax")])
+def test_validation_is_a_part_of_a_training(tmp_path, wait, backend):
+    pytest.importorskip(backend)
     script = tmp_path / "train.py"
     script.write_text(BETWEEN_EPOCHS.replace("MORE", "validation_data=Slow()").replace("WAIT", wait))
-    told = answer(script)
+    told = answer(script, environment={**os.environ, "KERAS_BACKEND": backend})
     assert told["parts"][0]["part"] == "validation"
     # Of a validation that is stopped after some seconds, the batches that are left count.
     assert "at least" not in told["headline"]

@@ -201,6 +201,16 @@ def _function_lines(dataset):
     return [code.co_filename, code.co_firstlineno, max(line for _, _, line in code.co_lines() if line)]
 
 
+def lines_of(dataset):
+    """[path, first line, last line] of the lines of the script that a dataset was made in, and of the functions that it applies."""
+    try:
+        made = chain(dataset)
+    except Exception:  # an unusual dataset: its lines stay unknown
+        return []
+    found = [[path, line, line] for path, line in (stage["place"] for stage in made if stage["place"])]
+    return found + [stage["function"] for stage in made if stage["function"]]
+
+
 def fed_by(state, series):
     """Note what feeds a new series while it lives: at the end of its data an iterator is gone."""
     iterator = training_iterator(state)

@@ -181,7 +181,10 @@ def _patch_fit(owner, state):
             recorder.note("fit was stopped after its first steps: what comes after it was measured")
             bound.arguments["epochs"] = bound.arguments.get("initial_epoch", 0) + 1
         if bound.arguments.get("validation_data") is not None or bound.arguments.get("validation_split"):
-            recorder.note("validation was skipped (callbacks were shown the training metrics as val_ metrics)")
+            if not state.run["plan"]["validation"]:
+                recorder.note("validation was skipped (callbacks were shown the training metrics as val_ metrics)")
+            if wanted and hasattr(bound.arguments.get("validation_data"), "_inputs"):
+                recorder.facts["validation_places"] = diagnose.lines_of(bound.arguments["validation_data"])
         redirect.callbacks(bound.arguments.get("callbacks"), state)
         # Between the calls of a loop lies set-up that is paid at every call; before the first call it is start-up.
         state.between_fits = in_loop and state.fits > 0
@@ -247,7 +250,8 @@ def _patch_evaluate(owner, state):
 
     @functools.wraps(original)
     def evaluate(self, *args, **kwargs):
-        if kwargs.get("_use_cached_eval_dataset") and state.recorder.depth and not state.recorder.disabled:
+        skips = state.recorder.depth and not state.recorder.disabled and not state.run["plan"]["validation"]
+        if kwargs.get("_use_cached_eval_dataset") and skips:
             if state.validation is not None:
                 state.validation.called(self, functools.partial(original, self, *args, **kwargs), kwargs)
             return {name: _number(value) for name, value in state.last_logs.items()}
@@ -363,7 +367,8 @@ def _patch_batch_callbacks(cls, state):
     def on_test_batch_end(self, batch, logs=None):
         test_batch_end(self, batch, logs)
         if state.validation is not None:
-            state.validation.batch_ended()
+            # The property "model" of Keras 3 moves the variables of a model on JAX.
+            state.validation.batch_ended(getattr(self, "_model", None) or self.model, logs)
 
     cls.on_train_batch_begin = on_train_batch_begin
     cls.on_train_batch_end = on_train_batch_end

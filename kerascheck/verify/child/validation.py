@@ -1,5 +1,6 @@
 """How long a validation of ``fit`` takes, from the call of ``evaluate`` to its last batch."""
 
+import contextlib
 import statistics
 import time
 
@@ -13,7 +14,7 @@ _SHORTEST = 0.02
 
 
 class _LongEnough(BaseException):
-    """No Exception: callbacks of the script must not catch it."""
+    """Ends a validation of tf_keras, which has no ``stop_evaluating``. No Exception: callbacks of the script must not catch it."""
 
 
 class Validation:
@@ -23,6 +24,7 @@ class Validation:
         self._state = state
         self._moments: list[float] | None = None  # ends of its batches, while it runs
         self._limit = (0.0, 0)
+        self._stopped = False
         self.calls = 0
         self.counts: dict = {}
         self.first = self.others = None
@@ -33,8 +35,7 @@ class Validation:
         """``fit`` would call ``validate`` now. What it takes is left out of all other times."""
         self.calls += 1
         state = self._state
-        # Only whole steps on JAX leave the model's variables where they belong.
-        if self.first is not None or state.replaying or state.recorder.facts.get("backend") == "jax":
+        if self.first is not None or state.replaying:
             return
         kept = state.last_element, state.most_rows, state.parts.running
         state.parts.running = False
@@ -67,21 +68,26 @@ class Validation:
     def _timed(self, validate, seconds, batches):
         """When it began, the ends of its batches, and whether it came to its end: stopped after so many seconds, or batches (0: any)."""
         self._moments, self._limit = [], (seconds, batches)
-        start, whole = time.perf_counter(), True
-        try:
+        self._stopped = False
+        start = time.perf_counter()
+        with contextlib.suppress(_LongEnough):
             validate()
-        except _LongEnough:
-            whole = False
-        return start, self._moments, whole
+        return start, self._moments, not self._stopped
 
-    def batch_ended(self):
-        """A batch of a validation, or of another evaluation, has ended."""
+    def batch_ended(self, model, logs):
+        """A batch of a validation, or of another evaluation of ``model``, has ended, with these ``logs``."""
         if self._moments is None:
             return
+        # JAX computes a batch after the call that starts it.
+        self._state.recorder.sync(logs)
         self._moments.append(time.perf_counter())
         seconds, batches = self._limit
         if self._moments[-1] - self._moments[0] > seconds or len(self._moments) == batches:
-            raise _LongEnough
+            self._stopped = True
+            if not hasattr(model, "stop_evaluating"):
+                raise _LongEnough
+            # Keras then puts the variables of a model on JAX back to where they belong.
+            model.stop_evaluating = True
 
     def found(self):
         """Facts for the parent; ``seconds`` None where none was seen."""
