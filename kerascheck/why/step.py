@@ -211,6 +211,8 @@ def step_of(run: Run, used: Sequence[Span] = (), without_input: float | None = N
     whole = (Part.BETWEEN_EPOCHS, Part.EPOCHS, Part.VALIDATION, Part.START)
     seconds = inner + sum(parts.get(part, 0.0) for part in whole)
     busy = [block["others"] for block in measured if block.get("others") is not None]
+    if not measured and facts.get("others_meanwhile") is not None:
+        busy = [facts["others_meanwhile"]]
     return Step(
         kind=end["kind"],
         seconds=seconds,

@@ -25,6 +25,13 @@ def test_fit_waits_for_what_its_call_takes_longer_than_without_input():
     assert step.largest_gain(Part.INPUT) == pytest.approx(2.5)
 
 
+def test_the_load_of_a_training_that_ends_before_its_first_block_counts():
+    short = run(parts={"call": 0.009}, call_seconds_without_input=0.003, others_meanwhile=0.7)
+    assert step_of(short).busy_others is None
+    short.blocks.clear()
+    assert step_of(short).busy_others == 0.7
+
+
 def test_no_step_waits_longer_than_its_pipeline_takes_for_a_batch():
     counted = {"call": 0.009, "callbacks": 0.001}
     step = step_of(run(parts=counted, call_seconds_without_input=0.003, alone_seconds_per_batch=0.001))

@@ -38,6 +38,7 @@ class Parts:
         self.seconds = dict.fromkeys(("call", "callbacks", "next", "predict", "fit"), 0.0)
         self._warming_up = {"call": 0.0, "callbacks": 0.0}  # of a training that ends before it is warm, all there is
         self._warm_up_steps = 0
+        self._load = CpuLoad()
         self.predictions = {}  # (path, line) of the script: seconds of the calls of predict there
         self.sampler = None
         self.origins = {}
@@ -65,6 +66,8 @@ class Parts:
     def called(self, seconds):
         """Count a call of a step, and whether graphs were traced in it."""
         self.add("call", seconds)
+        if not self.running and not self.waits and not self.begins_epoch:
+            self._warm_up_steps += int(getattr(self._state.fit_model, "steps_per_execution", 1) or 1)
         if not self.running or self.begins_epoch:
             return
         so_far = traces(self._state)
@@ -79,8 +82,6 @@ class Parts:
             self._waited_calls.append(self._waited["call"] / steps)
             self._waited_callbacks.append(self._waited["callbacks"] / steps)
             self._waited = dict.fromkeys(self._waited, 0.0)
-        elif not self.begins_epoch:
-            self._warm_up_steps += steps
 
     def predicted(self, place, seconds):
         """A call of ``predict`` between two steps took ``seconds``."""
@@ -102,8 +103,9 @@ class Parts:
     def per_step(self):
         """Seconds of the parts of a step; of calls that only start what the device does, until it has done that."""
         found = {name: seconds / max(1, self.steps) for name, seconds in self.seconds.items()}
-        if not self.steps:
-            found |= {name: seconds / max(1, self._warm_up_steps) for name, seconds in self._warming_up.items()}
+        if self.is_short:
+            steps = self.steps + self._warm_up_steps
+            found |= {name: (self.seconds[name] + early) / steps for name, early in self._warming_up.items()}
         if len(self._waited_calls) >= _MIN_REPLAYED:
             found["call"] = statistics.median(self._waited_calls)
             found["callbacks"] = min(found["callbacks"], statistics.fmean(self._waited_callbacks[1:]))
@@ -118,6 +120,15 @@ class Parts:
     def stop(self):
         """The timed blocks are over: what follows does not count."""
         self.running = False
+
+    @property
+    def is_short(self):
+        """Whether the training ended so early that the steps of its warm-up count, too."""
+        return self.steps < _MIN_REPLAYED and self._warm_up_steps > 0
+
+    def others_meanwhile(self):
+        """The share of the machine that other programs used since the script began, where the training is short; None elsewhere."""
+        return self._load.of_others() if self.is_short else None
 
     @property
     def traced(self):
@@ -273,6 +284,7 @@ def found(state, leader):
         "validation": state.validation.found(),
         **state.clock.found(),
         "compiled": getattr(state, "compiled", None) or clock.compiled_by_torch(),
+        "others_meanwhile": parts.others_meanwhile(),
         "new_traces": parts.traced,
         "traces_always": always,
         "functions_run_eagerly": functions_run_eagerly(),
