@@ -1,4 +1,4 @@
-from kerascheck.cli import run
+from kerascheck.cli import main
 
 if __name__ == "__main__":
-    run()
+    main()

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
@@ -42,8 +41,6 @@ _PROGRESS_AFTER_SECONDS = 1.0
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _PLAIN_PATH = re.compile(r"[^*?\[\]\\!#\s]+")
 """A path that is no pattern of .gitignore but itself."""
-_KEPT_BYTES = 31 << 20
-"""Memory that the process keeps for its next file; from 32 MiB on glibc would give it back in any case (mallopt(3))."""
 
 
 _ARGUMENTS = "kerascheck.arguments"
@@ -70,7 +67,6 @@ class _Commands(click.Group):
         if cmd_name in _RUNNING_COMMANDS:
             from importlib import import_module
 
-            gc.enable()
             command: click.Command = getattr(import_module(_RUNNING_COMMANDS[cmd_name]), cmd_name)
             return command
         return super().get_command(ctx, cmd_name)
@@ -230,8 +226,6 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
 
     paths = paths or (".",)
     _refuse_contradictions(paths, options)
-    if options["watch"] or options["fix"] or options["diff"]:
-        gc.enable()
     if options["unsafe_fixes"] and not (options["fix"] or options["diff"] or options["quiet"]):
         _warn("--unsafe-fixes applies nothing by itself; add --fix or --diff")
     try:
@@ -1059,29 +1053,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
             _complain("this is a fault of kerascheck: please report it with the lines above")
         code = 2
     sys.exit(code)
-
-
-def run() -> NoReturn:
-    """:func:`main` for a process of its own, which ends at once: to take apart all objects first takes a tenth of a second.
-
-    Nor is garbage looked for, unless what it does goes on for long: a thirtieth of the time goes into that.
-    """
-    from kerascheck.light import lighten
-
-    gc.disable()
-    lighten()
-    # glibc keeps as much as the largest block that was given back so far, rather than give it back after each file: that saves half of
-    # the page faults where many are parsed. This block is never written to, and so takes no memory.
-    with contextlib.suppress(MemoryError):
-        bytes(_KEPT_BYTES)
-    try:
-        main()
-    except SystemExit as end:
-        for stream in (sys.stdout, sys.stderr):
-            if stream is not None:
-                stream.flush()
-        os._exit(end.code if isinstance(end.code, int) else 0)
-    raise AssertionError("main ends the process")
 
 
 def _is_about_settings(problem: Exception) -> bool:

@@ -601,7 +601,7 @@ def test_nothing_of_the_linted_folder_is_imported(tmp_path, arguments):
     folder.mkdir()
     write_shadowing_modules(folder)
     (folder / "train.py").write_text("import click, json, kerascheck, re\n" + SLOW)
-    ran, imported = run_script(folder, "kerascheck.cli:run", *arguments, ".")
+    ran, imported = run_script(folder, "kerascheck.cli:main", *arguments, ".")
     assert imported == [] and ran.returncode in (0, 1) and ran.stdout
     assert "Traceback" not in ran.stderr
 

@@ -121,8 +121,6 @@ _Answer = TypeVar("_Answer", Linted, Repaired)
 _PROGRAM = """\
 import sys
 sys.path[:] = sys.argv[1:]
-from kerascheck.light import lighten
-lighten()
 from kerascheck.server.checker import serve
 serve()
 """
