@@ -163,12 +163,7 @@ def _serve(pipe: Connection, folders: Sequence[str], is_recorded: bool, inherite
     for other in inherited:
         # A copy that stayed open here would hide the end of the parent from everyone.
         other.close()
-    from kerascheck.syntax import nodes, tree
-
     _begin(folders)
-    nodes.quicken()
-    # What a tree made before knows of its nodes is not found again.
-    tree.tree_of.clear()
     # What libcst says before it gives up its process is no line for users.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     limits = Limits()

@@ -36,8 +36,3 @@ class Recent(Generic[_Made]):
                 self._room += len(oldest)
         self._kept[text] = made
         return made
-
-    def clear(self) -> None:
-        """Keep nothing of what was asked for until now."""
-        self._room += sum(map(len, self._kept))
-        self._kept.clear()

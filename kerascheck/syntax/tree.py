@@ -20,7 +20,6 @@ from libcst._nodes.internal import CodegenState
 
 from kerascheck.source.code import without_comments
 from kerascheck.source.python import Deep, parsed
-from kerascheck.syntax import nodes
 from kerascheck.syntax.from_ast import NEWLINE, NoCounterpart, Place, Reader, skip
 from kerascheck.syntax.recent import Recent
 
@@ -132,20 +131,6 @@ def alike(one: object, other: object) -> bool:
         elif one != other:
             return False
     return True
-
-
-_VALIDATE = cst.CSTNode.__post_init__
-
-
-def _parse(text: str) -> cst.Module:
-    """What libcst makes of a text, without its checks of each node: what the parser makes is well formed, and the checks
-    take a fifth of its time (libcst 1.8)."""
-    try:
-        cst.CSTNode.__post_init__ = staticmethod(bool)  # type: ignore[assignment, method-assign]  # a call that does nothing
-        nodes.expect(len(text))
-        return cst.parse_module(text)
-    finally:
-        cst.CSTNode.__post_init__ = _VALIDATE  # type: ignore[method-assign]
 
 
 def _register(node: cst.CSTNode, parents: dict[cst.CSTNode, cst.CSTNode]) -> list[cst.CSTNode]:
@@ -279,7 +264,7 @@ class Tree:
     def _parse(self) -> None:
         """Have libcst make the nodes."""
         try:
-            self.root = _parse(self._parsed)
+            self.root = cst.parse_module(self._parsed)
         except cst.ParserSyntaxError as problem:
             raise SyntaxProblem(problem.message, problem.raw_line, problem.raw_column + 1) from None
         for node in _register(self.root, self.parents):
@@ -402,13 +387,13 @@ class Tree:
         while (parent := self.parents.get(statement)) is not None and parent is not self.root:
             statement = parent
         if self._reader is None or parent is None:
-            state = _Offsets(self.root if self._reader is None else _parse(self._parsed))
+            state = _Offsets(self.root if self._reader is None else cst.parse_module(self._parsed))
             state.root._codegen(state)
             self._note(self.root, state.root, state, 0)
             return
         first, last = self._lines_of(statement)
         try:
-            root = _parse(self._parsed[first:last])
+            root = cst.parse_module(self._parsed[first:last])
         except cst.ParserSyntaxError as problem:
             # Python reads it: libcst does not take all mixtures of tabs and spaces.
             raise SyntaxProblem(problem.message, problem.raw_line, problem.raw_column + 1) from None

@@ -30,11 +30,3 @@ def test_nothing_is_kept_where_it_fails():
         recent("a" * 9)
     one, other = recent("1"), recent("23")
     assert recent("1") is one and recent("23") is other
-
-
-def test_what_is_cleared_is_made_again_and_leaves_room():
-    recent = Recent(lambda text: [text], 4)
-    before = recent("ab"), recent("cd")
-    recent.clear()
-    after = recent("ab"), recent("cd")
-    assert after[0] is not before[0] and recent("ab") is after[0] and recent("cd") is after[1]
