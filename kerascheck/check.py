@@ -42,8 +42,6 @@ TOO_SLOW = f"could not be analysed: it takes more than {SECONDS:.0f} s and {1000
 _KEPT_CHARACTERS = 4_000_000
 """Text whose trees a process keeps for files that import it; they take some thirty times as much."""
 _STACK_SIZES = (512 << 20, 256 << 20, 64 << 20)
-_FRAME_SLOTS = (1 << 20) // 8
-"""Values that a frame is said to hold, of 8 bytes each: the piece of memory made for it has 2 MiB, and half of that is left."""
 _LONGEST_CAUSE = 200
 """Characters of an exception's text that a message about it quotes."""
 _RECURSION_LIMIT = 100_000
@@ -471,7 +469,7 @@ def with_large_stack(function: Callable[[], _Result]) -> _Result:
 
     def run() -> None:
         try:
-            outcome.append(_with_room(function))
+            outcome.append(function())
         except BaseException as problem:  # noqa: BLE001 - raised again in the thread that waits
             failure.append(problem)
 
@@ -487,19 +485,6 @@ def with_large_stack(function: Callable[[], _Result]) -> _Result:
     if failure:
         raise failure[0]
     return outcome[0]
-
-
-def _with_room(function: Callable[[], _Result]) -> _Result:
-    """Run ``function`` where a thousand calls within calls find room in one piece of the interpreter's memory for frames.
-
-    CPython 3.11 and newer take that memory in pieces of 16 KiB, and give a piece back as soon as the call that began it returns:
-    a loop at the end of a piece asks the system for one at each of its calls (``push_chunk`` and ``_PyThreadState_PopFrame`` in
-    ``Python/pystate.c``). A frame that does not fit makes the next piece larger, and what it does not use holds its callees.
-    """
-    return function()
-
-
-_with_room.__code__ = _with_room.__code__.replace(co_stacksize=_FRAME_SLOTS)
 
 
 def _start_thread(run: Callable[[], None]) -> threading.Thread | None:
