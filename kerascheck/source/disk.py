@@ -16,12 +16,6 @@ import time
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple, TypeVar, cast
 
-try:
-    # As hashlib has it, which loads OpenSSL first: that takes longer than all there is to hash.
-    from _blake2 import blake2b
-except ImportError:
-    from hashlib import blake2b
-
 Answer = str | bool | None
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -319,11 +313,14 @@ def _failed(problem: OSError) -> str:
 
 def digest(data: bytes) -> str:
     """What two contents have in common only where they are the same."""
-    return blake2b(data, digest_size=16).hexdigest()
+    return digest_of_pieces([data])
 
 
 def digest_of_pieces(pieces: Iterable[bytes]) -> str:
     """The :func:`digest` of a content in pieces."""
+    # Loads OpenSSL, which a run without a cache need not wait for.
+    from hashlib import blake2b
+
     found = blake2b(digest_size=16)
     for piece in pieces:
         found.update(piece)
