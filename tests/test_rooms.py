@@ -17,6 +17,7 @@ import pytest
 from command import kerascheck
 from forked import Running
 from marks import differences, expectations, severity_of, unmarked
+from parsers import unknown_field_in_call
 
 from kerascheck.explain import sections
 from kerascheck.finding import Severity
@@ -55,27 +56,32 @@ def selected(room):
 
 
 @pytest.fixture(scope="module")
-def own(tmp_path_factory):
-    """The findings of a room's rule in a file of the room.
+def copied(tmp_path_factory):
+    """Where a file of a room is in a copy of the room.
 
     The room is copied into a project of its own: in this one, every run would search all files for those that import
     the linted one.
     """
     folder = tmp_path_factory.mktemp("rooms")
 
-    @functools.cache
-    def own(room, path):
+    def copied(room, path):
         place = folder / room.name
         if not place.exists():
             shutil.copytree(room.folder, place, ignore=shutil.ignore_patterns("rule.py", "__pycache__"))
             (place / ".git").mkdir()
-        return findings(room, place / path.relative_to(room.folder))
+        return place / path.relative_to(room.folder)
 
-    return own
+    return copied
 
 
-def findings(room, path):
-    ran = kerascheck("--isolated", "--pedantic", "--select", selected(room), "--output-format", "json", path)
+@pytest.fixture(scope="module")
+def own(copied):
+    """The findings of a room's rule in a file of the room."""
+    return functools.cache(lambda room, path: findings(room, copied(room, path)))
+
+
+def findings(room, *paths):
+    ran = kerascheck("--isolated", "--pedantic", "--select", selected(room), "--output-format", "json", *paths)
     assert ran.code in (0, 1), ran
     report = json.loads(ran.out)
     return [finding for finding in report["findings"] if finding["code"] == room.code]
@@ -196,6 +202,21 @@ SILENT = [
 def test_the_repaired_and_the_similar_are_silent(room, script, own):
     noisy = [(finding["line"], finding["message"]) for finding in own(room, script)]
     assert not noisy, "\n" + describe(noisy)
+
+
+@pytest.mark.parametrize(
+    "room", [room for room in ROOMS if room.kind is not RequirementsRule], ids=lambda room: room.name
+)
+def test_both_parsers_lead_to_the_same_findings(room, own, copied):
+    paths = [path for name in ("slow", "fast", "quiet") for path in examples(room, name)]
+    usual = [finding for path in paths for finding in own(room, path)]
+    with unknown_field_in_call():
+        found = findings(room, *(copied(room, path) for path in paths))
+    assert sorted(found, key=_place) == sorted(usual, key=_place)
+
+
+def _place(finding):
+    return finding["path"], finding["line"], finding["column"], finding["message"]
 
 
 @every_room

@@ -1,5 +1,4 @@
-"""Text to syntax tree: libcst's nodes, made from what Python's parser says, and parsed by libcst itself where how something is
-written matters.
+"""Text to syntax tree: libcst's nodes, with all details of how a statement is written where that matters.
 
 libcst's metadata providers, visitors and matchers are kept off the hot path: they are
 recursive (deep code overflows them) and several times slower than the parse itself.
@@ -7,27 +6,25 @@ recursive (deep code overflows them) and several times slower than the parse its
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import functools
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import libcst as cst
 from libcst._nodes.internal import CodegenState
 
 from kerascheck.source.code import without_comments
-from kerascheck.source.python import Deep, parsed
-from kerascheck.syntax.from_ast import NEWLINE, NoCounterpart, Place, Reader, skip
+from kerascheck.source.python import Deep
+from kerascheck.syntax.parse import is_skipped, read
 from kerascheck.syntax.recent import Recent
+from kerascheck.syntax.whitespace import NEWLINE, skip
 
-_INSIGNIFICANT = frozenset(
-    "lpar rpar comma semicolon equal colon operator ops dot lbracket rbracket lbrace rbrace header footer "
-    "leading_lines lines_after_decorators trailing_whitespace indent default_indent default_newline "
-    "encoding has_trailing_newline star posonly_ind asynchronous first_colon second_colon leading_whitespace".split()
-)
+if TYPE_CHECKING:
+    from kerascheck.syntax.from_ast import Place, Reader
+
 _STATEMENTS = (cst.Module, cst.BaseSuite, cst.SimpleStatementLine, cst.BaseSmallStatement, cst.BaseCompoundStatement)
 # libcst forgets form feeds before code, which would shift every position behind them on the line.
 _FORM_FEED = re.compile(r"(?m)^\f+")
@@ -82,9 +79,7 @@ class _Fields(dict[type, Callable[[Any], tuple[object, ...]]]):
         names = [
             field.name
             for field in dataclasses.fields(cls)
-            if field.name not in _INSIGNIFICANT
-            and not field.name.startswith("whitespace")
-            and field.type not in (str, bool)
+            if not is_skipped(field.name) and field.type not in (str, bool)
         ]
         values: Callable[[Any], tuple[object, ...]]
         values = eval(f"lambda node: ({''.join(f'node.{name}, ' for name in names)})")
@@ -104,9 +99,7 @@ class _Meaning(dict[type, list[str]]):
 
     def __missing__(self, cls: type) -> list[str]:
         names = self[cls] = [
-            field.name
-            for field in dataclasses.fields(cls)
-            if (field.name not in _INSIGNIFICANT or field.name in _MEANT) and not field.name.startswith("whitespace")
+            field.name for field in dataclasses.fields(cls) if not is_skipped(field.name) or field.name in _MEANT
         ]
         return names
 
@@ -248,18 +241,14 @@ class Tree:
         self.classes: list[cst.ClassDef] = []
         self.imports: list[cst.Import | cst.ImportFrom] = []
         try:
-            self._read(parsed(self._parsed))
+            reader = self._reader = read(self._parsed, _register)
         except Deep:
             raise TooDeep from None
-        except (NoCounterpart, SyntaxError, ValueError, RecursionError):
-            # What a newer Python reads, libcst may read too; and its parser needs none of Python's stack.
+        if reader is None:
             self._parse()
-
-    def _read(self, tree: ast.Module) -> None:
-        """Make the nodes from those of Python's parser."""
-        reader = self._reader = Reader(self._parsed, tree, _register)
-        self.root, self.parents = reader.root, reader.parents
-        self.functions, self.classes, self.imports = reader.functions, reader.classes, reader.imports
+        else:
+            self.root, self.parents = reader.root, reader.parents
+            self.functions, self.classes, self.imports = reader.functions, reader.classes, reader.imports
 
     def _parse(self) -> None:
         """Have libcst make the nodes."""

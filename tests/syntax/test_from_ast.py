@@ -9,8 +9,9 @@ import pytest
 from libcst.metadata import MetadataWrapper, PositionProvider
 
 from kerascheck.source.python import parsed
-from kerascheck.syntax.from_ast import NEWLINE, NoCounterpart, Reader
+from kerascheck.syntax.from_ast import NoCounterpart, Reader
 from kerascheck.syntax.tree import Tree, alike
+from kerascheck.syntax.whitespace import NEWLINE
 
 ROOT = Path(__file__).parents[2]
 TEXTS = {

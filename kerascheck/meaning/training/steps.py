@@ -41,8 +41,8 @@ from kerascheck.meaning.graph.traced_code import asks_for_mode, is_captured
 from kerascheck.meaning.program.loops import A_FEW_STEPS, SHORT_LOOP, most_iterations
 from kerascheck.meaning.program.program import Program
 from kerascheck.meaning.program.tapes import Tape, seen_from, tape_of
-from kerascheck.syntax.from_ast import NEWLINE
 from kerascheck.syntax.tree import Tree
+from kerascheck.syntax.whitespace import NEWLINE
 
 _ENVIRONMENT = re.compile(r"(?:^|_)env(?:s|ironment|ironments)?\d*$", re.I)
 # A window that is drawn anew takes longer than a step that a person watches.

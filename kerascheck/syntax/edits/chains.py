@@ -33,8 +33,8 @@ from kerascheck.syntax.edits.statements import (
     position_in_block,
     small_statement,
 )
-from kerascheck.syntax.from_ast import NEWLINE, skip
 from kerascheck.syntax.tree import Tree
+from kerascheck.syntax.whitespace import NEWLINE, skip
 
 
 def _links(call: cst.BaseExpression) -> Iterator[cst.BaseExpression]:

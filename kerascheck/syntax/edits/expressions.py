@@ -19,8 +19,8 @@ from kerascheck.syntax.edits.lines import (
     tail_at,
 )
 from kerascheck.syntax.edits.ranges import comma_of, dot_of, is_bare_generator, outer
-from kerascheck.syntax.from_ast import skip
 from kerascheck.syntax.tree import Tree
+from kerascheck.syntax.whitespace import skip
 
 _OPERAND_OF = (
     cst.Attribute, cst.Subscript, cst.Call, cst.BinaryOperation, cst.UnaryOperation, cst.BooleanOperation,

@@ -21,9 +21,9 @@ from kerascheck.syntax.edits.lines import (
     next_line,
 )
 from kerascheck.syntax.edits.ranges import end_of_code
-from kerascheck.syntax.from_ast import NEWLINE
 from kerascheck.syntax.names import canonical
 from kerascheck.syntax.tree import Tree
+from kerascheck.syntax.whitespace import NEWLINE
 
 _SET_UP_ROOTS = frozenset("os sys warnings logging matplotlib mpl plt print site locale faulthandler".split())
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from kerascheck.syntax.from_ast import NEWLINE
 from kerascheck.syntax.tree import Tree
+from kerascheck.syntax.whitespace import NEWLINE
 
 TAIL = re.compile(r"[ \t\f]*(#[^\r\n]*)?(?=[\r\n]|\Z)")
 BLANK_LINE = re.compile(r"[ \t\f]*(?:[\r\n]|\Z)")

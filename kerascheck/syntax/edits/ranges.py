@@ -6,8 +6,8 @@ import re
 
 import libcst as cst
 
-from kerascheck.syntax.from_ast import skip
 from kerascheck.syntax.tree import Tree
+from kerascheck.syntax.whitespace import skip
 
 Line = cst.SimpleStatementLine | cst.SimpleStatementSuite
 """What holds simple statements."""
