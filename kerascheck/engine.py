@@ -346,7 +346,9 @@ def lint(
         jobs = min(jobs, 1 + len(candidates) // (_FORK_FROM if pool.can_fork() else _START_FROM))
         chunks = _chunks(candidates, jobs)
         if pool.can_fork():
-            _load({file.settings for file, _ in candidates} if jobs > 1 else ())
+            # A single process imports that itself: this one then has less to share with it, and to take apart at its end.
+            if jobs > 1 or len(candidates) > _FEW:
+                _load({file.settings for file, _ in candidates} if jobs > 1 else ())
         elif jobs == 1:
             # To start a process would take longer than most files do.
             light = list(_chunks([each for each in candidates if each[1] <= _LIGHT_BYTES]))

@@ -164,6 +164,9 @@ def _serve(pipe: Connection, folders: Sequence[str], is_recorded: bool, inherite
         # A copy that stayed open here would hide the end of the parent from everyone.
         other.close()
     _begin(folders)
+    # Before the bounds of the first file count.
+    import kerascheck.meaning.module  # noqa: F401
+
     # What libcst says before it gives up its process is no line for users.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     limits = Limits()

@@ -31,8 +31,8 @@ _NAME = re.compile(r"\w+")
 # Half as long as to search takes.
 _BETWEEN_NAMES = {code: " " for code in range(128) if not _NAME.match(chr(code))}
 
-Part = tuple[frozenset[str] | None, re.Pattern[str]]
-"""One of several ways to find a pattern, with words of which one stands wherever that way leads; None without any."""
+Part = tuple[frozenset[str] | None, str]
+"""An alternative of a pattern, with words of which one stands wherever it is found; None without any."""
 
 
 class Searched:
@@ -63,7 +63,7 @@ class Searched:
         """
         words_here = self._folded if pattern.flags & re.I else self._plain
         for words, part in parts_of(pattern):
-            if (words is None or any(map(words_here.has, words))) and part.search(self._text):
+            if (words is None or any(map(words_here.has, words))) and _compiled(part, pattern.flags).search(self._text):
                 return True
         return False
 
@@ -100,6 +100,10 @@ def _taken_apart(word: str) -> tuple[str, str, bool]:
     return literal, literal if name == literal else name, is_whole
 
 
+# Few alternatives are ever looked for: most files have none of their words.
+_compiled = functools.cache(re.compile)
+
+
 @functools.cache
 def parts_of(pattern: re.Pattern[str]) -> tuple[Part, ...]:
     """The alternatives of a pattern; the words of one that ignores case are folded.
@@ -121,9 +125,9 @@ def parts_of(pattern: re.Pattern[str]) -> tuple[Part, ...]:
         if words is None:
             wordless.append(alternative)
         else:
-            parts.append((words, re.compile(alternative, pattern.flags)))
+            parts.append((words, alternative))
     if wordless:
-        parts.append((None, re.compile("|".join(wordless), pattern.flags)))
+        parts.append((None, "|".join(wordless)))
     return tuple(parts)
 
 
