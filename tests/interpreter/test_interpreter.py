@@ -669,7 +669,7 @@ def test_what_a_tape_differentiates_is_a_tensor(tmp_path, text, is_tensor):
 
 @pytest.mark.parametrize(("length", "expected"), [(1, [49]), (2000, ["?"])])
 def test_many_short_modules_are_followed_as_a_few_long_ones_are(tmp_path, length, expected):
-    files = {f"parts/part{i}.py": f"LIMIT = {i}\n" + "x = 1\n" * length for i in range(50)}
+    files = {f"parts/part{i}.py": f"LIMIT = {i}\nmake = tf.data.Dataset\n" + "x = 1\n" * length for i in range(50)}
     lines = "".join(f"from parts.part{i} import LIMIT\nshow(LIMIT)\n" for i in range(50))
     module = load(tmp_path, {"train.py": lines, **files})
     last = module.run.calls[-1].arguments.positional[0]

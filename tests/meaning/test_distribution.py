@@ -9,6 +9,7 @@ from kerascheck.meaning.training.distribution import (
     unconditional_mirrors,
     unplaced_in_steps,
     unplaced_models,
+    unplaced_optimizers,
     unscaled_batches,
 )
 
@@ -139,6 +140,27 @@ def test_what_steps_use_from_outside_of_every_scope(tmp_path, change, found):
     }
     module = load(tmp_path, IN_STEPS.format(**parts | change))
     assert ["optimizer" if used.is_optimizer else "model" for used in unplaced_in_steps(module)] == found
+
+
+COMPILED = PLACED + "opt = keras.optimizers.Adam()\nwith strategy.scope():\n    model, other = build(), build()\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("    model.compile(opt)\nmodel.fit(x)", 1),
+        # Only a compile of this model replaces the optimizer of this model.
+        ("    model.compile(opt)\n    other.compile('adam')\nmodel.fit(x)", 1),
+        ("    model.compile(opt)\n    model.compile('adam')\nmodel.fit(x)", 0),
+        ("    model.compile(opt)\n    other.compile('adam')\nother.fit(x)", 0),
+        ("    model.compile(opt)\nmodel.fit(x)\nwith strategy.scope(): model.compile('adam')", 1),
+        ("    model.compile(opt)\n    either = model if x else other\n    either.compile('adam')\nmodel.fit(x)", 0),
+        ("    model.compile('adam')\nmodel.fit(x)", 0),
+        ("    model.compile(opt)\nmodel.predict(x)", 0),
+    ],
+)
+def test_optimizers_from_outside_of_the_scope_that_train(tmp_path, text, found):
+    assert len(list(unplaced_optimizers(load(tmp_path, COMPILED + text)))) == found
 
 
 @pytest.mark.parametrize(

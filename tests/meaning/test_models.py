@@ -80,6 +80,20 @@ def test_what_is_not_seen_is_not_there(tmp_path, text, expected, ends):
 
 
 @pytest.mark.parametrize(
+    ("heads", "complete"),
+    [
+        ("heads = [layers.ReLU()(i), layers.Dense(3)(i)]", True),
+        ("heads = [layers.Dense(3)(i) for n in sizes]", False),
+        ("heads = [layers.ReLU()(i)]\nif wide: heads.append(layers.Dense(3)(i))", False),
+        ("heads = {'a': layers.ReLU()(i)}\nheads.update(load())", False),
+        ("parts = [layers.Dense(3)(i) for n in sizes]\nheads = layers.Concatenate()(parts)", False),
+    ],
+)
+def test_a_model_with_an_unknown_number_of_heads_is_not_complete(tmp_path, heads, complete):
+    assert model(tmp_path, f"i = Input((3,))\n{heads}\nModel(i, heads)").complete is complete
+
+
+@pytest.mark.parametrize(
     ("body", "expected", "ends"),
     [
         ("    def call(self, x): return self.last(self.first(x))", "Dense Dense", "Dense"),

@@ -157,7 +157,15 @@ RESOLVED = "resolver = tf.distribute.cluster_resolver.TPUClusterResolver()"
             False,
         ),
         (f"if args.tpu:\n    {RESOLVED}", False),
+        # A condition, or a handler, around the call of a function leaves out what the function does.
+        (f"def setup():\n    {RESOLVED}\nif args.tpu:\n    setup()", False),
+        (f"def setup():\n    {RESOLVED}\nsetup()", True),
+        (f"def setup():\n    {RESOLVED}\ntry:\n    setup()\nexcept ValueError:\n    print('no TPU')", False),
+        (f"try:\n    {RESOLVED}\nexcept ValueError:\n    raise\nexcept OSError:\n    pass", False),
+        (f"try:\n    {RESOLVED}\nfinally:\n    print('set up')", True),
         ("strategy = getattr(tf.distribute, 'TPUStrategy')()", True),
+        # No call is seen that may be left out.
+        ("strategy = make('TPUStrategy')", True),
         ("", False),
     ],
 )

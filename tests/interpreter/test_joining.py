@@ -1,0 +1,63 @@
+"""What a variable may be after two branches meet."""
+
+import pytest
+from snippets import MODEL, load, shown
+
+from kerascheck.interpreter.bounds import MAX_OPTIONS
+from kerascheck.interpreter.joining import any_of, join
+from kerascheck.interpreter.values import UNKNOWN, Const, Union, constant, options_of
+
+BASE = MODEL + "base = tf.data.Dataset.range(9)\n"
+
+
+def test_equal_values_join_to_one():
+    assert join(Const(3), Const(3)) == Const(3)
+    assert join(Union((Const(1), Const(2))), Const(2)).options == (Const(1), Const(2))
+
+
+def test_a_union_has_each_option_once_in_program_order():
+    joined = join(join(Const(2), Const(1)), Union((Const(1), Const(3))))
+    assert joined.options == (Const(2), Const(1), Const(3))
+
+
+def test_unknown_stays_an_option_beside_a_constant():
+    assert set(options_of(join(Const(1), UNKNOWN))) == {Const(1), UNKNOWN}
+
+
+def test_a_join_keeps_as_many_options_as_the_bound_allows_and_no_more():
+    kept = any_of(map(Const, range(MAX_OPTIONS)))
+    assert [constant(option) for option in options_of(kept)] == list(range(MAX_OPTIONS))
+    assert join(kept, Const(0)).options == kept.options
+    assert join(kept, Const(MAX_OPTIONS)) is UNKNOWN
+
+
+def test_any_of_nothing_is_unknown():
+    assert any_of([]) is UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("branch", "stages"),
+    [
+        ("ds = base.batch(2)", [["batch?", "range"]]),
+        ("ds = base.shuffle(9).batch(2)", [["batch?", "shuffle?", "range"]]),
+        ("ds = tf.data.Dataset.range(3)", [["range"], ["range"]]),
+        ("base = ds.batch(2)\n    ds = base.take(1)", [["take?", "batch?", "range"]]),
+    ],
+)
+@pytest.mark.parametrize("test", ["if flag:\n    {}", "if flag:\n    pass\nelse:\n    {}"])
+def test_an_extended_dataset_joins_to_operations_that_may_apply(tmp_path, branch, stages, test):
+    (value,) = shown(load(tmp_path, f"ds = base\n{test.format(branch)}\nshow(ds)\n", BASE))
+    found = [
+        [stage.name.rpartition(".")[2] + "?" * stage.maybe for stage in option.stage.upstream()]
+        for option in options_of(value)
+    ]
+    assert found == stages
+
+
+def test_two_extensions_of_one_dataset_stay_two_options(tmp_path):
+    text = "ds = base.batch(2) if flag else base.shuffle(9)\nshow(ds)\n"
+    (value,) = shown(load(tmp_path, text, BASE))
+    assert [[stage.name for stage in option.stage.upstream()][0] for option in options_of(value)] == [
+        "batch",
+        "shuffle",
+    ]
