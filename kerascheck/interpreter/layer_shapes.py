@@ -160,7 +160,8 @@ def _of_convolution(name: str, call: Call, shape: tuple[int | None, ...]) -> Sha
 def _of_pooling(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
     axes = len(shape) - 2
     window = strides = _sizes(call, "pool_size", axes, 2)
-    if constant(call.given("strides")) is not None:
+    given = call.given("strides")
+    if given is not None and given != Const(None):
         strides = _sizes(call, "strides", axes, None)
     same = constant(call.given("padding")) == "same"
     return (shape[0], *_slid(shape[1:-1], window, strides, same), shape[-1])
