@@ -21,11 +21,15 @@ def spread(function: Function, tensors: bool, bound: Collection[str] = ()) -> Ar
 
 
 def bound_arguments(bound: Arguments, passed: Arguments) -> Arguments:
+    """The arguments of a call of ``functools.partial``.
+
+    After an unknown number of bound arguments, the position of those that are passed is unknown.
+    """
     return Arguments(
-        [*bound.positional, *passed.positional],
+        [*bound.positional, *(() if bound.unknown_positional else passed.positional)],
         {**bound.keywords, **passed.keywords},
         passed.nodes
-        if not bound.positional
+        if not bound.positional and not bound.unknown_positional
         else {key: node for key, node in passed.nodes.items() if isinstance(key, str)},
         bound.unknown_positional or passed.unknown_positional,
         bound.unknown_keywords or passed.unknown_keywords,

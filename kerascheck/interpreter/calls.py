@@ -80,6 +80,8 @@ class Calls(Machine):
         return _as_tensors(result) if outside and function.traced == "tf.function" else result
 
     def _call_partial(self, partial: Partial, arguments: Arguments, node: cst.CSTNode) -> Value:
+        if partial.arguments.unknown_positional:
+            self.escape(replace(arguments, keywords={}), node)
         return self.call(partial.target, bound_arguments(partial.arguments, arguments), node)
 
     def _instantiate(self, cls: Class, arguments: Arguments, node: cst.CSTNode) -> Value:
