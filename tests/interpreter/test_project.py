@@ -1,17 +1,184 @@
 """The modules of a tree find each other."""
 
+import pytest
+from snippets import load
+
 from kerascheck.config import Settings
 from kerascheck.interpreter.project import Project
 from kerascheck.meaning.module import Module
 from kerascheck.source import read
 
 
+def project_in(folder, files, use=lambda text, share=1.0: None):
+    """A project of these files, and a function that loads one of them."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    (folder / ".git").mkdir(exist_ok=True)
+    project = Project(Settings(), read, Module, use)
+    return project, lambda name: project.load(read(folder / name))
+
+
+def names(folder, modules):
+    """The paths of modules, from the root of the project."""
+    return [module.path.relative_to(folder.resolve()).as_posix() for module in modules if module is not None]
+
+
 def test_a_module_is_found_whoever_asked_before(tmp_path):
-    for name in ("pkg/__init__.py", "pkg/other.py", "pkg/sub/__init__.py", "pkg/sub/a.py"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("import pkg.sub\n")
-    (tmp_path / ".git").mkdir()
-    project = Project(Settings(), read, Module)
-    package, module = (project.load(read(tmp_path / "pkg/sub" / name)) for name in ("__init__.py", "a.py"))
+    files = ("pkg/__init__.py", "pkg/other.py", "pkg/sub/__init__.py", "pkg/sub/a.py")
+    project, module = project_in(tmp_path, dict.fromkeys(files, "import pkg.sub\n"))
+    package, inner = module("pkg/sub/__init__.py"), module("pkg/sub/a.py")
     assert project.find(package, "pkg.sub", 0) is None
-    assert project.find(module, "pkg.sub", 0) is package
+    assert project.find(inner, "pkg.sub", 0) is package
+
+
+FILES = {
+    "train.py": "import keras\n",
+    "data.py": "",
+    "pkg/__init__.py": "",
+    "pkg/a.py": "",
+    "pkg/sub/__init__.py": "",
+    "pkg/sub/b.py": "",
+    "folder/c.py": "",
+    "keras.py": "",
+}
+
+
+@pytest.mark.parametrize(
+    ("importer", "dotted", "level", "found"),
+    [
+        ("train.py", "data", 0, "data.py"),
+        ("train.py", "pkg", 0, "pkg/__init__.py"),
+        ("train.py", "pkg.a", 0, "pkg/a.py"),
+        ("train.py", "folder.c", 0, "folder/c.py"),
+        ("train.py", "folder", 0, None),
+        ("train.py", "missing", 0, None),
+        ("train.py", "", 0, None),
+        # A library wins over a file of its name.
+        ("train.py", "keras", 0, None),
+        ("train.py", "data", 1, "data.py"),
+        ("pkg/sub/b.py", "data", 0, "data.py"),
+        ("pkg/sub/b.py", "pkg.a", 0, "pkg/a.py"),
+        ("pkg/sub/b.py", "a", 2, "pkg/a.py"),
+        ("pkg/sub/b.py", "a", 1, None),
+        ("pkg/sub/b.py", "", 1, "pkg/sub/__init__.py"),
+        ("pkg/sub/b.py", "", 2, "pkg/__init__.py"),
+        ("pkg/sub/b.py", "data", 3, "data.py"),
+        ("data.py", "data", 0, None),
+    ],
+)
+def test_an_import_means_the_nearest_module_on_the_way_up(tmp_path, importer, dotted, level, found):
+    project, module = project_in(tmp_path, FILES)
+    assert names(tmp_path, [project.find(module(importer), dotted, level)]) == ([found] if found else [])
+
+
+def test_no_module_is_looked_for_above_the_root_of_the_project(tmp_path):
+    (tmp_path / "above.py").write_text("")
+    project, module = project_in(tmp_path / "project", {"train.py": "", "here.py": ""})
+    assert project.find(module("train.py"), "here", 0) is not None
+    assert project.find(module("train.py"), "above", 0) is None
+
+
+def test_a_folder_that_the_code_adds_to_the_path_is_searched(tmp_path):
+    files = {"train.py": "import sys\nsys.path.append('lib')\nimport extra\n", "lib/extra.py": "", "plain.py": ""}
+    project, module = project_in(tmp_path, files)
+    assert names(tmp_path, [project.find(module("train.py"), "extra", 0)]) == ["lib/extra.py"]
+    assert project.find(module("plain.py"), "extra", 0) is None
+
+
+def test_imports_are_followed_breadth_first_and_each_module_once(tmp_path):
+    files = {
+        "train.py": "import a, b\n",
+        "a.py": "import c\nimport train\n",
+        "b.py": "from c import x\nimport d\n",
+        "c.py": "",
+        "d.py": "import os\n",
+    }
+    project, module = project_in(tmp_path, files)
+    assert names(tmp_path, project.imported(module("train.py"))) == ["a.py", "b.py", "c.py", "d.py"]
+
+
+def test_as_many_imported_modules_are_followed_as_the_bound_allows(tmp_path):
+    files = {f"m{n}.py": f"import m{n + 1}\n" for n in range(120)}
+    project, module = project_in(tmp_path, files)
+    assert names(tmp_path, project.imported(module("m0.py"))) == [f"m{n}.py" for n in range(1, 80)]
+
+
+def test_the_texts_of_all_imported_modules_are_reported_once(tmp_path):
+    used = []
+    files = {"train.py": "import a\n", "a.py": "# a\nimport b\n", "b.py": "# b\n"}
+    project, module = project_in(tmp_path, files, lambda text, share=1.0: used.append(text))
+    loaded = module("train.py")
+    project.imported(loaded)
+    project.find(loaded, "a", 0)
+    assert used == [files["a.py"], files["b.py"]]
+
+
+def test_a_module_is_made_anew_where_its_text_changes(tmp_path):
+    project, module = project_in(tmp_path, {"train.py": "x = 1\n"})
+    first = module("train.py")
+    assert module("train.py") is first
+    (tmp_path / "train.py").write_text("x = 2\n")
+    assert module("train.py") is not first
+
+
+def test_only_trees_that_were_parsed_count(tmp_path):
+    project, module = project_in(tmp_path, {"train.py": "import a\n", "a.py": "x = 1\n"})
+    project.imported(module("train.py"))
+    assert project.parsed_characters == len("import a\n")
+
+
+def test_a_file_that_cannot_be_read_is_no_module(tmp_path):
+    project, module = project_in(tmp_path, {"train.py": "import a\n"})
+    (tmp_path / "a.py").write_bytes(b"# coding: utf-8\n\xff\n")
+    assert project.find(module("train.py"), "a", 0) is None
+
+
+SCRIPT = "import net\n{}\nnet.go()\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "eager", "one_gpu", "session"),
+    [
+        ("tf.config.run_functions_eagerly(True)", True, False, False),
+        ("tf.config.run_functions_eagerly(False)", False, False, False),
+        ("os.environ['CUDA_VISIBLE_DEVICES'] = '0'", False, True, False),
+        ("os.environ['CUDA_VISIBLE_DEVICES'] = '0,1'", False, False, False),
+        ("s = tf.Session()", False, False, True),
+        ("s = tf.compat.v1.Session()", False, False, False),
+        ("# tf.config.run_functions_eagerly(True)", False, False, False),
+    ],
+)
+def test_a_module_depends_on_the_scripts_beside_it_that_import_it(tmp_path, line, eager, one_gpu, session):
+    files = {"train.py": SCRIPT.format(line), "net.py": "def go(): pass\n", "other.py": "def go(): pass\n"}
+    project, module = project_in(tmp_path, files)
+    found = [[getattr(project, question)(module(name)) for question in QUESTIONS] for name in ("net.py", "other.py")]
+    assert found == [[eager, one_gpu, session], [False, False, False]]
+
+
+QUESTIONS = ("is_switched_eager", "is_shown_one_gpu", "opens_session")
+
+
+def test_a_module_is_shown_one_gpu_only_where_all_scripts_show_one(tmp_path):
+    files = {"one.py": SCRIPT.format("os.environ['CUDA_VISIBLE_DEVICES'] = '0'"), "net.py": "def go(): pass\n"}
+    project, module = project_in(tmp_path, files | {"two.py": SCRIPT.format("")})
+    assert not project.is_shown_one_gpu(module("net.py"))
+
+
+def test_beside_a_module_are_the_scripts_that_import_it_and_their_other_imports(tmp_path):
+    files = {"train.py": "import net, data\n", "net.py": "", "data.py": "", "alone.py": "import data\n"}
+    project, module = project_in(tmp_path, files)
+    assert names(tmp_path, project.imported_beside(module("net.py"))) == ["train.py", "data.py"]
+
+
+@pytest.mark.parametrize(
+    ("files", "version"),
+    [
+        ({"requirements.txt": "tensorflow==2.9.1\n"}, (2, 9)),
+        ({"net/requirements.txt": "tensorflow==2.9.1\n"}, (2, 9)),
+        ({"requirements.txt": "tensorflow==2.9.1\n", "net/requirements.txt": "tensorflow==2.4\n"}, (2, 9)),
+    ],
+)
+def test_the_versions_are_those_of_the_project_or_of_an_imported_part(tmp_path, files, version):
+    files = {"train.py": "import keras\nimport net.layers\n", "net/layers.py": "import keras\n", **files}
+    assert load(tmp_path, files).runtime.tensorflow == version

@@ -1,0 +1,84 @@
+"""Numbers, texts and arrays that Python computes, and what they are computed from."""
+
+import pytest
+from snippets import load, shown
+
+from kerascheck.interpreter.computing import as_texts, computed, derived, item_of_turn
+from kerascheck.interpreter.kinds import is_array, is_text
+from kerascheck.interpreter.values import UNKNOWN, Const, Counter, Group, Made, Scope, flat
+
+HEAD = "from z import items, load, show\n"
+
+
+def of_loop(folder, text):
+    """Whether the shown value is another one in each iteration, and of which loop: its target."""
+    (value,) = shown(load(folder, text, HEAD))
+    return value.loop.node.target.value if isinstance(value, Counter) else None
+
+
+@pytest.mark.parametrize(
+    ("line", "target"),
+    [
+        ("show(i + 1)", "i"),
+        ("show(i * 2 - 1)", "i"),
+        ("show(f'part {i}')", "i"),
+        ("show('part %d' % i)", "i"),
+        ("for j in range(9): show(i + j)", "j"),
+        ("for j in range(9): show(i + 1)", "i"),
+        ("for j in range(9): show(f'{j}')", "j"),
+        ("show(3 + 4)", None),
+        ("show(i % 2)", None),
+        ("show(i // 100)", None),
+        ("show(load(i))", None),
+    ],
+)
+def test_a_number_or_text_changes_with_the_innermost_loop_that_it_depends_on(tmp_path, line, target):
+    assert of_loop(tmp_path, f"for i in range(9):\n    {line}\n") == target
+
+
+def test_what_is_computed_remembers_its_operands():
+    value = computed("builtins.str", Const("a"), UNKNOWN)
+    assert type(value) is Made and is_text(value)
+    assert value.attributes["operands"].items == [Const("a"), UNKNOWN]
+    array = derived(value, Const(3))
+    assert is_array(array) and list(flat(array.attributes["operands"])) == [value, Const(3)]
+
+
+@pytest.mark.parametrize(
+    ("items", "kind"),
+    [
+        (["a.png", "b.png"], None),
+        ([1, 2, 3], None),
+        (list(range(20)), "builtins.float"),
+        ([f"{n}.png" for n in range(20)], "builtins.str"),
+        ([*range(20), "a.png"], None),
+        ([*range(20), None], None),
+        ([True, *range(20)], None),
+    ],
+)
+def test_a_loop_over_many_numbers_or_texts_gets_another_one_in_each_iteration(tmp_path, items, kind):
+    module = load(tmp_path, "x = 1\n")
+    loop = Scope("loop", None, module, module.tree.root)
+    found = item_of_turn([Const(item) for item in items], loop)
+    assert (found.name if isinstance(found, Counter) else None) == kind
+    assert kind is None or found.loop is loop
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("os.path.join", "text"),
+        ("builtins.str.upper", "text"),
+        ("builtins.str.split", "texts"),
+        ("os.listdir", None),
+        ("numpy.zeros", None),
+    ],
+)
+def test_functions_of_texts_give_texts(name, kind):
+    value = as_texts(name, [Const("a"), UNKNOWN])
+    if kind == "text":
+        assert is_text(value)
+    elif kind == "texts":
+        assert isinstance(value, Group) and value.open and is_text(value.items[0])
+    else:
+        assert value is None

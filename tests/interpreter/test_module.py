@@ -1,0 +1,181 @@
+"""One module: its code without comments, where findings stand, and what its words tell."""
+
+import json
+import re
+
+import libcst as cst
+import pytest
+from snippets import IMPORTS, load
+
+
+def module_of(folder, text):
+    return load(folder, text)
+
+
+def nodes(module, kind):
+    return [node for node in module.tree.descendants(module.tree.root) if isinstance(node, kind)]
+
+
+@pytest.mark.parametrize(
+    ("text", "mentions", "does"),
+    [
+        ("special()", True, True),
+        ("print('special')", True, False),
+        ("# special", False, False),
+        ('"""special"""', False, False),
+        ('def f():\n    """special"""', False, False),
+        ("x = 'a special word'", True, False),
+    ],
+)
+def test_comments_and_docstrings_are_no_code_and_strings_do_nothing(tmp_path, text, mentions, does):
+    module = module_of(tmp_path, f"import keras\n{text}\n")
+    word = re.compile("special")
+    assert (module.mentions(word), module.says("special"), module.does(word)) == (mentions, mentions, does)
+
+
+def test_the_code_has_the_offsets_of_the_text(tmp_path):
+    text = 'import keras  # one\n"""two"""\nx = "three"  # four\n'
+    module = module_of(tmp_path, text)
+    assert len(module.code) == len(text)
+    assert module.code.index("three") == text.index("three")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("model.fit(x)", "fit(x)"),
+        ("(model\n    .fit(x))", "fit(x)"),
+        ("build(1).fit(x)", "fit(x)"),
+        ("keras.Model(x)", "keras.Model(x)"),
+        ("keras.layers.Dense(x)", "keras.layers.Dense(x)"),
+        ("(keras\n    .Model(x))", "Model(x)"),
+        ("f(x)", "f(x)"),
+    ],
+)
+def test_a_finding_about_a_method_stands_at_its_name_unless_a_module_holds_it(tmp_path, text, found):
+    module = module_of(tmp_path, f"import keras\n{text}\n")
+    start, end = module.range_of(nodes(module, cst.Call)[0])
+    assert module.text[start:end] == found
+
+
+def test_a_finding_about_a_statement_with_a_body_stands_at_its_header(tmp_path):
+    module = module_of(tmp_path, "import keras\nfor x in y:\n    print(x)\n")
+    (loop,) = nodes(module, cst.For)
+    start, end = module.range_of(loop)
+    assert module.text[start:end].strip() == "for x in y:"
+
+
+@pytest.mark.parametrize(
+    ("text", "commented"),
+    [
+        ("f(x)  # the cache is on purpose", True),
+        ("f(x)  # noqa", False),
+        ("f(x)  # type: ignore", False),
+        ("# the cache is on purpose\nf(x)", True),
+        ("# other words\nf(x)", False),
+        ("# the cache is on purpose\n\nf(x)", False),
+        ("# the cache is on purpose\ny = 1\nf(x)", True),
+        ("f(\n    x,  # any word\n)", False),
+        ("f(\n    x,\n)  # any word", True),
+        ("f(x)", False),
+    ],
+)
+def test_a_comment_explains_the_line_that_it_stands_on_or_above(tmp_path, text, commented):
+    module = module_of(tmp_path, f"import keras\n\n{text}\n")
+    (call,) = nodes(module, cst.Call)
+    assert module.is_commented(call, re.compile("cache")) is commented
+
+
+@pytest.mark.parametrize(
+    ("text", "graph"),
+    [
+        ("x = tf.placeholder(tf.float32)", True),
+        ("with tf.Session() as sess: sess.run(x)", True),
+        ("tf.compat.v1.disable_eager_execution()", True),
+        ("x = tf.placeholder(tf.float32)\nwith tf.GradientTape() as t: pass", False),
+        ("print('tf.placeholder(')", False),
+        ("def f(graph):\n    with tf.Session(graph=graph) as sess: sess.run(x)", False),
+        ("def f(other):\n    with tf.Session(graph=graph) as sess: sess.run(x)", True),
+        ("def f(): tf.placeholder(0), tf.GraphDef()\ndef g(graph): tf.Session(graph=graph)", False),
+        ("def f(): tf.placeholder(0)\ndef g(graph): tf.Session(graph=graph)", True),
+        ("tf.reset_default_graph()", True),
+        ("tf.reset_default_graph()\nprint(x.numpy())", False),
+        ("x = tf.zeros(3)", False),
+    ],
+)
+def test_code_that_builds_graphs(tmp_path, text, graph):
+    assert module_of(tmp_path, f"import tensorflow as tf\n{text}\n").is_graph_code is graph
+
+
+@pytest.mark.parametrize(
+    ("files", "graph"),
+    [
+        ({"train.py": "from net import build\nsess = tf.Session()\nbuild()\n"}, True),
+        ({"train.py": "import net\nsess = tf.Session()\nnet.build()\n"}, True),
+        ({"train.py": "import net\nsess = tf.Session()\n"}, False),
+        ({"train.py": "from net import build\nbuild()\n"}, False),
+        ({"train.py": "from net import *\nsess = tf.Session()\n"}, True),
+    ],
+)
+def test_a_session_runs_the_graph_that_an_imported_module_builds(tmp_path, files, graph):
+    files["net.py"] = "import tensorflow as tf\ndef build(): return tf.placeholder(tf.float32)\n"
+    assert load(tmp_path, files).is_graph_code is graph
+
+
+@pytest.mark.parametrize(
+    ("text", "acts"),
+    [("os.environ['A'] = '1'", True), ("tf.config.run_functions_eagerly(True)", True), ("N = 3", False)],
+)
+def test_a_module_acts_on_import_where_it_may_set_something_up(tmp_path, text, acts):
+    assert module_of(tmp_path, f"import os\nimport tensorflow as tf\n{text}\n").acts_on_import is acts
+
+
+def test_a_function_with_a_yield_is_a_generator_and_what_is_around_it_is_not(tmp_path):
+    text = (
+        "import keras\ndef f():\n    def g():\n        yield 1\n    return g\nh = lambda: (yield)\ndef k(): return 1\n"
+    )
+    module = module_of(tmp_path, text)
+    found = {getattr(getattr(node, "name", None), "value", "lambda") for node in module.generators}
+    assert found == {"g", "lambda"}
+
+
+def test_names_are_counted(tmp_path):
+    module = module_of(tmp_path, "import keras\na = a.b + f(a=c)\n")
+    assert (module.name_counts["a"], module.name_counts["b"], module.name_counts["d"]) == (3, 1, 0)
+
+
+def test_a_question_is_asked_once(tmp_path):
+    module, asked = module_of(tmp_path, "import keras\n"), []
+    find = lambda each: asked.append(each) or len(asked)  # noqa: E731
+    assert [module.once(find), module.once(find)] == [1, 1] and asked == [module]
+
+
+@pytest.mark.parametrize(
+    ("cells", "shown"),
+    [
+        (["model.fit(x)"], [True]),
+        (["model.fit(x)\n"], [True]),
+        (["model.fit(x)", "print(1)"], [True, True]),
+        (["model.fit(x)\nprint(1)"], [False, True]),
+        (["h = model.fit(x)"], [False]),
+        (["model.fit(x)\n# the end"], [True]),
+        (["if a:\n    model.fit(x)"], [False]),
+    ],
+)
+def test_a_notebook_shows_the_expression_that_ends_a_cell(tmp_path, cells, shown):
+    cells = [{"cell_type": "code", "source": cell} for cell in ["import keras", *cells]]
+    text = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4})
+    module = load(tmp_path, {"train.ipynb": text})
+    assert [module.is_cell_output(call) for call in nodes(module, cst.Call)] == shown
+
+
+def test_a_script_shows_nothing(tmp_path):
+    module = module_of(tmp_path, "import keras\nmodel.fit(x)\n")
+    assert not any(map(module.is_cell_output, nodes(module, cst.Call)))
+
+
+def test_a_module_is_named_by_its_file(tmp_path):
+    package = load(tmp_path, {"pkg/__init__.py": IMPORTS})
+    script = load(tmp_path, {"train.py": IMPORTS})
+    assert (package.is_package, script.is_package, script.dotted) == (True, False, "train")
+    assert script.folder == str(tmp_path.resolve())

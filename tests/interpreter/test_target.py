@@ -1,0 +1,113 @@
+"""The versions that a module is judged for, and what tells them."""
+
+import pytest
+
+from kerascheck.config import Settings
+from kerascheck.interpreter.target import Signs, Told, target_of
+from kerascheck.knowledge.runtime import KERAS_3_SINCE, NEWEST_TENSORFLOW
+from kerascheck.source.requirements import Pin, Stated
+
+
+def pins(**specifiers):
+    return {name: Pin(specifier, Stated(name, specifier)) for name, specifier in specifiers.items()}
+
+
+def signs(**told):
+    """Signs of a module that tells what is given."""
+    return type("TellingSigns", (Signs,), told)()
+
+
+OF_1 = signs(is_of_tensorflow_1=True)
+OF_MULTI_BACKEND = signs(is_of_multi_backend_keras=True)
+OF_KERAS_2 = signs(is_of_keras_2=True)
+NOTHING = Signs()
+
+
+def versions(settings=None, found=None, told=NOTHING):
+    target = target_of(Settings(**settings or {}), found or {}, told)
+    return target.runtime.tensorflow, target.runtime.keras, target.runtime.multi_backend_keras
+
+
+@pytest.mark.parametrize(
+    ("settings", "found", "told", "expected"),
+    [
+        ({}, {}, NOTHING, (NEWEST_TENSORFLOW, 3, False)),
+        ({}, pins(tensorflow="==2.15.0"), NOTHING, ((2, 15), 2, False)),
+        ({}, pins(tensorflow="==2.16.1"), NOTHING, ((2, 16), 3, False)),
+        ({}, pins(tensorflow="<2.11"), NOTHING, ((2, 10), 2, False)),
+        ({"target_tensorflow": "2.10"}, pins(tensorflow="==2.16.1"), NOTHING, ((2, 10), 2, False)),
+        ({"keras": "2"}, pins(tensorflow="==2.16.1"), NOTHING, ((2, 16), 2, False)),
+        ({"keras": "3"}, pins(keras="==2.3.1"), OF_MULTI_BACKEND, (NEWEST_TENSORFLOW, 3, False)),
+        ({}, {}, OF_1, ((1, 15), 2, False)),
+        ({}, pins(tensorflow="==2.16.1"), OF_1, ((2, 16), 3, False)),
+        ({}, {}, OF_KERAS_2, (NEWEST_TENSORFLOW, 2, False)),
+        ({}, {}, OF_MULTI_BACKEND, ((2, 1), 2, True)),
+        ({}, pins(tensorflow="==1.13.1"), OF_MULTI_BACKEND, ((1, 13), 2, False)),
+        ({}, pins(keras="==2.3.1"), NOTHING, ((2, 1), 2, True)),
+        ({}, pins(keras="==2.3.1", tensorflow="==1.14"), NOTHING, ((1, 14), 2, True)),
+        ({}, pins(keras="==2.3.1", tensorflow="==2.1"), NOTHING, ((2, 1), 2, True)),
+        ({}, pins(keras="==2.3.1", tensorflow="==2.2"), NOTHING, ((2, 2), 2, False)),
+        ({}, pins(keras="==2.4.0"), NOTHING, (NEWEST_TENSORFLOW, 2, False)),
+        ({}, pins(keras="==2.15.0"), OF_MULTI_BACKEND, (NEWEST_TENSORFLOW, 2, False)),
+        ({}, pins(keras="==3.3.0"), NOTHING, (NEWEST_TENSORFLOW, 3, False)),
+        ({}, pins(keras="==1.2.2", tensorflow="==2.2"), NOTHING, ((2, 2), 2, False)),
+    ],
+)
+def test_settings_come_before_requirements_and_these_before_the_code(settings, found, told, expected):
+    assert versions(settings, found, told) == expected
+
+
+@pytest.mark.parametrize(
+    ("settings", "told", "backend", "by"),
+    [
+        ({}, NOTHING, "tensorflow", Told.BY_NOTHING),
+        ({}, signs(backend="jax"), "jax", Told.BY_CODE),
+        ({"backend": "torch"}, signs(backend="jax"), "torch", Told.BY_SETTING),
+    ],
+)
+def test_the_backend_comes_from_the_settings_or_from_the_code(settings, told, backend, by):
+    target = target_of(Settings(**settings), {}, told)
+    assert (target.runtime.backend, target.backend) == (backend, by)
+
+
+@pytest.mark.parametrize(
+    ("settings", "found", "told", "tensorflow", "keras"),
+    [
+        ({}, {}, NOTHING, Told.BY_NOTHING, Told.BY_TENSORFLOW),
+        ({"target_tensorflow": "2.10"}, {}, NOTHING, Told.BY_SETTING, Told.BY_TENSORFLOW),
+        ({"keras": "2"}, {}, NOTHING, Told.BY_NOTHING, Told.BY_SETTING),
+        ({}, {}, OF_1, Told.BY_CODE, Told.BY_TENSORFLOW),
+        ({}, {}, OF_KERAS_2, Told.BY_NOTHING, Told.BY_CODE),
+        ({}, {}, OF_MULTI_BACKEND, Told.BY_KERAS, Told.BY_CODE),
+    ],
+)
+def test_a_target_knows_what_tells_each_version(settings, found, told, tensorflow, keras):
+    target = target_of(Settings(**settings), found, told)
+    assert (target.tensorflow, target.keras) == (tensorflow, keras)
+
+
+def test_a_target_knows_the_requirement_that_tells_a_version():
+    found = pins(keras="==2.3.1", tensorflow="==2.1")
+    target = target_of(Settings(), found, NOTHING)
+    assert (target.tensorflow, target.keras) == (found["tensorflow"], found["keras"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "found", "told", "assumed"),
+    [
+        ({}, {}, NOTHING, True),
+        ({}, {}, OF_1, True),
+        ({"target_tensorflow": "2.10"}, {}, NOTHING, False),
+        ({"keras": "3"}, {}, NOTHING, False),
+        ({}, pins(tensorflow="==2.16.1"), NOTHING, False),
+        ({}, pins(tensorflow=">={}.{},<2.18".format(*KERAS_3_SINCE)), NOTHING, False),
+        ({}, pins(tensorflow="<2.18"), NOTHING, True),
+        ({}, pins(tensorflow="==2.15.0"), NOTHING, True),
+        ({}, pins(keras="~=3.0"), NOTHING, False),
+        ({}, pins(keras="<4"), NOTHING, True),
+    ],
+)
+def test_a_version_is_assumed_where_an_older_keras_than_3_is_not_ruled_out(settings, found, told, assumed):
+    target = target_of(Settings(**settings), found, told)
+    expected = "TensorFlow {}.{}".format(*target.runtime.tensorflow) if assumed else None
+    assert target.assumed == expected

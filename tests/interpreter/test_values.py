@@ -1,0 +1,202 @@
+"""Abstract values: unions, structures, scopes and arguments."""
+
+import pytest
+from snippets import IMPORTS, load, shown
+
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Arguments,
+    Const,
+    Dataset,
+    Env,
+    Group,
+    Mapping,
+    Tensor,
+    Union,
+    constant,
+    datasets_in,
+    external,
+    flat,
+    holds_container,
+    holds_tensor,
+    is_beyond,
+    largest,
+    options_of,
+    shows_tensor,
+)
+
+HEAD = IMPORTS + "import keras_tuner\nfrom z import flag, load, show\nds = tf.data.Dataset.range(3)\n"
+ONE, TWO = Const(1), Const(2)
+
+
+def value_of(folder, text):
+    (value,) = shown(load(folder, f"show({text})\n", HEAD))
+    return value
+
+
+def test_a_value_without_alternatives_is_its_only_option():
+    assert options_of(ONE) == (ONE,)
+    assert options_of(Union((ONE, TWO))) == (ONE, TWO)
+    assert options_of(None) == ()
+
+
+def test_a_constant_has_a_value_and_all_else_the_default():
+    assert (constant(ONE), constant(UNKNOWN), constant(None), constant(UNKNOWN, 7)) == (1, None, None, 7)
+    assert constant(Const(None), 7) is None
+
+
+def test_a_symbol_of_a_library_has_its_canonical_name():
+    assert external("tensorflow.keras.layers.Dense") == external("keras.layers.Dense")
+
+
+@pytest.mark.parametrize(
+    ("text", "depth"), [("ds", 0), ("[ds]", 1), ("{'a': [ds]}", 2), ("[[[ds]]]", 3), ("[[[[ds]]]]", None)]
+)
+def test_datasets_are_found_in_structures_of_three_levels(tmp_path, text, depth):
+    value = value_of(tmp_path, text)
+    assert [type(each) for each in datasets_in(value)] == [Dataset] * (depth is not None)
+    assert depth is None or len([*datasets_in(value, depth)]) == 1
+    assert not depth or not [*datasets_in(value, depth - 1)]
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("tf.zeros(3)", True),
+        ("[1, tf.zeros(3)]", True),
+        ("{'a': (tf.zeros(3),)}", True),
+        ("tf.zeros(3) if flag else None", True),
+        ("[[[tf.zeros(3)]]]", True),
+        ("[[[[tf.zeros(3)]]]]", False),
+        ("load()", False),
+        ("[1]", False),
+    ],
+)
+def test_tensors_are_found_in_structures_of_three_levels(tmp_path, text, holds):
+    assert holds_tensor(value_of(tmp_path, text)) is holds
+
+
+@pytest.mark.parametrize(
+    ("text", "shows"),
+    [
+        ("tf.zeros(3)", True),
+        ("str(tf.zeros(3))", True),
+        ("f'{1}: {tf.zeros(3)}'", True),
+        ("'%s' % tf.zeros(3)", True),
+        ("f'{1}'", False),
+        ("'a'", False),
+    ],
+)
+def test_a_text_shows_the_tensors_that_it_is_made_of(tmp_path, text, shows):
+    assert shows_tensor(value_of(tmp_path, text)) is shows
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("3", 3),
+        ("3 if flag else 5", 5),
+        ("3 if flag else load()", None),
+        ("3 if flag else 5.5", None),
+        ("True", None),
+        ("keras_tuner.HyperParameters().Int('n', 4, 64)", 64),
+        ("keras_tuner.HyperParameters().Int('n', 4, load())", None),
+        ("keras_tuner.HyperParameters().Choice('n', [4, 8])", 8),
+        ("keras_tuner.HyperParameters().Choice('n', load())", None),
+        ("load()", None),
+    ],
+)
+def test_the_largest_number_that_a_value_may_be(tmp_path, text, number):
+    assert largest(value_of(tmp_path, text)) == number
+
+
+def test_single_values_come_in_order_and_each_container_once():
+    inner = Group("list", [ONE, TWO])
+    value = Group("tuple", [inner, Mapping({"a": inner, "b": Union((TWO, UNKNOWN))})])
+    assert list(flat(value)) == [ONE, TWO, TWO, UNKNOWN]
+    assert list(flat(None)) == []
+
+
+def test_a_container_is_found_at_any_depth():
+    inner = Group("list", [ONE])
+    around = Mapping({"a": Union((TWO, Group("tuple", [inner])))})
+    assert holds_container(around, inner.items) and holds_container(around, around.items)
+    assert not holds_container(around, [ONE])
+    assert not holds_container(inner, around.items)
+
+
+def test_a_size_is_beyond_a_bound_only_above_it():
+    pair = Group("list", [ONE, TWO])
+    assert (is_beyond(pair, 1), is_beyond(pair, 2)) == (True, False)
+    # The two lists within, their items, and the outer one.
+    nested = Group("list", [pair, pair])
+    assert (is_beyond(nested, 6), is_beyond(nested, 7)) == (True, False)
+
+
+def test_unknown_arguments_may_give_every_parameter():
+    given = Arguments([ONE], {"a": TWO})
+    assert (given.get(0, "x"), given.get(1, "a"), given.get(1, "x")) == (ONE, TWO, None)
+    assert given.first("a") == TWO and given.first(None) == ONE
+    assert list(given.values()) == [ONE, TWO]
+    starred, keywords = Arguments(unknown_positional=True), Arguments(unknown_keywords=True)
+    assert (starred.get(3, None), starred.get(None, "a")) == (UNKNOWN, None)
+    assert (keywords.get(None, "a"), keywords.get(3, None)) == (UNKNOWN, None)
+
+
+def test_a_name_is_looked_up_in_the_scopes_around_it():
+    module = Env(None, {"a": ONE, "b": ONE})
+    function = Env(module, {"a": TWO})
+    inner = Env(function, {"b": TWO}, redirected={"a": module})
+    assert (inner.lookup("b"), function.lookup("b"), inner.lookup("c")) == (TWO, ONE, None)
+    assert inner.lookup("a") == ONE and inner.owner("a") is module
+
+
+def test_a_scope_knows_its_frame_its_loop_and_its_condition(tmp_path):
+    text = (
+        "def f():\n    for i in range(3):\n        if flag:\n            with load(): show(1)\nfor j in load(): f()\n"
+    )
+    module = load(tmp_path, text, HEAD)
+    (scope,) = (call.scope for call in module.run.calls if call.name == "z.show")
+    assert [scope.kind, scope.frame.kind, scope.loop.turns, scope.condition.label] == ["with", "call", 3, "if"]
+    assert scope.root.kind == "root" and scope.root.depth == 0
+    assert scope.depth == 1 + scope.parent.depth
+    assert [function.name for function in scope.functions()] == ["f"]
+    assert scope.runs_in(next(scope.functions()))
+
+
+@pytest.mark.parametrize(
+    ("text", "how"),
+    [
+        ("show(1)", None),
+        ("@tf.function\ndef f(): show(1)\nf()", "tf.function"),
+        ("def g(): show(1)\n@tf.function\ndef f(): g()\nf()", "tf.function"),
+        ("ds.map(lambda x: show(x))", "map"),
+        ("ds.map(lambda x: tf.py_function(show, [x], tf.int64))\nshow(1)", None),
+        ("def g(x): show(x)\nds.map(lambda x: tf.py_function(g, [x], tf.int64))", None),
+    ],
+)
+def test_what_compiles_the_code_that_runs(tmp_path, text, how):
+    call = next(call for call in load(tmp_path, text, HEAD).run.calls if call.name == "z.show")
+    assert call.scope.traced_by() == how
+
+
+def test_a_dataset_counts_the_routes_to_its_sources(tmp_path):
+    text = "show(ds.batch(2))\nshow(ds.concatenate(ds).batch(2))\nshow(tf.data.Dataset.zip((ds, ds, ds)))\n"
+    stages = [value.stage for value in shown(load(tmp_path, text, HEAD))]
+    assert [stage.routes for stage in stages] == [1, 2, 3]
+    assert [stage.is_source for stage in stages[0].upstream()] == [False, True]
+
+
+def test_a_class_has_the_members_of_its_nearest_base(tmp_path):
+    text = "class A(keras.Model): n = 1\nclass B(A): m = 2\nclass C(B, A): n = 3\nshow(C)\nshow(B)\n"
+    c, b = shown(load(tmp_path, text, HEAD))
+    assert (c.member("n"), b.member("n"), c.member("m"), c.member("k")) == (Const(3), Const(1), Const(2), None)
+    assert c.external_bases() == {"keras.Model"}
+    assert [getattr(base, "name", None) for base in c.ancestry()] == ["C", "B", "A", "keras.Model"]
+
+
+def test_an_eager_tensor_remembers_its_operands(tmp_path):
+    text = "x = tf.zeros(3)\nshow(x + 1)\n@tf.function\ndef f(a): show(a + 1)\nf(x)\n"
+    eager, traced = shown(load(tmp_path, text, HEAD))
+    assert isinstance(eager, Tensor) and isinstance(traced, Tensor)
+    assert (len(eager.operands), traced.operands) == (2, ())
