@@ -1,0 +1,58 @@
+"""What NumPy, and the libraries around it, do with arrays."""
+
+import pytest
+from snippets import IMPORTS, load, shown
+
+from kerascheck.interpreter.values import Group, Made, Tensor
+
+HEAD = (
+    IMPORTS
+    + "import time\nimport numpy as np\nfrom sklearn.model_selection import KFold\nfrom z import load, n, show\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("traced", "call", "kind"),
+    [
+        (False, "np.log(x)", Made),
+        (True, "np.log(x)", Tensor),
+        (False, "np.log(3)", Made),
+        (True, "np.log(3)", Made),
+        (True, "np.stack([x])", Tensor),
+    ],
+)
+def test_numpy_gets_a_tensor(tmp_path, traced, call, kind):
+    decorator = "@tf.function\n" if traced else ""
+    module = load(tmp_path, f"{decorator}def f(x):\n    a = {call}\n    show(a)\nf(tf.zeros(3))\n", HEAD)
+    assert isinstance(shown(module)[0], kind)
+    assert ("numpy" in [use for use, _, _ in module.run.uses]) is ("x" in call)
+
+
+@pytest.mark.parametrize(
+    ("splitter", "folds"),
+    [
+        ("KFold()", 5),
+        ("KFold(3)", 3),
+        ("KFold(n_splits=4)", 4),
+        ("KFold(n)", None),
+        ("KFold(0)", None),
+        ("KFold(1000)", 1000),
+        ("KFold(1001)", None),
+        ("load()", None),
+    ],
+)
+def test_a_splitter_gives_as_many_pairs_as_it_has_folds(tmp_path, splitter, folds):
+    (value,) = shown(load(tmp_path, f"show({splitter}.split(load()))\n", HEAD))
+    known = isinstance(value, Group) and not value.open
+    assert (len(value.items) if known else None) == folds
+    assert not known or [len(pair.items) for pair in value.items[:1]] == [2]
+
+
+@pytest.mark.parametrize(
+    ("times", "elapsed"),
+    [("[time.time(), time.time()]", True), ("np.array([time.time()])", True), ("[1, 2]", False), ("load()", False)],
+)
+def test_the_differences_of_readings_are_times(tmp_path, times, elapsed):
+    module = load(tmp_path, f"show(np.diff({times}))\n", HEAD)
+    assert (shown(module)[0].name == "time.elapsed") is elapsed
+    assert ("time.collected" in [call.name for call in module.run.calls]) is elapsed

@@ -1,0 +1,75 @@
+"""The tables from the callables of libraries to what they do."""
+
+import libcst as cst
+import pytest
+
+from kerascheck.interpreter.libraries import registry
+from kerascheck.interpreter.libraries.registry import Invocation
+from kerascheck.interpreter.values import UNKNOWN, Arguments, Const, Group, Mapping
+
+NODE = cst.parse_expression("f()")
+
+
+@pytest.fixture(autouse=True)
+def tables(monkeypatch):
+    """Tables of their own for each test."""
+    for name in ("_FUNCTIONS", "_FAMILIES", "_METHODS", "_CLASSES", "_KINDS", "_OUTCOMES", "_TAKERS"):
+        monkeypatch.setattr(registry, name, type(getattr(registry, name))())
+    for cached in (registry.function_handlers, registry.taker, registry.outcomes):
+        cached.cache_clear()
+        monkeypatch.setattr(registry, cached.__name__, cached.__wrapped__)
+
+
+def handler(result):
+    return lambda *given: result
+
+
+def test_the_handler_of_a_function_comes_before_those_of_its_families():
+    own, first, second = handler(1), handler(2), handler(3)
+    registry.functions(lambda name: name.startswith("a."))(first)
+    registry.functions(lambda name: name.endswith(".f"))(second)
+    registry.function("a.f", "a.g")(own)
+    assert registry.function_handlers("a.f") == (own, first, second)
+    assert registry.function_handlers("a.g") == (own, first)
+    assert registry.function_handlers("a.h") == (first,)
+    assert registry.function_handlers("b") == ()
+
+
+def test_a_method_is_looked_up_by_kind_then_by_class_then_by_name():
+    by_kind, by_class, by_name = handler("kind"), handler("class"), handler("name")
+    registry.methods_on(Group)(by_kind)
+    registry.methods_of("a.C")(by_class)
+    registry.method("go", "run")(by_name)
+    call = Invocation("a.C.go", Arguments(), NODE, Group("list", []), "go", "a.C")
+    assert [each(None, call) for each in registry.method_handlers(call)] == ["kind", "class", "name"]
+    other = Invocation("b.go", Arguments(), NODE, Mapping({}), "run", "b")
+    assert list(registry.method_handlers(other)) == [by_name]
+    assert list(registry.method_handlers(Invocation("b.x", Arguments(), NODE, UNKNOWN, "x", None))) == []
+
+
+def test_a_handler_of_a_kind_gets_the_receiver():
+    given = []
+    registry.methods_on(Group)(lambda machine, call, group: given.append(group))
+    call = Invocation("", Arguments(), NODE, Group("list", []), "go")
+    (found,) = registry.method_handlers(call)
+    found("machine", call)
+    assert given == [call.receiver]
+
+
+def test_the_first_that_takes_the_functions_of_a_name_is_its_taker():
+    first, second = handler(1), handler(2)
+    registry.takes_functions(lambda name: name == "a")(first)
+    registry.takes_functions(lambda name: name in "ab")(second)
+    assert (registry.taker("a"), registry.taker("b"), registry.taker("c")) == (first, second, None)
+
+
+def test_all_outcomes_of_a_name_are_asked_in_the_order_of_their_registration():
+    first, second = handler(1), handler(2)
+    registry.outcome(lambda name: name in "ab")(first)
+    registry.outcome(lambda name: name == "a")(second)
+    assert (registry.outcomes("a"), registry.outcomes("b"), registry.outcomes("c")) == ((first, second), (first,), ())
+
+
+def test_the_first_argument_of_a_call_without_any_is_unknown():
+    assert Invocation("f", Arguments([Const(1), Const(2)]), NODE).first == Const(1)
+    assert Invocation("f", Arguments(keywords={"a": Const(1)}), NODE).first is UNKNOWN
