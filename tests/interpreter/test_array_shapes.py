@@ -77,6 +77,9 @@ from kerascheck.interpreter.values import constant
         ("show(np.concatenate([np.ones((4, 3)), load()]))", (None, 3)),
         ("show(np.concatenate([np.ones((4, 3)), load()], axis=1))", None),
         ("show(np.append(np.ones((4, 3)), load()))", None),
+        ("show(np.vstack([np.ones((4, 3)), load()]))", (None, 3)),
+        ("show(keras.Input((10, 4)) + 1)", None),
+        ("from own import load_wine\nshow(load_wine().data)", None),
     ],
 )
 def test_shapes(tmp_path, text, shape):
@@ -117,3 +120,21 @@ def test_sizes_are_numbers(tmp_path, text, value):
 def test_sizes(tmp_path, text, size):
     (value,) = shown(load(tmp_path, f"show({text})", "import numpy as np\nfrom somewhere import n, show\n"))
     assert array_size(value) == size
+
+
+@pytest.mark.parametrize(
+    ("rows", "length"),
+    [
+        ("[1, 2, 3]", 3),
+        ("([1, 2, 3], [4, 5, 6])", 3),
+        ("{'a': [1, 2, 3]}", 3),
+        ("[[1, 2], [3, 4], [5, 6]]", 3),
+        ("([[1], [2]], [3, 4])", 2),
+        ("n", None),
+        ("[i for i in n]", None),
+    ],
+)
+def test_a_dataset_has_as_many_elements_as_the_rows_that_are_written_out(tmp_path, rows, length):
+    text = f"for x in tf.data.Dataset.from_tensor_slices({rows}): show(x)"
+    (loop,) = load(tmp_path, text, "import tensorflow as tf\nfrom somewhere import n, show\n").run.loops[-1:]
+    assert loop.trips == length

@@ -40,6 +40,7 @@ def test_what_only_computes_is_followed_once(tmp_path, text):
     [
         "def f(a):\n    global n\n    n = np.log(a)\nf(x); f(y)",
         "def f(a): d['a'] = np.log(a)\nd = {}\nf(x); f(y)",
+        "def f(a):\n    d['a'] = np.log(a)\n    p = {}\n    p['b'] = 1\nd = {}\nf(x); f(y)",
         "def f(a, d): d.append(np.log(a))\nd = []\nf(x, d); f(y, d)",
         "def f(a): d.pop(np.log(a))\nd = [1]\nf(x); f(y)",
         "def f(a): p.a = np.log(a)\nclass P: pass\np = P()\nf(x); f(y)",
@@ -89,6 +90,12 @@ def test_a_result_is_another_object_of_the_same_kind(tmp_path):
     first, second = shown(load(tmp_path, HEAD + text))
     assert first is not second and first.items is not second.items
     assert all(isinstance(each.items[0], Tensor) and each.items[1].items == {"x": UNKNOWN} for each in (first, second))
+
+
+@pytest.mark.parametrize(("depth", "times"), [(4, 1), (5, 2)])
+def test_a_deep_result_is_computed_again(tmp_path, depth, times):
+    text = f"def f(a): return {'[' * depth}np.log(a){']' * depth}\nf(x); f(y)"
+    assert runs(load(tmp_path, HEAD + text)) == times
 
 
 def test_a_call_that_is_cut_off_is_no_habit(tmp_path):

@@ -54,6 +54,15 @@ def test_an_extended_dataset_joins_to_operations_that_may_apply(tmp_path, branch
     assert found == stages
 
 
+def test_an_operation_and_its_copy_join_to_the_copy(tmp_path):
+    text = "once, ds = base.batch(2), base\nif flag: ds = once\nif flag: ds = once\nshow(ds)\n"
+    (value,) = shown(load(tmp_path, text, BASE))
+    assert [(stage.name.rpartition(".")[2], stage.maybe) for stage in value.stage.upstream()] == [
+        ("batch", True),
+        ("range", False),
+    ]
+
+
 def test_two_extensions_of_one_dataset_stay_two_options(tmp_path):
     text = "ds = base.batch(2) if flag else base.shuffle(9)\nshow(ds)\n"
     (value,) = shown(load(tmp_path, text, BASE))

@@ -89,6 +89,8 @@ def test_the_reading_of_a_list_is_its_last_one(tmp_path):
         ("{'a': i}", True),
         ("[[i]]", True),
         ("[[[i]]]", False),
+        ("{'a': {'b': i}}", True),
+        ("{'a': {'b': {'c': i}}}", False),
         ("i if flag else None", True),
         ("keras.applications.VGG16().output", True),
         ("keras.applications.VGG16().layers", False),

@@ -3,6 +3,7 @@
 import pytest
 from snippets import load, shown
 
+from kerascheck.interpreter.bounds import MAX_OPTIONS
 from kerascheck.interpreter.values import Const, options_of
 
 HEAD = "from z import flag, items, load, show\n"
@@ -70,6 +71,13 @@ def test_a_handler_that_raises_leaves_the_state_of_the_body(tmp_path):
 def test_a_body_that_raises_leaves_the_state_of_its_handlers(tmp_path):
     text = "try:\n    n = 2\n    raise ValueError\nexcept ValueError: n = 3\nexcept TypeError: n = 4\nshow(n)\n"
     assert possible(tmp_path, text) == [3, 4]
+
+
+@pytest.mark.parametrize(("count", "expected"), [(2, [2]), (MAX_OPTIONS, [MAX_OPTIONS]), (MAX_OPTIONS + 1, [0, "?"])])
+def test_few_functions_of_a_list_run_one_after_the_other(tmp_path, count, expected):
+    functions = ", ".join(["lambda n: n + 1"] * count)
+    text = f"a = 0\nfor f in [{functions}]: a = f(a)\nshow(a)\n"
+    assert possible(tmp_path, text) == expected
 
 
 # ``show`` runs in each iteration in which the loop neither ends nor continues before it.

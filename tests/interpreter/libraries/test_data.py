@@ -92,6 +92,7 @@ def test_what_consumes_a_dataset(tmp_path, text, roles):
         ("ds.window(3).flat_map(lambda w: show(w))", Dataset),
         ("ds.window(3).map(lambda w: show(w))", Tensor),
         ("ds.flat_map(lambda w: show(w))", Tensor),
+        ("ds.undefined(lambda x: show(x))", Tensor),
         ("ds.scan(0, lambda s, x: show(x))", None),
         ("ds.map(functools.partial(lambda a, x: show(x), *items))", None),
         ("tf.data.Dataset.from_generator(lambda: show(items), tf.int64)", None),
@@ -120,6 +121,19 @@ def test_what_the_function_of_an_operation_is_given(tmp_path, text, kind):
 def test_an_operation_knows_what_its_function_does(tmp_path, function, known):
     stage = value_of(tmp_path, f"ds.map({function})").stage
     assert stage.facts.known is known
+
+
+@pytest.mark.parametrize(
+    ("applied", "name"),
+    [
+        ("tf.data.experimental.map_and_batch(lambda x: tf.nn.relu(x), 2)", "tensorflow.nn.relu"),
+        ("tf.data.experimental.parallel_interleave(lambda x: other, 2)", None),
+    ],
+)
+def test_a_transformation_that_is_applied_runs_its_function(tmp_path, applied, name):
+    stage = value_of(tmp_path, f"ds.apply({applied})").stage
+    assert stage.function.name == "<lambda>"
+    assert [call.name for call in stage.facts.calls] == ([name] if name else [])
 
 
 def test_the_facts_of_a_function_are_its_own_calls_and_its_result(tmp_path):
