@@ -536,10 +536,10 @@ class Checker:
     """
 
     def __init__(self, folder: Path, note: Callable[[str], None] = lambda what: None):
-        import kerascheck.pool
+        import kerascheck.lint.workers
 
         # To fork a process for each program takes longer than to check it.
-        kerascheck.pool.can_fork = lambda: False
+        kerascheck.lint.workers.can_fork = lambda: False
         self._folder, self._note = folder, note
         (folder / ".git").mkdir(exist_ok=True)
 

@@ -15,10 +15,10 @@ import statistics
 import tempfile
 from pathlib import Path
 
-from kerascheck.verify.compare import Budget, Variant, compare
-from kerascheck.verify.process import Plan, Script
-from kerascheck.verify.rounds import run_alone
-from kerascheck.verify.stats import speedup
+from kerascheck.runtime.verify.compare import Budget, Variant, compare
+from kerascheck.runtime.verify.process import Plan, Script
+from kerascheck.runtime.verify.rounds import run_alone
+from kerascheck.runtime.verify.stats import speedup
 
 _DATA = """
 import gc, os, time

@@ -27,12 +27,12 @@ from pathlib import Path
 
 import libcst as cst
 
-from kerascheck.cli import main as kerascheck
-from kerascheck.config import Settings
+from kerascheck.catalog.registry import rooms
+from kerascheck.cli.main import main as kerascheck
 from kerascheck.interpreter.project import Project
 from kerascheck.interpreter.target import Target
 from kerascheck.meaning.module import Module
-from kerascheck.registry import rooms
+from kerascheck.project.config import Settings
 from kerascheck.source import read
 from kerascheck.syntax.tree import SyntaxProblem
 

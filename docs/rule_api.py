@@ -14,8 +14,8 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from kerascheck import api
+from kerascheck.catalog.rule import AnyRule
 from kerascheck.fixes.proofs import Obligation
-from kerascheck.rule import AnyRule
 
 PAGE = Path(__file__).parent / "rule-api.md"
 

@@ -20,12 +20,13 @@ ROOT = Path(__file__).resolve().parent.parent
 # The checkout, whatever is installed.
 sys.path.insert(0, str(ROOT))
 
-from kerascheck import engine, explain, measured, pages, registry  # noqa: E402
-from kerascheck.config import Configuration, Selection, Settings  # noqa: E402
-from kerascheck.registry import Room  # noqa: E402
+from kerascheck.catalog import measured, pages, registry  # noqa: E402
+from kerascheck.catalog.registry import Room  # noqa: E402
+from kerascheck.lint import pipeline  # noqa: E402
+from kerascheck.project.config import Configuration, Selection, Settings  # noqa: E402
+from kerascheck.project.discovery import File as Script  # noqa: E402
+from kerascheck.report import rule_page  # noqa: E402
 from kerascheck.source import display_path  # noqa: E402
-from kerascheck.source.discovery import File as Script  # noqa: E402
-from kerascheck.verify import evidence  # noqa: E402
 
 _FAMILIES = {
     "pipeline": "Input pipeline",
@@ -153,7 +154,7 @@ def _outside_code(markdown: str, change: Any) -> str:
 
 def _page(room: Room, names: set[str]) -> str:
     family = _FAMILIES.get(room.folder.parent.name, room.folder.parent.name)
-    heading, status, *parts = explain.parts(room)
+    heading, status, *parts = rule_page.parts(room)
     parts = [_cross_linked(part, names - {room.name}) for part in parts]
     if room.kind is registry.Rule:
         parts.append(_evidence(room))
@@ -171,9 +172,9 @@ def _cross_linked(text: str, names: set[str]) -> str:
 
 
 def _evidence(room: Room) -> str:
-    row = evidence.row_of(room.code) or {}
+    row = measured.row_of(room.code) or {}
     columns = {device: row[device] for device in measured.DEVICES if device in row}
-    heading, sentence, rest = explain.evidence_of(room).split("\n\n", 2)
+    heading, sentence, rest = rule_page.evidence_of(room).split("\n\n", 2)
     return "\n\n".join(filter(None, (heading, sentence, _plot(columns), rest)))
 
 
@@ -277,7 +278,7 @@ def _fixes() -> dict[str, str]:
         paths = sorted(slow.iterdir()) if slow.is_dir() else [slow.with_suffix(".py")]
         scripts += [Script(display_path(path), settings) for path in paths]
     found: dict[str, set[str]] = {}
-    for finding in engine.lint(scripts, Configuration(isolated=True)).findings:
+    for finding in pipeline.lint(scripts, Configuration(isolated=True)).findings:
         if finding.fix is not None:
             found.setdefault(finding.code, set()).add(finding.fix.applicability.value)
     return {code: ", ".join(sorted(applied)) for code, applied in found.items()}

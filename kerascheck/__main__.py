@@ -1,4 +1,4 @@
-from kerascheck.cli import main
+from kerascheck.cli.main import main
 
 if __name__ == "__main__":
     main()

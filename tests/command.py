@@ -7,7 +7,7 @@ import io
 import pytest
 from click.testing import CliRunner
 
-from kerascheck.cli import main
+from kerascheck.cli.main import main
 
 
 class Ran:

@@ -7,11 +7,11 @@ import os
 import pytest
 from turns import turn
 
-from kerascheck import pool
 from kerascheck.interpreter.values import Arguments
+from kerascheck.lint import workers
 
 # A worker of pytest-xdist has a thread that reads its pipe, and holds no lock that a fork needs.
-pool._runs_alone = lambda: True
+workers._runs_alone = lambda: True
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -93,7 +93,7 @@ def nothing_is_kept_where_programs_are_linted(tmp_path_factory):
     """What tests run as another process keeps its results there; in this process no run has a cache, but in tests of it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KERASCHECK_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-        patch.setattr("kerascheck.cli._run_of", lambda paths, overrides, options: None)
+        patch.setattr("kerascheck.cli.main._run_of", lambda paths, overrides, options: None)
         yield
 
 
@@ -119,4 +119,4 @@ def _strict(method):
 @pytest.fixture
 def in_this_process(monkeypatch):
     """The command line checks files in this process: to fork one for each program takes longer than to check it."""
-    monkeypatch.setattr("kerascheck.pool.can_fork", lambda: False)
+    monkeypatch.setattr("kerascheck.lint.workers.can_fork", lambda: False)

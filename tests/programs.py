@@ -14,12 +14,12 @@ from pathlib import Path
 from cases import notebook, read_cases
 from marks import unmarked
 
-from kerascheck import engine
-from kerascheck.config import Configuration, overrides_from
+from kerascheck.catalog.registry import Room, rooms
+from kerascheck.catalog.rule import RequirementsRule
 from kerascheck.finding import FileError, Finding
-from kerascheck.registry import Room, rooms
-from kerascheck.rule import RequirementsRule
-from kerascheck.source.discovery import discover
+from kerascheck.lint import pipeline
+from kerascheck.project.config import Configuration, overrides_from
+from kerascheck.project.discovery import discover
 
 ATTACK = "Attack: "
 """How the heading of a case begins that shows where the rule has no safe fix."""
@@ -104,7 +104,7 @@ def lint(programs: Sequence[Program], folder: Path) -> tuple[list[list[Finding]]
     for number, program in enumerate(programs):
         program.write(folder / f"p{number}")
     configuration = Configuration(overrides_from({"select": ["ALL"], "pedantic": True, "include_tests": True}))
-    outcome = engine.lint(discover([str(folder)], configuration).files, configuration, jobs=1)
+    outcome = pipeline.lint(discover([str(folder)], configuration).files, configuration, jobs=1)
     findings: list[list[Finding]] = [[] for _ in programs]
     errors: list[list[FileError]] = [[] for _ in programs]
     for finding in outcome.findings:

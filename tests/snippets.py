@@ -4,9 +4,9 @@ import textwrap
 
 import libcst as cst
 
-from kerascheck.config import Settings
 from kerascheck.interpreter.project import Project
 from kerascheck.meaning.module import Module
+from kerascheck.project.config import Settings
 from kerascheck.source import read
 
 IMPORTS = "import tensorflow as tf\nfrom tensorflow import keras\n"

@@ -6,9 +6,9 @@ import json
 import pytest
 from command import kerascheck
 
-from kerascheck import add_noqa
 from kerascheck.finding import Edit
-from kerascheck.source.suppress import Suppressor
+from kerascheck.lint import add_noqa
+from kerascheck.project.suppress import Suppressor
 
 RANDOM = "x + tf.random.uniform([], maxval=9, dtype=tf.int64)"
 HEAD = "import tensorflow as tf\n\nds = tf.data.Dataset.range(10)\n"
@@ -150,7 +150,7 @@ def test_a_comment_is_not_silenced_by_another(folder):
 
 def test_a_file_that_cannot_be_written_is_one_line_and_the_others_are_done(folder, monkeypatch):
 
-    from kerascheck import writing
+    from kerascheck.source import writing
 
     for name in ("a.py", "b.py"):
         (folder / name).write_text(HEAD + MAP + "\n" + TAIL)

@@ -10,9 +10,10 @@ from types import ModuleType
 import pytest
 from snippets import IMPORTS, load
 
-from kerascheck import api, registry
+from kerascheck import api
+from kerascheck.catalog import registry
+from kerascheck.project.suppression import suppressions
 from kerascheck.source import Source
-from kerascheck.source.suppression import suppressions
 
 ROOT = Path(__file__).resolve().parent.parent
 TOPICS = sorted(name for name in api.__all__ if isinstance(getattr(api, name), ModuleType))

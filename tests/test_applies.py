@@ -5,10 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from kerascheck import explain, registry
-from kerascheck.applies import Applies
-from kerascheck.check import said_of
+from kerascheck.catalog import registry
+from kerascheck.catalog.applies import Applies
 from kerascheck.knowledge.runtime import Runtime
+from kerascheck.lint.analyze_file import said_of
+from kerascheck.report import rule_page
 
 PLAIN = {"trains": True, "pins_cpu": False, "reinforcement_learning": False}
 
@@ -77,7 +78,7 @@ def test_the_rule_is_not_even_loaded_where_it_does_not_apply(tmp_path):
 
 @pytest.mark.parametrize("room", registry.rooms(), ids=lambda room: room.name)
 def test_pages_tell_what_is_declared_and_rules_do_not_ask_again(room):
-    silent = explain.sections(room).get("When it stays silent", "")
+    silent = rule_page.sections(room).get("When it stays silent", "")
     for each in room.applies.exceptions():
         assert " ".join(silent.split()).count(each) == 1, each
     assert "is_graph_code" not in (room.folder / "rule.py").read_text()
@@ -102,4 +103,4 @@ def test_the_list_of_a_page_goes_on(silent, expected):
     room = dataclasses.replace(
         registry.find("KC101"), docstring=DOCUMENTED.format(silent=silent), applies=Applies(keras=">=3")
     )
-    assert explain.documentation(room) == DOCUMENTED.format(silent=expected)
+    assert rule_page.documentation(room) == DOCUMENTED.format(silent=expected)

@@ -372,16 +372,16 @@ def test_what_writing_cannot_be_combined_with(folder, others, named):
 
 
 def test_a_run_with_another_baseline_is_recalled(folder, monkeypatch, tmp_path_factory):
-    from kerascheck import engine
     from kerascheck.cache.folder import Folder
     from kerascheck.cache.runs import Run
+    from kerascheck.lint import pipeline
 
     cache = Folder(str(tmp_path_factory.mktemp("kept")))
     monkeypatch.setattr(
-        "kerascheck.cli._run_of", lambda paths, overrides, options: Run(cache, paths, [repr(overrides)])
+        "kerascheck.cli.main._run_of", lambda paths, overrides, options: Run(cache, paths, [repr(overrides)])
     )
     written()
-    monkeypatch.setattr(engine, "lint", lambda *_, **__: pytest.fail("it was not recalled"))
+    monkeypatch.setattr(pipeline, "lint", lambda *_, **__: pytest.fail("it was not recalled"))
     assert new() == ([], 1, 0)
     (folder / FILE).write_text('{"kerascheck-baseline": 1, "findings": []}')
     assert new() == ([("train.py", None, 4)], 0, 0)

@@ -15,12 +15,13 @@ import pytest
 from command import kerascheck
 from killed import lines_until_killed, moments
 
-from kerascheck import cli, engine
 from kerascheck.cache.folder import Folder
 from kerascheck.cache.memo import is_packed, meets, packed
+from kerascheck.cli import main
+from kerascheck.lint import pipeline
 
 ROOT = Path(__file__).resolve().parent.parent
-_run_of = cli._run_of  # before conftest.py takes it away
+_run_of = main._run_of  # before conftest.py takes it away
 HELPER = """\
 import tensorflow as tf
 
@@ -46,10 +47,10 @@ model.fit(ds)
 """
 NOTED_OTHERWISE = {
     # A pipe, of which no run is kept.
-    'kerascheck/source/discovery.py: with open(path, "rb") as stream:',
+    'kerascheck/project/discovery.py: with open(path, "rb") as stream:',
     # What these find is noted by who asks.
-    "kerascheck/source/requirements.py: return sorted(name for name in os.listdir(folder) if _tells(os.path.join(folder, name), name))",
-    "kerascheck/source/requirements.py: return sorted(entry.name for entry in os.scandir(folder) if entry.is_dir() and not _ASIDE.fullmatch(entry.name))",
+    "kerascheck/project/requirements.py: return sorted(name for name in os.listdir(folder) if _tells(os.path.join(folder, name), name))",
+    "kerascheck/project/requirements.py: return sorted(entry.name for entry in os.scandir(folder) if entry.is_dir() and not _ASIDE.fullmatch(entry.name))",
 }
 BROKEN = "import keras\nx = (\n"
 FORMATS = ("text", "concise", "json", "json-lines", "sarif", "github", "gitlab", "junit")
@@ -59,7 +60,7 @@ FORMATS = ("text", "concise", "json", "json-lines", "sarif", "github", "gitlab",
 def project(tmp_path, monkeypatch):
     """A project whose settings lie above it, in which runs have a cache."""
     monkeypatch.delenv("KERASCHECK_CACHE_DIR")
-    monkeypatch.setattr(cli, "_run_of", _run_of)
+    monkeypatch.setattr(main, "_run_of", _run_of)
     folder = tmp_path / "project"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -77,14 +78,14 @@ def write(**files):
 def checked(monkeypatch):
     """The paths of the files that are checked, not recalled."""
     paths = []
-    check = engine.Analysis.check
+    check = pipeline.Analysis.check
 
     def counted(self, file):
         paths.append(file.path)
         return check(self, file)
 
-    monkeypatch.setattr(engine.Analysis, "check", counted)
-    monkeypatch.setattr("kerascheck.pool.can_fork", lambda: False)
+    monkeypatch.setattr(pipeline.Analysis, "check", counted)
+    monkeypatch.setattr("kerascheck.lint.workers.can_fork", lambda: False)
     return paths
 
 
@@ -545,7 +546,7 @@ def test_a_package_that_is_installed_may_bring_rules(project, checked, tmp_path,
 
 
 def test_a_change_during_the_run_is_not_kept(project, in_this_process, monkeypatch):
-    check = engine.Analysis.check
+    check = pipeline.Analysis.check
 
     def edited(self, file):
         found = check(self, file)
@@ -554,14 +555,14 @@ def test_a_change_during_the_run_is_not_kept(project, in_this_process, monkeypat
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(engine.Analysis, "check", edited)
+        patch.setattr(pipeline.Analysis, "check", edited)
         result(".")
     linted("--output-format", "json")
 
 
 def test_a_file_that_may_be_analysed_another_time_is_tried_again(project, checked, monkeypatch):
     """It took too long, say; all others are recalled."""
-    check = engine.Analysis.check
+    check = pipeline.Analysis.check
 
     def failing(self, file):
         found = check(self, file)
@@ -569,30 +570,31 @@ def test_a_file_that_may_be_analysed_another_time_is_tried_again(project, checke
             found.follows_from = None
         return found
 
-    monkeypatch.setattr(engine.Analysis, "check", failing)
+    monkeypatch.setattr(pipeline.Analysis, "check", failing)
     first = result(".")
     checked.clear()
     assert result(".") == first and checked == ["alone.py"]
-    monkeypatch.setattr(engine.Analysis, "check", check)
+    monkeypatch.setattr(pipeline.Analysis, "check", check)
     result(".")
     checked.clear()
     assert result(".") == first and checked == []
 
 
 def test_what_decides_about_findings_asks_the_disk_where_it_is_noted():
-    """:mod:`kerascheck.source.disk` alone: an answer that it does not know of would outlive its time."""
+    """:mod:`kerascheck.source.dependencies` alone: an answer that it does not know of would outlive its time."""
     direct = re.compile(
-        r"os\.path\.(?:exists|isfile|isdir|islink)\(|(?<!disk)\.(?:is_file|is_dir|exists|iterdir|glob|read_text|read_bytes)\(|"
+        r"os\.path\.(?:exists|isfile|isdir|islink)\(|(?<!dependencies)\.(?:is_file|is_dir|exists|iterdir|glob|read_text|read_bytes)\(|"
         r"os\.(?:listdir|scandir|stat)\(|(?<![\w.])open\("
     )
-    folders = ("source", "syntax", "interpreter", "meaning", "knowledge", "api", "repairs")
+    folders = ("source", "project", "syntax", "interpreter", "meaning", "knowledge", "api", "fixes")
     modules = [path for folder in folders for path in sorted((ROOT / "kerascheck" / folder).rglob("*.py"))]
-    modules += [ROOT / "kerascheck" / name for name in ("check.py", "config.py")]
+    modules.append(ROOT / "kerascheck" / "lint" / "analyze_file.py")
     modules += sorted((ROOT / "rules").glob("*/*/rule.py"))
     found = {
         f"{path.relative_to(ROOT).as_posix()}: {line.strip()}"
         for path in modules
-        if path.name != "disk.py"
+        # The others write, or run other programs.
+        if path.name not in ("dependencies.py", "writing.py", "deadline.py", "patch.py")
         for line in path.read_text(encoding="utf-8").splitlines()
         if direct.search(line) and not line.strip().startswith("#")
     }
@@ -605,7 +607,7 @@ def _command(*arguments):
 
 def test_a_run_that_changes_nothing_does_not_import_the_parser(project):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    program = "import sys; from kerascheck import cli\ntry: cli.main(['.'])\nfinally: print('libcst' in sys.modules, file=sys.stderr)"
+    program = "import sys; from kerascheck.cli import main\ntry: main.main(['.'])\nfinally: print('libcst' in sys.modules, file=sys.stderr)"
     ran = [
         subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
         for _ in range(2)

@@ -3,7 +3,7 @@
 import pytest
 from cases import problems, read_cases
 
-from kerascheck.registry import rooms
+from kerascheck.catalog.registry import rooms
 
 FILES = [(room, room.folder / "cases.md") for room in rooms()]
 CASES = [(room, case) for room, path in FILES if path.is_file() for case in read_cases(path)]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command import kerascheck
 
-from kerascheck.changes import changed
+from kerascheck.lint.git_diff import changed
 
 HEAD = "import tensorflow as tf\n\nds = tf.data.Dataset.range(10)\n"
 MAPS = "".join(f"ds = ds.map(lambda x: x + tf.random.uniform([], maxval={n}, dtype=tf.int64))\n" for n in (4, 5, 6))

@@ -457,7 +457,7 @@ def test_standard_input_that_is_not_fixed_goes_through_as_it_is(project, code):
 
 @pytest.mark.parametrize("output", ["text", "json"])
 def test_a_file_that_cannot_be_written_is_an_error_and_the_others_are_fixed(project, monkeypatch, output):
-    from kerascheck import writing
+    from kerascheck.source import writing
 
     def refuse(path, data, write=writing.write_atomically):
         if path == "a.py":
@@ -540,14 +540,14 @@ def test_a_rule_explains_itself():
 
 
 def test_a_rule_quotes_what_was_measured(monkeypatch):
-    from kerascheck.verify import evidence
+    from kerascheck.catalog import measured
 
-    (row,) = [row for row in evidence.read_table() if row["code"] == "KC101"]
+    (row,) = [row for row in measured.read_table() if row["code"] == "KC101"]
     shown = kerascheck("rule", "KC101").out
     assert f"- CPU: {row['cpu']['status']} x{row['cpu']['ratio']:.2f} [" in shown
     assert row["cpu"]["date"] in shown and "tensorflow 2.21.0" in shown
     assert json.loads(kerascheck("rule", "KC101", "--output-format", "json").out)["evidence"]["cpu"] == row["cpu"]
-    monkeypatch.setattr(evidence, "read_table", lambda: [{key: row[key] for key in ("code", "name", "cpu")}])
+    monkeypatch.setattr(measured, "read_table", lambda: [{key: row[key] for key in ("code", "name", "cpu")}])
     assert kerascheck("rule", "KC101").out.endswith("- GPU: unmeasured\n")
     assert "Not measured yet; 'kerascheck evidence KC103'" in kerascheck("rule", "KC103").out
 
@@ -576,18 +576,21 @@ def test_version_and_help(project):
 @pytest.mark.parametrize("arguments", [["--version"], ["rule", "KC101"], ["."], ["--select", "KC1", "."]])
 def test_no_libcst_where_there_is_nothing_to_parse(project, arguments):
     project(plain__py="x = 1\n", keras__py=CLEAN)
-    code = f"import sys\nfrom kerascheck.cli import main\ntry: main({arguments})\nfinally: assert 'libcst' not in sys.modules"
+    code = f"import sys\nfrom kerascheck.cli.main import main\ntry: main({arguments})\nfinally: assert 'libcst' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
 def test_version_needs_nothing_but_click():
-    code = "import sys, click; before = set(sys.modules); import kerascheck.cli; print(*(set(sys.modules) - before))"
+    code = (
+        "import sys, click; before = set(sys.modules); import kerascheck.cli.main; print(*(set(sys.modules) - before))"
+    )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     loaded = set(done.stdout.split())
     assert {name for name in loaded if name.startswith("kerascheck")} == {
         "kerascheck",
         "kerascheck.cli",
-        "kerascheck.completion",
+        "kerascheck.cli.completion",
+        "kerascheck.cli.main",
     }
     assert len(loaded) <= 6, loaded
 
@@ -601,7 +604,7 @@ def test_nothing_of_the_linted_folder_is_imported(tmp_path, arguments):
     folder.mkdir()
     write_shadowing_modules(folder)
     (folder / "train.py").write_text("import click, json, kerascheck, re\n" + SLOW)
-    ran, imported = run_script(folder, "kerascheck.cli:main", *arguments, ".")
+    ran, imported = run_script(folder, "kerascheck.cli.main:main", *arguments, ".")
     assert imported == [] and ran.returncode in (0, 1) and ran.stdout
     assert "Traceback" not in ran.stderr
 
@@ -708,7 +711,7 @@ def test_a_working_folder_that_is_gone_is_one_line(project, command):
 @needs_bash
 def test_a_fault_is_no_finding(project):
     project(train__py=SLOW)
-    code = "import kerascheck.engine as e; e.lint = None; from kerascheck.cli import main; main(['.'])"
+    code = "import kerascheck.lint.pipeline as e; e.lint = None; from kerascheck.cli.main import main; main(['.'])"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert ran.returncode == 2
     assert "Traceback" in ran.stderr and ran.stderr.splitlines()[-1].startswith(
@@ -723,7 +726,7 @@ def test_progress_is_shown_on_a_terminal_only(project, terminal):
 
     project(train__py=SLOW)
     ours, theirs = pty.openpty() if terminal else os.pipe()
-    code = "from kerascheck import cli; cli._PROGRESS_AFTER_SECONDS = 0; cli.main(['.'])"
+    code = "from kerascheck.cli import main; main._PROGRESS_AFTER_SECONDS = 0; main.main(['.'])"
     subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, stderr=theirs)
     os.write(theirs, b"end")
     shown = os.read(ours, 10_000)

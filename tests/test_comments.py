@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from command import kerascheck
 
-from kerascheck.explain import sections
-from kerascheck.registry import rooms
-from kerascheck.rule import Rule
+from kerascheck.catalog.registry import rooms
+from kerascheck.catalog.rule import Rule
+from kerascheck.report.rule_page import sections
 
 ROOMS = [room for room in rooms() if room.kind is Rule]
 FIXTURES = Path(__file__).parents[1] / "fixtures"

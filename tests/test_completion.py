@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from command import kerascheck
 
-from kerascheck import registry
-from kerascheck.config import SETTINGS
+from kerascheck.catalog import registry
+from kerascheck.project.config import SETTINGS
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -96,9 +96,9 @@ def test_rules_of_a_folder_are_offered_without_being_run(monkeypatch, tmp_path):
 
 def test_to_complete_imports_neither_libcst_nor_rules():
     code = (
-        "import sys\nfrom kerascheck.cli import main\n"
+        "import sys\nfrom kerascheck.cli.main import main\n"
         "try:\n    main([])\nexcept SystemExit: pass\n"
-        "print([name for name in sys.modules if name.startswith(('libcst', 'kerascheck.rules', 'kerascheck.engine'))])"
+        "print([name for name in sys.modules if name.startswith(('libcst', 'kerascheck.rules', 'kerascheck.lint.pipeline'))])"
     )
     environment = {
         "_KERASCHECK_COMPLETE": "bash_complete",

@@ -4,8 +4,8 @@ import pickle
 
 import pytest
 
-from kerascheck.config import ConfigError, Configuration, Pattern, Selection, Settings, overrides_from
 from kerascheck.finding import Severity
+from kerascheck.project.config import ConfigError, Configuration, Pattern, Selection, Settings, overrides_from
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from command import click_runner
 
-from kerascheck.cli import cli
-from kerascheck.config import SETTINGS, Configuration, Settings, from_table
+from kerascheck.cli.main import cli
 from kerascheck.finding import Severity
+from kerascheck.project.config import SETTINGS, Configuration, Settings, from_table
 
 PROBLEM = "import tensorflow as tf\nds = tf.data.Dataset.range(9).map(lambda x: tf.random.normal([]) + x, num_parallel_calls=1)\nmodel = tf.keras.Sequential()\nmodel.fit(ds)\n"
 

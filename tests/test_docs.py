@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from command import kerascheck
 
-from kerascheck import config
 from kerascheck.integrations import flake8_plugin
+from kerascheck.project import config
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

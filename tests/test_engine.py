@@ -13,12 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from kerascheck import check, engine, limits, pool, registry
-from kerascheck.config import Configuration, Settings, overrides_from
+from kerascheck.catalog import registry
+from kerascheck.catalog.rule import Rule
 from kerascheck.finding import Applicability, Edit, Fix, Severity
-from kerascheck.rule import Rule
+from kerascheck.lint import analyze_file, limits, pipeline, workers
+from kerascheck.project.config import Configuration, Settings, overrides_from
+from kerascheck.project.discovery import File, discover
 from kerascheck.source import Source
-from kerascheck.source.discovery import File, discover
 
 
 class MarkRule(Rule):
@@ -93,7 +94,7 @@ def lint(tmp_path, monkeypatch):
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_bytes(text if isinstance(text, bytes) else textwrap.dedent(text).encode())
         configuration = Configuration(overrides_from(settings or {}))
-        return engine.lint(discover(arguments or ["."], configuration).files, configuration, **options)
+        return pipeline.lint(discover(arguments or ["."], configuration).files, configuration, **options)
 
     return run
 
@@ -119,7 +120,7 @@ def test_findings_are_sorted_and_located(lint):
 
 
 def test_files_without_keras_or_a_trigger_are_not_analysed(lint, monkeypatch):
-    monkeypatch.setattr(engine.Analysis, "check", lambda self, file: pytest.fail(file.path))
+    monkeypatch.setattr(pipeline.Analysis, "check", lambda self, file: pytest.fail(file.path))
     words = KERAS + '"""About x_mark."""\n# x_mark\n'
     said = "'''As\nimport keras\n'''\nx_mark  # with keras\n"
     notebook = json.dumps(
@@ -135,7 +136,7 @@ def test_files_without_keras_or_a_trigger_are_not_analysed(lint, monkeypatch):
 
 def test_a_trigger_may_stand_in_a_string_that_is_a_name():
     # As in os.environ["KERAS_BACKEND"].
-    assert engine._triggers_in_code('x["x_mark"]') and not engine._triggers_in_code('x["the x_mark"]')
+    assert pipeline._triggers_in_code('x["x_mark"]') and not pipeline._triggers_in_code('x["the x_mark"]')
 
 
 def test_the_name_of_a_function_is_a_trigger(lint):
@@ -177,7 +178,7 @@ def test_files_that_import_the_one_asked_for_are_looked_at(lint, tmp_path):
     (finding,) = lint(files, "other/b.py").findings
     assert finding.severity is Severity.WARNING
     for jobs in (1, 2):
-        session = engine.Session(Configuration(), jobs=jobs)
+        session = pipeline.Session(Configuration(), jobs=jobs)
         for text, line in ((files["pkg/b.py"], 2), (KERAS + "\n\nz_mark\n", 4), (KERAS + "\nz_mark\n", 3)):
             (finding,) = session.lint(Source("pkg/b.py", text)).findings
             assert (finding.severity, finding.location.line) == (Severity.ERROR, line)
@@ -188,7 +189,7 @@ def test_a_session_tells_first_what_a_text_says_itself(lint, tmp_path, jobs):
     (tmp_path / ".git").mkdir()
     importers = {f"{name}.py": KERAS + "from b import x\n_mark\n" for name in ("a", "c", "d")}
     lint({"b.py": KERAS + "x_mark\n", "alone.py": KERAS + "x_mark\n", **importers})
-    session = engine.Session(Configuration(), jobs=jobs)
+    session = pipeline.Session(Configuration(), jobs=jobs)
     text = Source("b.py", KERAS + "\ny_mark\n")
     steps = list(session.steps(text))
     assert [is_whole for _, is_whole in steps] == (4 - jobs) * [False] + [True]
@@ -293,7 +294,7 @@ def test_a_file_that_does_not_parse_is_one_error_and_the_others_go_on(lint, text
 
 
 def test_syntax_that_only_libcst_knows_is_no_error(lint, monkeypatch):
-    monkeypatch.setattr(engine, "is_refused", lambda code: True)
+    monkeypatch.setattr(pipeline, "is_refused", lambda code: True)
     assert errors(lint({"a.py": "x = 1\n"})) == []
 
 
@@ -454,7 +455,7 @@ def test_long_data_costs_nothing_and_moves_nothing(lint, kind):
 
 # --- processes ----------------------------------------------------------------------------------------
 
-bounded = pytest.mark.skipif(not pool.can_fork(), reason="needs processes that cost nothing, and bounds for them")
+bounded = pytest.mark.skipif(not workers.can_fork(), reason="needs processes that cost nothing, and bounds for them")
 
 
 @bounded
@@ -484,7 +485,7 @@ def test_a_file_that_costs_too_much_is_given_up_and_the_others_go_on(lint, monke
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_text_that_costs_too_much_is_given_up_and_the_next_is_linted(lint, monkeypatch, jobs):
     monkeypatch.setattr(limits, "SECONDS", 0.2)
-    session = engine.Session(Configuration(), jobs=jobs)
+    session = pipeline.Session(Configuration(), jobs=jobs)
     for _ in range(2):
         assert "it takes more than 2 s" in errors(session.lint(Source("a.py", KERAS + "spin_here\n")))[0][3]
         assert places(session.lint(Source("a.py", KERAS + "x_mark\n"))) == [("a.py", 2, 1, "KC101")]
@@ -495,7 +496,7 @@ def test_the_lines_that_a_file_imports_count(lint, monkeypatch):
     told = []
     monkeypatch.setattr(limits.Limits, "extend", lambda self, text, share=1.0: told.append(text))
     files = {"a.py": KERAS + "from b import x\n_mark\n", "b.py": "x_mark\n"}
-    analysis = check.Analysis(limits=limits.Limits())
+    analysis = analyze_file.Analysis(limits=limits.Limits())
     lint(files)
     for _ in range(2):
         told.clear()
@@ -511,7 +512,7 @@ def many(number, **special):
 def test_processes_give_what_one_process_gives(lint, monkeypatch):
     files = many(30, **{"d1/bad.py": "import keras; x_mark = ("})
     alone, together = lint(files, jobs=1), lint(files, jobs=3)
-    monkeypatch.setattr(engine, "_SPREAD_FROM", 10)
+    monkeypatch.setattr(pipeline, "_SPREAD_FROM", 10)
     spread = lint(files, jobs=3)
     assert len(alone.findings) == sum(range(1, 31))
     for other in (together, spread):
@@ -520,10 +521,10 @@ def test_processes_give_what_one_process_gives(lint, monkeypatch):
 
 @bounded
 def test_a_file_that_kills_the_process_that_looks_at_it_is_checked_for_all_that(lint, monkeypatch):
-    files, parent, classify = many(30), os.getpid(), engine._classify
+    files, parent, classify = many(30), os.getpid(), pipeline._classify
     alone = lint(files, jobs=1)
     monkeypatch.setattr(
-        engine,
+        pipeline,
         "_classify",
         lambda path: os._exit(3) if os.getpid() != parent and "m07" in path else classify(path),
     )
@@ -550,7 +551,7 @@ def test_processes_can_be_spawned(tmp_path):
         import multiprocessing, sys
         if __name__ == "__main__":
             sys.platform = "elsewhere"
-            from kerascheck.cli import main
+            from kerascheck.cli.main import main
             main(["--isolated", "--output-format", "concise", {str(tmp_path)!r}])
     """
     script = tmp_path / "run_it.py"
@@ -572,11 +573,11 @@ def test_spawned_processes_import_nothing_of_the_working_folder(tmp_path):
         (work / f"{name}.py").write_text("import keras\nprint('x'\n")
     code = """
         import sys
-        from kerascheck import engine
-        from kerascheck.cli import main
+        from kerascheck.lint import pipeline
+        from kerascheck.cli.main import main
         if __name__ == "__main__":
             sys.platform = "elsewhere"
-            engine._SPREAD_FROM, engine._LIGHT_BYTES, engine.processors = 2, 0, lambda: 2
+            pipeline._SPREAD_FROM, pipeline._LIGHT_BYTES, pipeline.processors = 2, 0, lambda: 2
             main(["--isolated", "--output-format", "concise", "."])
     """
     script = tmp_path / "run_it.py"
@@ -593,7 +594,7 @@ def test_a_folder_that_vanishes_meanwhile_costs_one_line(lint, tmp_path):
     lint({"kept/a.py": KERAS + "x_mark\n", "gone/deep/b.py": KERAS, "gone/c.py": KERAS, "gone/d.ipynb": "{}"})
     files = discover(["."], Configuration()).files
     shutil.rmtree(tmp_path / "gone")
-    outcome = engine.lint(files, Configuration())
+    outcome = pipeline.lint(files, Configuration())
     assert places(outcome) == [("kept/a.py", 2, 1, "KC101")]
     assert errors(outcome) == [("gone", 1, "KC999", "vanished while it was linted")]
 
@@ -602,7 +603,7 @@ def test_a_file_that_vanishes_alone_costs_its_own_line(lint, tmp_path):
     lint({"a.py": KERAS, "b.py": KERAS + "x_mark\n"})
     files = discover(["."], Configuration()).files
     (tmp_path / "a.py").unlink()
-    outcome = engine.lint(files, Configuration())
+    outcome = pipeline.lint(files, Configuration())
     assert places(outcome) == [("b.py", 2, 1, "KC101")]
     assert errors(outcome) == [("a.py", 1, "KC999", "cannot be read: No such file or directory")]
 
@@ -635,12 +636,12 @@ def test_a_comment_of_very_many_codes_silences_and_is_told_of(tmp_path):
 def test_a_text_replaces_what_is_on_disk(lint, tmp_path):
     lint({"a.py": KERAS, "b.py": KERAS + "x_mark\n"})
     source = Source("a.py", KERAS + "from b import x\ny_mark\n")
-    assert places(engine.Session(Configuration()).lint(source)) == [("a.py", 3, 1, "KC101")]
+    assert places(pipeline.Session(Configuration()).lint(source)) == [("a.py", 3, 1, "KC101")]
 
 
 def test_fixing_follows_findings_that_another_file_causes(lint):
     outcome = lint({"a.py": KERAS + "from b import x\n_mark\n", "b.py": "# tensorflow\nx_mark\ny_mark  # noqa\n"})
-    fixed = engine.fix(outcome.sources["b.py"], File("b.py", Settings()), outcome, unsafe=False)
+    fixed = pipeline.fix(outcome.sources["b.py"], File("b.py", Settings()), outcome, unsafe=False)
     assert fixed.text == "# tensorflow\nx\ny_mark  # noqa\n"
     assert (len(fixed.applied), fixed.remaining) == (1, [])
 
@@ -649,5 +650,5 @@ def test_fixing_follows_findings_that_another_file_causes(lint):
     sys.version_info < (3, 11), reason="the parser of Python 3.10 reads it, which 3.10 then cannot compile"
 )
 def test_deep_text_is_refused_without_being_parsed():
-    outcome = engine.Session(Configuration()).lint(Source("a.py", KERAS + deep("sum", 20_000) + "x_mark\n"))
+    outcome = pipeline.Session(Configuration()).lint(Source("a.py", KERAS + deep("sum", 20_000) + "x_mark\n"))
     assert errors(outcome) == [("a.py", 1, "KC999", "could not be analysed: it is nested too deeply")]

@@ -9,7 +9,7 @@ from urllib.parse import unquote_to_bytes
 import pytest
 from command import kerascheck
 
-from kerascheck.escape import as_json, escaped, shell_word
+from kerascheck.source.escape import as_json, escaped, shell_word
 
 STEERING = "new\n::error::x.py", "esc\x1b[31m.py", "right\u202eto left.py", "line\u2028.py", os.fsdecode(b"byte\xff.py")
 PLAIN = "space\u3000 \xa0.py", "ä 'quoted' \\.py"

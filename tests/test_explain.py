@@ -5,7 +5,7 @@ import json
 import pytest
 from command import kerascheck
 
-from kerascheck import measured, published, registry
+from kerascheck.catalog import measured, published, registry
 
 ROOMS = {room.code: room for room in registry.rooms()}
 UNCONVINCING = [row["code"] for row in measured.read_table() if row["cpu"]["status"] != "confirmed"]
@@ -20,7 +20,7 @@ def test_a_page_that_shows_no_gain_says_why(code):
 
 @pytest.mark.parametrize("code", sorted({code for figure in published.PUBLISHED for code in figure.codes}))
 def test_published_figures_are_named_as_such_while_our_own_are_missing(code, monkeypatch):
-    monkeypatch.setattr("kerascheck.verify.evidence.read_table", list)
+    monkeypatch.setattr("kerascheck.catalog.measured.read_table", list)
     page = kerascheck("rule", code).out.split("## Evidence")[1]
     assert "not measured by us" in page
     for figure in published.for_rule(code):
@@ -40,7 +40,7 @@ def test_published_figures_are_named_as_such_while_our_own_are_missing(code, mon
             "date": "2026-01-01",
         },
     }
-    monkeypatch.setattr("kerascheck.verify.evidence.read_table", lambda: [row])
+    monkeypatch.setattr("kerascheck.catalog.measured.read_table", lambda: [row])
     assert "not measured by us" not in kerascheck("rule", code).out.split("## Evidence")[1]
 
 

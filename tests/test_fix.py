@@ -6,7 +6,7 @@ import re
 import pytest
 
 from kerascheck.finding import Applicability, Edit, FileError, Finding, Fix, Location, Severity
-from kerascheck.fix import apply_fixes, compose
+from kerascheck.fixes.apply import apply_fixes, compose
 from kerascheck.source import Source
 
 SAFE, UNSAFE = Applicability.SAFE, Applicability.UNSAFE

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kerascheck import check, engine, fix
+from kerascheck.fixes import apply
+from kerascheck.lint import analyze_file, pipeline
+from kerascheck.project.suppress import Suppressor
 from kerascheck.source import Source
-from kerascheck.source.suppress import Suppressor
 
 PATH = Path(__file__).parents[1] / "benchmarks" / "fuzz.py"
 TEXT = """\
@@ -58,18 +59,18 @@ def raising(*arguments, **keywords):
 
 
 def test_planted_traceback(kinds, monkeypatch):
-    monkeypatch.setattr(engine, "fix", raising)
+    monkeypatch.setattr(pipeline, "fix", raising)
     assert kinds() == {"traceback"}
 
 
 def test_planted_fault_of_a_rule(kinds, monkeypatch):
-    monkeypatch.setattr(check, "said_of", raising)
+    monkeypatch.setattr(analyze_file, "said_of", raising)
     assert kinds() == {"KC998"}
 
 
 def test_planted_refusal(kinds, monkeypatch):
     monkeypatch.setattr(
-        check.Analysis, "load", lambda self, source, settings, checked: self._refuse(checked, source, "", 0)
+        analyze_file.Analysis, "load", lambda self, source, settings, checked: self._refuse(checked, source, "", 0)
     )
     assert kinds() == {"refused"}
 
@@ -85,7 +86,7 @@ def test_planted_line_ends(kinds, monkeypatch):
 
 
 def test_planted_change_elsewhere(kinds, monkeypatch):
-    made = fix.with_edits
+    made = apply.with_edits
     monkeypatch.setattr(
         "kerascheck.source.rewriting.with_edits", lambda *given: made(*given).replace("# here", "# there")
     )
@@ -93,31 +94,31 @@ def test_planted_change_elsewhere(kinds, monkeypatch):
 
 
 def test_planted_second_change(kinds, monkeypatch):
-    fixed = engine.fix
+    fixed = pipeline.fix
 
     def fix_more(*given, **named):
         done = fixed(*given, **named)
         return replace(done, source=done.source.with_text(f"{done.text}# \n"))
 
-    monkeypatch.setattr(engine, "fix", fix_more)
+    monkeypatch.setattr(pipeline, "fix", fix_more)
     assert kinds() == {"idempotent"}
 
 
 def test_planted_change_without_a_fix(kinds, monkeypatch):
-    fixed = engine.fix
-    monkeypatch.setattr(engine, "fix", lambda *given, **named: replace(fixed(*given, **named), applied=[]))
+    fixed = pipeline.fix
+    monkeypatch.setattr(pipeline, "fix", lambda *given, **named: replace(fixed(*given, **named), applied=[]))
     assert "count" in kinds()
 
 
 def test_planted_fix_that_leaves_its_finding(kinds, monkeypatch):
-    fixed = engine.fix
+    fixed = pipeline.fix
 
     def fix_nothing(source, file, outcome, **named):
         done = fixed(source, file, outcome, **named)
         findings = [replace(each, fix=None) for each in outcome.findings]
         return replace(done, source=source.with_text(f"{source.text}#\n"), remaining=findings)
 
-    monkeypatch.setattr(engine, "fix", fix_nothing)
+    monkeypatch.setattr(pipeline, "fix", fix_nothing)
     assert "still there" in kinds()
 
 
@@ -127,7 +128,7 @@ def test_planted_comments_that_silence_nothing(kinds, monkeypatch):
 
 
 def test_a_program_is_shortened_to_the_lines_that_have_the_fault(fuzz, tmp_path, monkeypatch):
-    monkeypatch.setattr(check, "said_of", raising)
+    monkeypatch.setattr(analyze_file, "said_of", raising)
     checker, program = fuzz.Checker(tmp_path), fuzz.Program("train.py", TEXT.encode())
     fault = next(iter(checker.faults(program)))
     assert b"rows" not in fuzz.shortened(checker, program, fault, 60).data

@@ -10,8 +10,8 @@ from cases import problems, read_cases
 from command import kerascheck
 from test_rooms import HEADINGS, left_to_fill_in
 
-from kerascheck import registry
-from kerascheck.explain import sections
+from kerascheck.catalog import registry
+from kerascheck.report.rule_page import sections
 
 CHECKOUT = Path(__file__).parents[1]
 NAMES = ["cases.md", "fast.py", "quiet.py", "rule.py", "slow.py"]

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from command import kerascheck
 
-from kerascheck.patch import patch
+from kerascheck.fixes.patch import patch
 
 SLOW = """\
 # Größe

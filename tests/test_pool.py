@@ -7,8 +7,8 @@ import pytest
 
 PROGRAM = """
 import _thread, threading
-from kerascheck.check import with_large_stack
-from kerascheck.pool import can_fork
+from kerascheck.lint.analyze_file import with_large_stack
+from kerascheck.lint.workers import can_fork
 
 print(can_fork(), all(with_large_stack(lambda: True) and can_fork() for _ in range(100)))
 lock = _thread.allocate_lock()

@@ -6,11 +6,12 @@ import sys
 
 import pytest
 
-from kerascheck import engine, registry
-from kerascheck.config import ConfigError, Configuration, Selection, Settings
+from kerascheck.catalog import registry
+from kerascheck.catalog.rule import CommentsRule, RequirementsRule, Rule
 from kerascheck.finding import Severity
-from kerascheck.rule import CommentsRule, RequirementsRule, Rule
-from kerascheck.source.discovery import discover
+from kerascheck.lint import pipeline
+from kerascheck.project.config import ConfigError, Configuration, Selection, Settings
+from kerascheck.project.discovery import discover
 
 RULE = '''
 from kerascheck.api import Rule, Severity
@@ -187,7 +188,7 @@ def test_no_rule_is_read_without_a_summary(rules):
 
 
 def test_reading_the_rules_does_not_load_libcst():
-    code = "import sys; from kerascheck import registry; assert registry.rooms(); assert 'libcst' not in sys.modules"
+    code = "import sys; from kerascheck.catalog import registry; assert registry.rooms(); assert 'libcst' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
@@ -210,12 +211,12 @@ def test_of_layers_those_are_read_that_hold_what_rules_ask_about(method, body, r
     code = "from .helpers import shared\nfrom functools import reduce\ndef plain(x):\n    return x\n"
     code += "def unrolled(x):\n    return [x[i] for i in range(9)]\n"
     code += f"class Net(layers.Layer):\n    def {method}(self, x):\n        {body}\n{other}"
-    assert ("call(" in engine._triggers_in_code(code)) is read
+    assert ("call(" in pipeline._triggers_in_code(code)) is read
 
 
 def test_all_triggers_are_looked_for_in_the_syntax_tree():
     # One that cannot be has all files parsed that hold the word anywhere.
-    assert engine._only_names()
+    assert pipeline._only_names()
 
 
 @pytest.mark.parametrize(
@@ -230,7 +231,7 @@ def test_all_triggers_are_looked_for_in_the_syntax_tree():
     ],
 )
 def test_a_trigger_is_a_whole_name(code, trigger, held):
-    assert (trigger in engine._triggers_in_code(code)) is held
+    assert (trigger in pipeline._triggers_in_code(code)) is held
 
 
 HELPER = "import keras\nimport numpy as np\n\ndef total(x):\n    return np.sum(x)\n"
@@ -238,16 +239,16 @@ LAYER = "import keras\nfrom {module} import total\n\nclass Net(keras.layers.Laye
 
 
 def test_a_file_that_lacks_what_its_rules_need_is_parsed_where_it_is_used(tmp_path, monkeypatch):
-    monkeypatch.setattr(engine, "_FEW", 0)
+    monkeypatch.setattr(pipeline, "_FEW", 0)
     (tmp_path / "helper.py").write_text(HELPER)
     (tmp_path / "between.py").write_text("from helper import total\n")
-    assert engine._kind_of_code(HELPER.encode()) is engine._Kind.IF_USED
+    assert pipeline._kind_of_code(HELPER.encode()) is pipeline._Kind.IF_USED
 
     def found(*names):
         files = discover([str(tmp_path / name) for name in names], Configuration(isolated=True)).files
         return [
             (finding.code, finding.location.line)
-            for finding in engine.lint(files, Configuration(isolated=True)).findings
+            for finding in pipeline.lint(files, Configuration(isolated=True)).findings
         ]
 
     assert found("helper.py") == []

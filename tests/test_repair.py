@@ -5,12 +5,13 @@ import json
 import pytest
 from command import kerascheck
 
-from kerascheck import engine, registry
-from kerascheck.config import Configuration, Settings
-from kerascheck.narrow import Narrowing
-from kerascheck.server.fixes import safe_edits
+from kerascheck.catalog import registry
+from kerascheck.lint import pipeline
+from kerascheck.lint.report_filter import Narrowing
+from kerascheck.lsp.fixes import safe_edits
+from kerascheck.project.config import Configuration, Settings
+from kerascheck.project.discovery import File
 from kerascheck.source import decode
-from kerascheck.source.discovery import File
 
 RULE = '''
 from kerascheck.api import Rule, Severity, fixes, proofs
@@ -126,7 +127,7 @@ def test_a_fix_that_the_encoding_cannot_write_is_dropped(folder, rules):
 def test_fix_all_of_an_editor(folder, rules):
     registry.use_folders((str(rules),))
     source, file = decode("train.py", SCRIPT.encode()), File("train.py", Settings())
-    outcome = engine.Session(Configuration(isolated=True)).lint(source)
+    outcome = pipeline.Session(Configuration(isolated=True)).lint(source)
     (edit,) = safe_edits(source, file, outcome, [], Narrowing())
     assert SCRIPT[: edit.start] + edit.content + SCRIPT[edit.end :] == FIXED
 

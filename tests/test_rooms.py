@@ -19,11 +19,11 @@ from forked import Running
 from marks import differences, expectations, severity_of, unmarked
 from parsers import unknown_field_in_call
 
-from kerascheck.explain import sections
+from kerascheck.catalog.measured import read_table
+from kerascheck.catalog.registry import rooms
+from kerascheck.catalog.rule import CommentsRule, RequirementsRule, Rule
 from kerascheck.finding import Severity
-from kerascheck.measured import read_table
-from kerascheck.registry import rooms
-from kerascheck.rule import CommentsRule, RequirementsRule, Rule
+from kerascheck.report.rule_page import sections
 
 RAISES = re.compile(r"\A# raises: (\w+)\n")
 pytestmark = pytest.mark.usefixtures("in_this_process")

@@ -125,5 +125,5 @@ def test_a_file_that_cannot_be_read_is_one_line(tmp_path):
 
 
 def test_a_folder_needs_no_parser(tmp_path):
-    code = f"import sys\nfrom kerascheck.cli import main\ntry: main(['--show-settings', {str(tmp_path)!r}])\nfinally: assert 'libcst' not in sys.modules"
+    code = f"import sys\nfrom kerascheck.cli.main import main\ntry: main(['--show-settings', {str(tmp_path)!r}])\nfinally: assert 'libcst' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

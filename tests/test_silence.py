@@ -6,8 +6,8 @@ import re
 import pytest
 from command import kerascheck
 
-from kerascheck import registry
-from kerascheck.rule import Rule
+from kerascheck.catalog import registry
+from kerascheck.catalog.rule import Rule
 
 SCRIPT = """\
 import numpy as np

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kerascheck import measured, pages, published, registry
+from kerascheck.catalog import measured, pages, published, registry
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from command import kerascheck
 
-from kerascheck import registry
+from kerascheck.catalog import registry
 
 CHECKOUT = Path(__file__).parents[1]
 RULE = '''
@@ -171,9 +171,9 @@ def test_processes_know_them(tmp_path, project, platform):
         import sys
         if __name__ == "__main__":
             sys.platform = {platform!r}
-            from kerascheck import engine
-            engine._SPREAD_FROM, engine._LIGHT_BYTES = 2, 0
-            from kerascheck.cli import main
+            from kerascheck.lint import pipeline
+            pipeline._SPREAD_FROM, pipeline._LIGHT_BYTES = 2, 0
+            from kerascheck.cli.main import main
             main(["check", "--isolated", "--output-format", "concise", "--rules", {str(tmp_path / "mine")!r}, "."])
     """
     script.write_text(textwrap.dedent(code))

@@ -5,8 +5,8 @@ import json
 import pytest
 from command import kerascheck
 
-from kerascheck.config import Configuration, overrides_from
-from kerascheck.engine import Session
+from kerascheck.lint.pipeline import Session
+from kerascheck.project.config import Configuration, overrides_from
 from kerascheck.source import read
 
 DATA = """import tensorflow as tf

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from command import kerascheck
 
-from kerascheck import engine, watch
-from kerascheck.source import disk
+from kerascheck.cli import watch
+from kerascheck.lint import pipeline
+from kerascheck.source import dependencies
 
 HELPER = "import tensorflow as tf\n\n\ndef load(number):\n    return tf.data.Dataset.range(number).map(lambda x: {})\n"
 DRAWS = "x + tf.random.uniform([], maxval=9, dtype=tf.int64)"
@@ -109,8 +110,8 @@ def test_new_and_removed_files_count(watching, folder):
 def test_what_does_not_matter_is_passed_over(watching, folder, monkeypatch):
     (folder / "logs").mkdir()
     asked = []
-    recheck = disk.Recheck
-    monkeypatch.setattr(disk, "Recheck", lambda: asked.append(1) or recheck())
+    recheck = dependencies.Recheck
+    monkeypatch.setattr(dependencies, "Recheck", lambda: asked.append(1) or recheck())
     ran = watching(
         lambda: os.utime("data.py", (1, 1)),
         nothing,
@@ -126,7 +127,7 @@ def test_what_does_not_matter_is_passed_over(watching, folder, monkeypatch):
 
 
 def test_what_changes_while_it_lints_is_not_missed(watching, folder, monkeypatch):
-    lint = engine.lint
+    lint = pipeline.lint
 
     def slow(*arguments, **options):
         outcome = lint(*arguments, **options)
@@ -134,14 +135,14 @@ def test_what_changes_while_it_lints_is_not_missed(watching, folder, monkeypatch
             write("data.py", HELPER.format(DRAWS))()
         return outcome
 
-    monkeypatch.setattr(engine, "lint", slow)
+    monkeypatch.setattr(pipeline, "lint", slow)
     assert summaries(watching()) == [NONE, ONE]
 
 
 def test_only_what_follows_from_the_change_is_checked_again(watching, folder, monkeypatch):
     checked = []
-    check = engine.Analysis.check
-    monkeypatch.setattr(engine.Analysis, "check", lambda self, file: checked.append(file.path) or check(self, file))
+    check = pipeline.Analysis.check
+    monkeypatch.setattr(pipeline.Analysis, "check", lambda self, file: checked.append(file.path) or check(self, file))
     (folder / "other.py").write_text(HELPER.format(DRAWS))
     watching(write("data.py", HELPER.format("x + 2")), arguments=(".",))
     assert (
@@ -199,10 +200,10 @@ def test_files_are_watched_that_are_there_or_may_come_to_be(folder, monkeypatch,
         (folder / place).mkdir(parents=True, exist_ok=True)
         for path in paths:
             path.write_text("x = 1\n")
-    record = disk.Record()
-    with disk.recording(record):
+    record = dependencies.Record()
+    with dependencies.recording(record):
         for path in paths:
-            (disk.is_file if question == "is_file" else disk.content)(str(path))
+            (dependencies.is_file if question == "is_file" else dependencies.content)(str(path))
     steps = [lambda: (folder / place).mkdir(parents=True, exist_ok=True), lambda: paths[0].write_text("x = 23\n")]
     monkeypatch.setattr("time.sleep", lambda seconds: seconds == watch._SETTLING or steps.pop(0)())
     assert watch.wait_for_change(record.facts, []).endswith("0.py has changed.")

@@ -13,7 +13,7 @@ import pytest
 from command import kerascheck
 from killed import lines_until_killed, moments
 
-from kerascheck.writing import write_atomically, write_output
+from kerascheck.source.writing import write_atomically, write_output
 
 SLOW = (
     "from tensorflow import keras\n\nmodel = keras.models.load_model('a')\nfor row in rows:\n    model.predict(row)\n"
@@ -227,18 +227,18 @@ def test_a_fix_that_is_killed_while_it_writes_leaves_whole_files(tmp_path, in_th
     folder = tmp_path / "linted"
     before, fixed = batched_scripts(folder)
     # Each fork is a process that has removed nothing yet.
-    monkeypatch.setattr("kerascheck.writing._swept", set())
+    monkeypatch.setattr("kerascheck.source.writing._swept", set())
 
     def fix():
         kerascheck("--isolated", "--no-cache", "--fix", folder)
 
-    lines, remains = moments(fix, "kerascheck/writing.py", 20), set()
+    lines, remains = moments(fix, "kerascheck/source/writing.py", 20), set()
     write_all(folder, before)
     for line in lines:
-        lines_until_killed(fix, "kerascheck/writing.py", line)
+        lines_until_killed(fix, "kerascheck/source/writing.py", line)
         remains |= after_a_kill(folder, before, fixed)
     assert remains
-    lines_until_killed(fix, "kerascheck/writing.py")
+    lines_until_killed(fix, "kerascheck/source/writing.py")
     assert {name: (folder / name).read_text() for name in os.listdir(folder)} == fixed
 
 

@@ -16,7 +16,8 @@ from kerascheck.api import (
     words,
     written,
 )
-from kerascheck.applies import Applies
+from kerascheck.catalog.applies import Applies
+from kerascheck.catalog.rule import CommentsRule, Diagnosis, RequirementsRule, Rule, Silence
 from kerascheck.finding import Applicability, Edit, Fix, Severity
 from kerascheck.interpreter.place import Place
 from kerascheck.interpreter.values import (
@@ -44,9 +45,8 @@ from kerascheck.interpreter.values import (
 )
 from kerascheck.meaning.data.mapped_functions import display_name
 from kerascheck.meaning.module import Module
-from kerascheck.rule import CommentsRule, Diagnosis, RequirementsRule, Rule, Silence
-from kerascheck.source.requirements import Requirement, RequirementsFile
-from kerascheck.source.suppression import Comments, Directive
+from kerascheck.project.requirements import Requirement, RequirementsFile
+from kerascheck.project.suppression import Comments, Directive
 
 __all__ = [
     "UNKNOWN",

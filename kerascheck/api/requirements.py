@@ -18,7 +18,7 @@ from kerascheck.meaning.program.gpu_packages import (
     newest_tensorflow,
     only_shows_recordings,
 )
-from kerascheck.source.requirements import wants_cpu
+from kerascheck.project.requirements import wants_cpu
 
 __all__ = [
     "Shortfall",

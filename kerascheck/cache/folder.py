@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kerascheck.cache.written import Damaged
-from kerascheck.source import disk
+from kerascheck.source import dependencies
 
 _MARKS = (".kerascheck", "pyproject.toml", ".git")
 _OURS = re.compile(r"[0-9a-f]{32}(?:\.parts)?\.json|tmp[0-9a-f]{16}\.part")
@@ -87,13 +87,13 @@ class Folder:
         path = os.path.join(self.path, name)
         try:
             self._refuse_links()
-            with disk.open_regular(path) as file:
+            with dependencies.open_regular(path) as file:
                 status = os.fstat(file.fileno())
                 if status.st_size > _LARGEST:
                     return None
                 digest = file.readline(_LONGEST_DIGEST).rstrip(b"\n")
                 text = file.read()
-            if digest != disk.digest(text).encode():
+            if digest != dependencies.digest(text).encode():
                 return None
             if time.time() - status.st_mtime > _USED:
                 with contextlib.suppress(OSError):
@@ -136,7 +136,7 @@ class Folder:
         path = os.path.join(self.path, f"tmp{os.urandom(8).hex()}.part")
         try:
             with open(path, "xb") as file:
-                file.write(disk.digest_of_pieces(_pieces(text)).encode() + b"\n")
+                file.write(dependencies.digest_of_pieces(_pieces(text)).encode() + b"\n")
                 file.writelines(_pieces(text))
             os.replace(path, os.path.join(self.path, name))
         except BaseException:
@@ -177,7 +177,7 @@ class Folder:
         return size
 
     def _ignores_all(self) -> bool:
-        with disk.open_regular(self._ignore) as file:
+        with dependencies.open_regular(self._ignore) as file:
             return file.read(len(_IGNORED) + 1) == _IGNORED.encode()
 
 

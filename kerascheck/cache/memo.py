@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
 
 from kerascheck.cache.written import Damaged, read, write
-from kerascheck.source import disk
+from kerascheck.source import dependencies
 
 _Kind = TypeVar("_Kind")
 Entry = tuple[Any, str]
@@ -28,7 +28,7 @@ class Memo:
         entries: what is worth to be kept after this run.
     """
 
-    def __init__(self, record: disk.Record, earlier: dict[str, Entry], outdated: Collection[int]):
+    def __init__(self, record: dependencies.Record, earlier: dict[str, Entry], outdated: Collection[int]):
         self.record = record
         self.entries: dict[str, Entry] = {}
         self._earlier = earlier

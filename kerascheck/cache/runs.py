@@ -20,17 +20,18 @@ import kerascheck
 from kerascheck.cache.folder import Folder
 from kerascheck.cache.memo import Entry, Memo, is_packed
 from kerascheck.cache.written import Damaged, read, write
-from kerascheck.config import Configuration, Settings
 from kerascheck.finding import FileError, Finding
-from kerascheck.outcome import Outcome
-from kerascheck.source import Source, disk, gist, requirements
-from kerascheck.source.discovery import Discovered, File
+from kerascheck.project import import_scan, requirements
+from kerascheck.project.config import Configuration, Settings
+from kerascheck.project.discovery import Discovered, File
+from kerascheck.result import Outcome
+from kerascheck.source import Source, dependencies
 from kerascheck.source.reading import decode
 from kerascheck.source.text import Unreadable
 
 _NEEDED = ("libcst", "packaging", "pathspec")
 """Packages that decide about findings, beside kerascheck."""
-_QUESTIONS = (requirements.stating, requirements.parts, gist.imports, gist.mentioned, gist.held)
+_QUESTIONS = (requirements.stating, requirements.parts, import_scan.imports, import_scan.mentioned, import_scan.held)
 """Of modules that need not be loaded otherwise."""
 
 
@@ -55,15 +56,15 @@ class Run:
     def __init__(self, folder: Folder, paths: Sequence[str], arguments: Any):
         self._folder, self._paths = folder, paths
         here = [os.getcwd(), os.path.expanduser("~"), *paths, arguments, _version()]
-        self._name = disk.digest(json.dumps(here).encode())
+        self._name = dependencies.digest(json.dumps(here).encode())
         self._parts: Any = None
-        self._facts: list[disk.Fact | None] = []
+        self._facts: list[dependencies.Fact | None] = []
         self._outdated: set[int] = set()
-        self._settled: dict[int, disk.Fact] = {}
-        self._record: disk.Record | None = None
+        self._settled: dict[int, dependencies.Fact] = {}
+        self._record: dependencies.Record | None = None
 
     @property
-    def facts(self) -> Sequence[disk.Fact | None]:
+    def facts(self) -> Sequence[dependencies.Fact | None]:
         """All that the outcome follows from; where there is none because something was wrong, what was asked until then."""
         return self._facts if self._record is None else self._record.facts
 
@@ -73,7 +74,7 @@ class Run:
         try:
             # Rows of many files take much memory, which those that follow need.
             self._facts = [None if row is None else _fact(row) for row in _drained(head["facts"])]
-            recheck = disk.Recheck()
+            recheck = dependencies.Recheck()
             self._outdated = recheck.outdated(self._facts)
             self._settled = recheck.settled
             self._parts = head["parts"]
@@ -95,9 +96,9 @@ class Run:
         """Note what is asked of the disk, and remember what still holds of what the earlier run worked out."""
         for number, fact in self._settled.items():
             self._facts[number] = fact
-        record = self._record = disk.Record(self._facts, self._outdated)
+        record = self._record = dependencies.Record(self._facts, self._outdated)
         memo = Memo(record, self._earlier(), self._outdated)
-        with disk.recording(record):
+        with dependencies.recording(record):
             yield memo
 
     def _earlier(self) -> dict[str, Entry]:
@@ -137,9 +138,9 @@ class Run:
         record = memo.record
         if not record.is_steady:
             return True
-        with disk.recording(record):
+        with dependencies.recording(record):
             _ask_for_rules()
-        parts = disk.digest(os.urandom(16))
+        parts = dependencies.digest(os.urandom(16))
         is_certain = linted.outcome.is_certain
         head = {
             "parts": parts,
@@ -157,15 +158,15 @@ _Found = tuple[list[str], int, list[tuple[str, str]], list[str], list[str]]
 
 def _ask_for_rules() -> None:
     """Note which packages are installed, and the code of those that ship rules."""
-    from kerascheck import registry
+    from kerascheck.catalog import registry
 
     for folder in _installations():
-        disk.installed(folder)
+        dependencies.installed(folder)
     for package in {_package(room.folder) for room in registry.rooms() if room.by is not None}:
-        disk.code(package)
+        dependencies.code(package)
 
 
-_OF_RULES = (disk.installed.__name__, disk.code.__name__)
+_OF_RULES = (dependencies.installed.__name__, dependencies.code.__name__)
 
 
 def _installations() -> list[str]:
@@ -188,9 +189,9 @@ def _version() -> list[Any]:
         kerascheck.__version__,
         sys.version,
         folders,
-        disk.code(own),
-        disk.code(os.path.join(os.path.dirname(own), "rules")),
-        *map(disk.modified, others),
+        dependencies.code(own),
+        dependencies.code(os.path.join(os.path.dirname(own), "rules")),
+        *map(dependencies.modified, others),
     ]
 
 
@@ -203,11 +204,11 @@ def _drained(rows: list[Any]) -> Iterator[Any]:
         yield rows.pop()
 
 
-def _fact(row: Any) -> disk.Fact:
+def _fact(row: Any) -> dependencies.Fact:
     question, path, answer, status = row
     if type(question) is not str or type(path) is not str or not isinstance(answer, (str, bool, type(None))):
         raise Damaged
-    return disk.Fact(question, path, answer, None if status is None else disk.Stat(*status))
+    return dependencies.Fact(question, path, answer, None if status is None else dependencies.Stat(*status))
 
 
 def _written(linted: Linted) -> dict[str, Any]:
@@ -229,13 +230,13 @@ def _written(linted: Linted) -> dict[str, Any]:
 
 
 def _rules(outcome: Outcome) -> dict[str, tuple[str, bool]]:
-    from kerascheck import registry
+    from kerascheck.catalog import registry
 
     codes = {finding.code for finding in outcome.findings}
     return {room.code: (room.summary, room.speed) for room in registry.rooms() if room.code in codes}
 
 
-def _linted(head: dict[str, Any], facts: Sequence[disk.Fact | None]) -> Linted:
+def _linted(head: dict[str, Any], facts: Sequence[dependencies.Fact | None]) -> Linted:
     settings = read(list[Settings], head["settings"])
 
     def files(rows: Any) -> list[File]:
@@ -270,8 +271,8 @@ def _linted(head: dict[str, Any], facts: Sequence[disk.Fact | None]) -> Linted:
     return Linted(found, part, outcome)
 
 
-def _source(path: str, digest: disk.Answer) -> Source:
-    data = disk.content(path)
-    if disk.digest(data) != digest:
+def _source(path: str, digest: dependencies.Answer) -> Source:
+    data = dependencies.content(path)
+    if dependencies.digest(data) != digest:
         raise Damaged
     return decode(path, data)

@@ -77,9 +77,10 @@ class Plugin:
         if cls._configuration is None:
             import multiprocessing
 
-            from kerascheck import engine, registry
-            from kerascheck.config import Configuration, Settings, overrides_from
+            from kerascheck.catalog import registry
             from kerascheck.finding import Severity
+            from kerascheck.lint import pipeline
+            from kerascheck.project.config import Configuration, Settings, overrides_from
 
             overrides = overrides_from(cls._given(), "--kerascheck-")
             registry.validate_selection(overrides.selection)
@@ -96,7 +97,7 @@ class Plugin:
             # Several files flake8 shares among processes itself.
             alone = multiprocessing.parent_process() is None and options.jobs.n_jobs != 1
             jobs = None if alone else 1
-            cls._session = engine.Session(cls._configuration, noqa=not options.disable_noqa, jobs=jobs)
+            cls._session = pipeline.Session(cls._configuration, noqa=not options.disable_noqa, jobs=jobs)
         return cls._configuration
 
     def run(self) -> Iterator[tuple[int, int, str, type]]:
@@ -106,11 +107,11 @@ class Plugin:
                 yield from self._lint()
 
     def _lint(self) -> Iterator[tuple[int, int, str, type]]:
-        from kerascheck.config import ConfigError
         from kerascheck.finding import INTERNAL
-        from kerascheck.narrow import Narrowing
+        from kerascheck.lint.report_filter import Narrowing
+        from kerascheck.project.config import ConfigError
+        from kerascheck.project.discovery import File, wanted
         from kerascheck.source import Source, display_path
-        from kerascheck.source.discovery import File, wanted
 
         piped = self._filename in ("-", "stdin")
         path = self._filename if piped else display_path(self._filename)
@@ -148,7 +149,7 @@ def _told_in_one_line() -> Iterator[None]:
     """A configuration or baseline that cannot be used ends the run as flake8's own errors do, and without a traceback."""
     from flake8.exceptions import ExecutionError
 
-    from kerascheck.config import ConfigError
+    from kerascheck.project.config import ConfigError
 
     try:
         yield

@@ -14,8 +14,8 @@ import pytest
 
 if TYPE_CHECKING:
     from kerascheck.finding import Evidence, Finding
-    from kerascheck.outcome import Outcome
-    from kerascheck.source.discovery import File
+    from kerascheck.project.discovery import File
+    from kerascheck.result import Outcome
 
 _NAME = "kerascheck"
 """Of the option, the marker, and of each test."""
@@ -38,8 +38,8 @@ class _Linter:
     """Finds the files to lint while pytest collects, and lints all of them when the first test asks for its file."""
 
     def __init__(self, config: pytest.Config):
-        from kerascheck.config import ConfigError, Configuration, overrides_from
-        from kerascheck.narrow import Narrowing
+        from kerascheck.lint.report_filter import Narrowing
+        from kerascheck.project.config import ConfigError, Configuration, overrides_from
 
         self._config, self._narrowing = config, Narrowing()
         try:
@@ -63,9 +63,9 @@ class _Linter:
         return [own] if self._is_named_for_this_alone(file_path) else [*collectors, own]
 
     def _is_to_be_linted(self, path: Path) -> bool:
-        from kerascheck import registry
-        from kerascheck.config import ConfigError
-        from kerascheck.source.discovery import File, would_find
+        from kerascheck.catalog import registry
+        from kerascheck.project.config import ConfigError
+        from kerascheck.project.discovery import File, would_find
         from kerascheck.source.reading import display_path
 
         try:
@@ -94,8 +94,8 @@ class _Linter:
         return "\n".join(_lines(self._files[path], *self._linted)).rstrip()
 
     def _lint(self, wanted: set[Path]) -> tuple[Outcome, Mapping[Finding, Evidence]]:
-        from kerascheck import engine
-        from kerascheck.recall import recall
+        from kerascheck.lint import pipeline
+        from kerascheck.runtime.recall import recall
 
         files = sorted(self._files.values(), key=lambda file: file.path)
         part = [file for path, file in self._files.items() if path in wanted]
@@ -104,7 +104,9 @@ class _Linter:
         # A test may have left the folder that paths are relative to.
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(self._config.invocation_params.dir)
-            outcome = engine.lint(files, self._configuration, jobs=jobs, part=None if len(part) == len(files) else part)
+            outcome = pipeline.lint(
+                files, self._configuration, jobs=jobs, part=None if len(part) == len(files) else part
+            )
             self._narrowing.take(outcome, part)
             return outcome, recall(outcome, {file.path: file.settings.target_tensorflow for file in files})
 

@@ -11,13 +11,14 @@ from typing import Any, Protocol, TypeVar
 
 import libcst as cst
 
-from kerascheck.config import Machine, Settings
 from kerascheck.interpreter.run import Interpreter
 from kerascheck.interpreter.target import Target
 from kerascheck.knowledge.namespaces import TENSORFLOW
 from kerascheck.knowledge.runtime import ONLY_TENSORFLOW_1, Runtime
-from kerascheck.source import Source, disk, gist
-from kerascheck.source.importers import added_folders
+from kerascheck.project import import_scan
+from kerascheck.project.config import Machine, Settings
+from kerascheck.project.import_graph import added_folders
+from kerascheck.source import Source, dependencies
 from kerascheck.syntax.code_text import CodeText, code_text
 from kerascheck.syntax.edits import imports_as_written, names_as_written
 from kerascheck.syntax.tree import Tree, tree_of
@@ -174,7 +175,7 @@ class Module:
     @cached_property
     def search_path(self) -> list[Path]:
         """The folders that its code adds to ``sys.path``."""
-        with disk.apart(disk.of_file(self.path)):
+        with dependencies.apart(dependencies.of_file(self.path)):
             return [Path(folder).resolve() for folder in added_folders(self.code, self.folder)]
 
     @cached_property
@@ -294,7 +295,7 @@ class Module:
 
     def _used_modules(self) -> Iterator[Module]:
         """The modules of the tree that it imports and whose names stand in it again, as its code says."""
-        for match in gist.import_lines(self.bare_code):
+        for match in import_scan.import_lines(self.bare_code):
             base = match["base"]
             for part in (match["names"] or match["plain"]).strip("( )").split(","):
                 name, bound = part.split()[:1], part.split()[-1:]

@@ -8,12 +8,13 @@ from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from kerascheck.config import Settings
 from kerascheck.interpreter.module import OF_TENSORFLOW_2, Module
 from kerascheck.interpreter.signs import SignsOfModule
 from kerascheck.interpreter.target import Target, target_of
-from kerascheck.source import Source, disk, gist
-from kerascheck.source.requirements import Pin, Stated, command_versions, pinned_versions, script_versions
+from kerascheck.project import import_scan
+from kerascheck.project.config import Settings
+from kerascheck.project.requirements import Pin, Stated, command_versions, pinned_versions, script_versions
+from kerascheck.source import Source, dependencies
 
 M = TypeVar("M", bound=Module)
 
@@ -44,7 +45,7 @@ class Project(Generic[M]):
     """The modules that may import each other.
 
     Args:
-        settings: :class:`kerascheck.config.Settings`, for the target versions.
+        settings: :class:`kerascheck.project.config.Settings`, for the target versions.
         read: turns a path into a :class:`kerascheck.source.Source`; raises for what cannot be read.
         make: the class of modules, :class:`kerascheck.interpreter.module.Module` or one derived from it.
         use: told the text of every module that the one loaded last leads to, and the share of it that matters.
@@ -86,7 +87,7 @@ class Project(Generic[M]):
         """
         if not dotted and not level or (not level and dotted.partition(".")[0] in _LIBRARIES):
             return None
-        return self._find(importer, dotted, level, _node(importer), disk.of_file)
+        return self._find(importer, dotted, level, _node(importer), dependencies.of_file)
 
     def _find(
         self, importer: M, dotted: str, level: int, asking: Hashable, uses: Callable[[Path], Hashable]
@@ -96,21 +97,21 @@ class Project(Generic[M]):
             return None
         key = (importer.folder, dotted, level)
         if key not in self._found:
-            with disk.apart(("find", key)):
+            with dependencies.apart(("find", key)):
                 self._found[key] = self._search(importer.folder, dotted, level)
-        disk.link(asking, ("find", key))
+        dependencies.link(asking, ("find", key))
         path = self._found[key]
         if path == importer.path and not level:
             # Nothing imports itself: another of that name may lie further up. For its neighbors that counts for nothing.
-            with disk.apart(asking):
+            with dependencies.apart(asking):
                 path = self._search(importer.folder, dotted, level, but=path)
         if path is None and not level:
-            with disk.apart(asking):
+            with dependencies.apart(asking):
                 added = (self._named(str(folder), dotted) for folder in importer.search_path)
                 path = next((found for found in added if found is not None and found != importer.path), None)
         module = self._module_at(path) if path is not None else None
         if path is not None:
-            disk.link(asking, uses(path))
+            dependencies.link(asking, uses(path))
         if module is not None:
             self._note_use(module)
         return module
@@ -120,9 +121,9 @@ class Project(Generic[M]):
         if "imported" not in module.memory:
             module.memory["imported"] = self._reached(module)
             # Whoever gets them may look at all of them.
-            disk.link(_node(module), _imports_of(module.path))
+            dependencies.link(_node(module), _imports_of(module.path))
             for each in module.memory["imported"]:
-                disk.link(_node(module), _node(each))
+                dependencies.link(_node(module), _node(each))
         found: list[M] = module.memory["imported"]
         return found
 
@@ -150,9 +151,9 @@ class Project(Generic[M]):
         """The modules of the tree that one names in its imports."""
         if "imports" not in importer.memory:
             asking = _imports_of(importer.path)
-            if disk.recorded() is not None:
-                with disk.apart(asking):
-                    gist.note_imports(str(importer.path), importer.code, importer.import_names)
+            if dependencies.recorded() is not None:
+                with dependencies.apart(asking):
+                    import_scan.note_imports(str(importer.path), importer.code, importer.import_names)
             named = (
                 self._find(importer, dotted, level, asking, _imports_of) for dotted, level in importer.import_names
             )
@@ -188,7 +189,7 @@ class Project(Generic[M]):
 
     def is_shown_one_gpu(self, module: M) -> bool:
         """Whether the scripts that import a module, all of them, set ``CUDA_VISIBLE_DEVICES`` to one device."""
-        with disk.asking(_node(module)):
+        with dependencies.asking(_node(module)):
             if not any(self._files_with(_SHOWS_ONE_GPU, folder) for folder in _folders_beside(module)):
                 return False
         importers = self._importers_beside(module, _ANYTHING)
@@ -201,14 +202,14 @@ class Project(Generic[M]):
 
     def _importers_beside(self, module: M, pattern: re.Pattern[str]) -> list[M]:
         """The modules in the folder of one, or in the folder above, that import it, directly or not, and whose code, without strings, holds a pattern."""
-        with disk.asking(_node(module)):
+        with dependencies.asking(_node(module)):
             beside = [each for folder in _folders_beside(module) for each in self._modules_with(pattern, folder)]
         found = []
         for other in beside:
             if other is not module:
-                disk.link(_node(module), _imports_of(other.path))
+                dependencies.link(_node(module), _imports_of(other.path))
                 if module in self._reached(other):
-                    disk.link(_node(module), _node(other))
+                    dependencies.link(_node(module), _node(other))
                     found.append(other)
         return found
 
@@ -220,21 +221,21 @@ class Project(Generic[M]):
             self._holding[key] = []
             for path, module in found:
                 holds = module is not None and pattern.search(module.bare_code) is not None
-                with disk.apart(key):
-                    gist.note_code(str(path), pattern, holds)
+                with dependencies.apart(key):
+                    import_scan.note_code(str(path), pattern, holds)
                 if module is not None and holds:
                     self._holding[key].append(module)
-        disk.use(key)
+        dependencies.use(key)
         return self._holding[key]
 
     def _files_with(self, pattern: re.Pattern[str], folder: Path) -> list[Path]:
         """The scripts in a folder (at most 80) in which a pattern stands, strings and comments included."""
         key = folder, pattern
         if key not in self._files:
-            with disk.asking(key):
-                paths = [folder / name for name in disk.scripts_in(str(folder))[:_MAX_IMPORTED]]
-                self._files[key] = [path for path in paths if gist.mentions(str(path), pattern)]
-        disk.use(key)
+            with dependencies.asking(key):
+                paths = [folder / name for name in dependencies.scripts_in(str(folder))[:_MAX_IMPORTED]]
+                self._files[key] = [path for path in paths if import_scan.mentions(str(path), pattern)]
+        dependencies.use(key)
         return self._files[key]
 
     @property
@@ -278,7 +279,7 @@ class Project(Generic[M]):
             if found is not None and found != but:
                 return found
             above = os.path.dirname(folder)
-            if above == folder or disk.exists(os.path.join(folder, ".git")):
+            if above == folder or dependencies.exists(os.path.join(folder, ".git")):
                 return None
             folder = above
         return None
@@ -287,15 +288,15 @@ class Project(Generic[M]):
         """The file of a module below a folder, or the folder's own where there is no name."""
         key = folder, dotted
         if key not in self._names:
-            with disk.asking(("named", key)):
+            with dependencies.asking(("named", key)):
                 self._names[key] = _module_file(folder, dotted)
-        disk.use(("named", key))
+        dependencies.use(("named", key))
         return self._names[key]
 
     def _module_at(self, path: Path) -> M | None:
         if path not in self._modules:
             try:
-                with disk.apart(disk.of_file(path)):
+                with dependencies.apart(dependencies.of_file(path)):
                     self._modules[path] = self._make(self._read(path), self)
             except (OSError, ValueError):
                 # What cannot be read is unknown; it is reported where it is linted itself.
@@ -304,27 +305,27 @@ class Project(Generic[M]):
 
 
 def _node(module: Module) -> Hashable:
-    """Who asks the disk where a module does: see :mod:`kerascheck.source.disk`."""
+    """Who asks the disk where a module does: see :mod:`kerascheck.source.dependencies`."""
     node: Hashable = module.memory.get(_node)
     if node is None:
-        node = module.memory[_node] = disk.of_file(module.path)
+        node = module.memory[_node] = dependencies.of_file(module.path)
     return node
 
 
 def _imports_of(path: Path) -> Hashable:
     """Who asks what the file at ``path`` imports."""
-    return "imports", disk.of_file(path)
+    return "imports", dependencies.of_file(path)
 
 
 def _folders_beside(module: Module) -> list[Path]:
     """The folder of a module, and the one above, unless that one is the root of the project."""
     own = module.path.parent
-    return [own] if disk.exists(str(own / ".git")) else [own, own.parent]
+    return [own] if dependencies.exists(str(own / ".git")) else [own, own.parent]
 
 
 def _module_file(folder: str, dotted: str) -> Path | None:
     path = os.path.join(folder, *dotted.split(".")) if dotted else folder
-    if dotted and disk.is_file(f"{path}.py"):
+    if dotted and dependencies.is_file(f"{path}.py"):
         return Path(f"{path}.py")
     package = os.path.join(path, "__init__.py")
-    return Path(package) if disk.is_file(package) else None
+    return Path(package) if dependencies.is_file(package) else None

@@ -6,7 +6,6 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kerascheck.config import Settings
 from kerascheck.knowledge.runtime import (
     KERAS_3_SINCE,
     KERAS_RELEASES,
@@ -17,7 +16,8 @@ from kerascheck.knowledge.runtime import (
     oldest_allowed,
     parse_version,
 )
-from kerascheck.source.requirements import Pin
+from kerascheck.project.config import Settings
+from kerascheck.project.requirements import Pin
 
 _LAST_1 = (1, 15)
 _LAST_MULTI_BACKEND = (2, 4)
@@ -89,7 +89,7 @@ def target_of(settings: Settings, pins: Mapping[str, Pin], signs: Signs) -> Targ
     """The versions for a module.
 
     Args:
-        pins: the bounds of its requirements, by package: see :func:`~kerascheck.source.requirements.pinned_versions`.
+        pins: the bounds of its requirements, by package: see :func:`~kerascheck.project.requirements.pinned_versions`.
     """
     tensorflow, told = _tensorflow(settings, pins, signs)
     pinned = newest_allowed(pins["keras"].specifier, KERAS_RELEASES) if "keras" in pins else None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from kerascheck.escape import escaped
 from kerascheck.finding import Applicability, FileError, Finding, Location, Severity
-from kerascheck.outcome import LeftOut
+from kerascheck.result import LeftOut
+from kerascheck.source.escape import escaped
 
 SAFE_OPTION, UNSAFE_OPTION = "--fix", "--fix --unsafe-fixes"
 _PLACES = 3

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from kerascheck.escape import escaped
 from kerascheck.finding import Evidence, FileError, Finding, Severity
 from kerascheck.report.common import place
+from kerascheck.source.escape import escaped
 
 if TYPE_CHECKING:
     from kerascheck.source import Source

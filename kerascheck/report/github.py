@@ -5,10 +5,10 @@ https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 
 from __future__ import annotations
 
-from kerascheck.escape import escaped
 from kerascheck.finding import FileError, Finding, Severity
 from kerascheck.report.common import place
 from kerascheck.report.report import Report
+from kerascheck.source.escape import escaped
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 

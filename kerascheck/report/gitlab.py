@@ -7,10 +7,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-from kerascheck.escape import as_json
 from kerascheck.finding import FileError, Location, Severity
 from kerascheck.report.common import place
 from kerascheck.report.report import Report, fingerprints
+from kerascheck.source.escape import as_json
 
 _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.INFO: "info"}
 

@@ -97,7 +97,7 @@ def change(name: str, before: str, after: str) -> str:
 def gpu_over_time(device: Mapping[str, Any]) -> Iterator[str]:
     """How busy a GPU was, and how full its memory, from the first sample to the last.
 
-    ``device``: one of the ``devices`` of :meth:`kerascheck.verify.gpu.Sampler.summary`.
+    ``device``: one of the ``devices`` of :meth:`kerascheck.runtime.verify.gpu.Sampler.summary`.
     """
     seconds, total = device["time"]["seconds"], device["memory_total_bytes"]
     memory = [used / total if used is not None and total else None for used in device["time"]["memory_bytes"]]

@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from kerascheck.escape import as_json
 from kerascheck.finding import FileError, Finding, Location, Severity
 from kerascheck.report.common import is_fixable
 from kerascheck.report.report import Report
+from kerascheck.source.escape import as_json
 
 if TYPE_CHECKING:
     from kerascheck.source import Source

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
 
-from kerascheck.escape import escaped, shell_word
 from kerascheck.finding import Evidence, Finding, Location, Severity
 from kerascheck.report.common import SAFE_OPTION, UNSAFE_OPTION, count, option
 from kerascheck.report.text import COLOURS, NO_BREAK, Style, linked, wrapped
+from kerascheck.source.escape import escaped, shell_word
 
 _PLACES = 3
 _STARTS = 3

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kerascheck.finding import Evidence, FileError, Finding
-from kerascheck.outcome import LeftOut
+from kerascheck.result import LeftOut
 from kerascheck.source.code import without_comments
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import kerascheck
-from kerascheck import registry
-from kerascheck.escape import as_json
+from kerascheck.catalog import registry
 from kerascheck.finding import Applicability, Finding, Fix, Location, Severity
 from kerascheck.report.report import Report, fingerprints
+from kerascheck.source.escape import as_json
 
 if TYPE_CHECKING:
-    from kerascheck.registry import Room
+    from kerascheck.catalog.registry import Room
     from kerascheck.source import Source
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -10,9 +10,9 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from kerascheck.escape import escaped
 from kerascheck.finding import Evidence, FileError, Finding, Location, Severity
 from kerascheck.report.common import UNSAFE_OPTION, option, place
+from kerascheck.source.escape import escaped
 
 if TYPE_CHECKING:
     from kerascheck.source import Source

@@ -10,7 +10,7 @@ import tokenize
 from dataclasses import replace
 from typing import BinaryIO
 
-from kerascheck.source import disk, notebook
+from kerascheck.source import dependencies, notebook
 from kerascheck.source.python import without_warnings
 from kerascheck.source.text import BYTE_ORDER_MARK, NEWLINE, Source, Unreadable
 
@@ -27,14 +27,14 @@ def display_path(path: str | os.PathLike[str]) -> str:
     return os.path.relpath(absolute, here) if absolute.startswith(os.path.join(here, "")) else absolute
 
 
-read_bytes = disk.content
+read_bytes = dependencies.content
 
 
 def read_stream(stream: BinaryIO) -> bytes:
     """All that a pipe or a device gives; raises OSError where it gives too much."""
-    data = stream.read(disk.LARGEST + 1)
-    if len(data) > disk.LARGEST:
-        raise disk.too_large()
+    data = stream.read(dependencies.LARGEST + 1)
+    if len(data) > dependencies.LARGEST:
+        raise dependencies.too_large()
     return data
 
 

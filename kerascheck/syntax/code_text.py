@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection
 from functools import cached_property
 
-from kerascheck.source import gist
+from kerascheck.project import import_scan
 from kerascheck.source.code import compact, without_comments, without_strings
 from kerascheck.syntax.recent import Recent
 from kerascheck.syntax.search import Searched
@@ -68,7 +68,7 @@ class CodeText:
     @cached_property
     def import_names(self) -> list[tuple[str, int]]:
         """What its import lines may name: dotted names with their number of leading dots."""
-        return gist.import_names(self.bare)
+        return import_scan.import_names(self.bare)
 
 
 code_text = Recent(CodeText, 3_000_000)

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from kerascheck.doctor.snapshot import Cpu, Driver, Framework, Gpu, Keras, Link, Memory, Python, Snapshot, System
+from kerascheck.runtime.doctor.snapshot import (
+    Cpu,
+    Driver,
+    Framework,
+    Gpu,
+    Keras,
+    Link,
+    Memory,
+    Python,
+    Snapshot,
+    System,
+)
 
 GIB = 1 << 30
 

@@ -7,7 +7,7 @@ import pytest
 from command import kerascheck
 from doctor.machines import CASES
 
-from kerascheck.doctor import Snapshot
+from kerascheck.runtime.doctor import Snapshot
 
 
 @pytest.fixture

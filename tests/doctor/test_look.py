@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from doctor.machines import RTX_4090
 
-from kerascheck.doctor import Status, diagnose, look, take_snapshot
-from kerascheck.doctor.snapshot import Snapshot
+from kerascheck.runtime.doctor import Status, diagnose, look, take_snapshot
+from kerascheck.runtime.doctor.snapshot import Snapshot
 
 GIB = 1 << 30
 MEMINFO = "MemTotal:       33554432 kB\nMemAvailable:   16777216 kB\nSwapTotal:       2097152 kB\nSwapFree:        1048576 kB\n"

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from doctor.machines import CASES
 
-from kerascheck.doctor import Snapshot, Status, diagnose
-from kerascheck.doctor.checks import CHECKS
+from kerascheck.runtime.doctor import Snapshot, Status, diagnose
+from kerascheck.runtime.doctor.checks import CHECKS
 
 _ALWAYS_OK = {"half-precision"}
 

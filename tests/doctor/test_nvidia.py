@@ -7,10 +7,10 @@ import types
 
 import pytest
 
-from kerascheck.doctor import nvidia as room
-from kerascheck.doctor.nvidia import nvidia, parse_smi
-from kerascheck.doctor.snapshot import Driver, Gpu, Link
 from kerascheck.knowledge.cards import capability_of
+from kerascheck.runtime.doctor import nvidia as room
+from kerascheck.runtime.doctor.nvidia import nvidia, parse_smi
+from kerascheck.runtime.doctor.snapshot import Driver, Gpu, Link
 
 
 class NVMLError(Exception):

@@ -8,9 +8,9 @@ import pytest
 from command import kerascheck
 from doctor.machines import CASES, GIB, H100, NO_CARD_MEMORY, environment, for_cpus, machine
 
-from kerascheck.doctor import Status, diagnose, script
-from kerascheck.doctor.script import demands, file_system
-from kerascheck.doctor.snapshot import Cpu, Demand
+from kerascheck.runtime.doctor import Status, diagnose, script
+from kerascheck.runtime.doctor.script import demands, file_system
+from kerascheck.runtime.doctor.snapshot import Cpu, Demand
 
 HEAD = "import keras\nimport numpy as np\nimport tensorflow as tf\n"
 TRAIN = "model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])\nmodel.compile(loss='mse')\n"

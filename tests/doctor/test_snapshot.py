@@ -4,7 +4,17 @@ import json
 
 import pytest
 
-from kerascheck.doctor.snapshot import Demand, Driver, Framework, Gpu, InvalidSnapshot, Keras, Link, Python, Snapshot
+from kerascheck.runtime.doctor.snapshot import (
+    Demand,
+    Driver,
+    Framework,
+    Gpu,
+    InvalidSnapshot,
+    Keras,
+    Link,
+    Python,
+    Snapshot,
+)
 
 FULL = Snapshot(
     driver=Driver("535.104.05", (12, 2), cards_on_bus=1),

@@ -10,10 +10,10 @@ import pytest
 from command import kerascheck
 from doctor.machines import CASES, GTX_1070, T4, card, machine
 
-from kerascheck import doctor
-from kerascheck.config import Machine
-from kerascheck.doctor import machine_for_linter
-from kerascheck.doctor.snapshot import Driver, System
+from kerascheck.project.config import Machine
+from kerascheck.runtime import doctor
+from kerascheck.runtime.doctor import machine_for_linter
+from kerascheck.runtime.doctor.snapshot import Driver, System
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -116,7 +116,7 @@ def test_a_card_that_is_not_known_is_told(lint):
 
 def test_the_look_for_the_linter_starts_no_interpreter_and_imports_little():
     code = (
-        "import subprocess, sys\nfrom kerascheck.doctor import machine_for_linter, nvidia, take_snapshot\nnvidia._smi = lambda *_, **__: ''\nsubprocess.Popen = sys.modules['pynvml'] = None\n"
+        "import subprocess, sys\nfrom kerascheck.runtime.doctor import machine_for_linter, nvidia, take_snapshot\nnvidia._smi = lambda *_, **__: ''\nsubprocess.Popen = sys.modules['pynvml'] = None\n"
         "machine_for_linter(take_snapshot(None))\nprint(*{'tensorflow', 'keras', 'jax', 'torch', 'libcst'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)

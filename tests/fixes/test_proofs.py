@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from programs import ATTACK, lint, programs_of_rooms
 
+from kerascheck.catalog.registry import rooms
 from kerascheck.finding import Applicability
 from kerascheck.fixes import proofs
-from kerascheck.registry import rooms
 
 LONGEST_REASON = 110
 """Characters that a report has room for."""

@@ -36,7 +36,7 @@ def installed(tmp_path):
     program = tmp_path / "temp" / "kerascheck" / "bin" / "kerascheck"
     program.parent.mkdir(parents=True)
     program.write_text(
-        f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(ROOT)!r})\nfrom kerascheck.cli import main\nmain()\n"
+        f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(ROOT)!r})\nfrom kerascheck.cli.main import main\nmain()\n"
     )
     program.chmod(0o755)
     return tmp_path / "temp"

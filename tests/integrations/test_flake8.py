@@ -192,5 +192,5 @@ def test_a_configuration_that_cannot_be_used_ends_the_run_in_one_line(project, s
 )
 def test_files_without_keras_cost_neither_libcst_nor_click(project, code):
     project(plain__py="x = 1\n")
-    check = f"import sys\ntry:\n    {code}\nexcept SystemExit: pass\nassert not {{'libcst', 'click', 'kerascheck.engine'}} & set(sys.modules)"
+    check = f"import sys\ntry:\n    {code}\nexcept SystemExit: pass\nassert not {{'libcst', 'click', 'kerascheck.lint.pipeline'}} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", check], check=True)

@@ -2,11 +2,11 @@
 
 import pytest
 
-from kerascheck.config import Configuration, Settings
-from kerascheck.engine import lint
 from kerascheck.interpreter.bounds import MAX_ITEMS
 from kerascheck.interpreter.values import Const, Group, Union, flat, is_beyond
-from kerascheck.source.discovery import File
+from kerascheck.lint.pipeline import lint
+from kerascheck.project.config import Configuration, Settings
+from kerascheck.project.discovery import File
 
 HEAD = "import keras\nimport tensorflow as tf\nimport numpy as np\ndef g(a, b):\n    return [a, b]\n"
 TAIL = "model = keras.Sequential([keras.layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(x, x)\n"

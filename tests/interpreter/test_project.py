@@ -3,9 +3,9 @@
 import pytest
 from snippets import load
 
-from kerascheck.config import Settings
 from kerascheck.interpreter.project import Project
 from kerascheck.meaning.module import Module
+from kerascheck.project.config import Settings
 from kerascheck.source import read
 
 

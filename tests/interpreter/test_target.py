@@ -2,10 +2,10 @@
 
 import pytest
 
-from kerascheck.config import Settings
 from kerascheck.interpreter.target import Signs, Told, target_of
 from kerascheck.knowledge.runtime import KERAS_3_SINCE, NEWEST_TENSORFLOW
-from kerascheck.source.requirements import Pin, Stated
+from kerascheck.project.config import Settings
+from kerascheck.project.requirements import Pin, Stated
 
 
 def pins(**specifiers):

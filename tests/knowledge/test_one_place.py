@@ -12,7 +12,7 @@ NAME = re.compile(
 )
 """Canonical names, and how they start: strings that are nothing else. The names of the libraries alone are no names of theirs."""
 
-IN_CHILDREN = ("kerascheck/verify/child/", "kerascheck/doctor/child.py")
+IN_CHILDREN = ("kerascheck/runtime/verify/child/", "kerascheck/runtime/doctor/child.py")
 """What runs in the interpreter that trains uses the modules of the libraries themselves, and may stand without the rest of kerascheck."""
 
 KEYED = "signatures.py"

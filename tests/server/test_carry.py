@@ -3,7 +3,7 @@
 import pytest
 
 from kerascheck.finding import Applicability, Edit, Finding, Fix, Location, Related, Severity
-from kerascheck.server.carry import carried
+from kerascheck.lsp.carry import carried
 from kerascheck.source import Source
 from kerascheck.source.text import Cell
 

@@ -12,13 +12,13 @@ import pytest
 from command import kerascheck
 from server.session import COMMAND, SLOW, Plain
 
-from kerascheck.server.checker import Buffer, Checker, Lint, Start
+from kerascheck.lsp.checker import Buffer, Checker, Lint, Start
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_without_pygls_one_line_says_what_to_install(monkeypatch):
-    monkeypatch.setattr("kerascheck.server.cli.find_spec", lambda name: None)
+    monkeypatch.setattr("kerascheck.cli.server.find_spec", lambda name: None)
     ran = kerascheck("server")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == "kerascheck: error: the language server needs pygls 2: pip install 'kerascheck[server]'\n"
@@ -28,7 +28,7 @@ def test_the_linter_does_without_pygls(tmp_path):
     (tmp_path / "train.py").write_text(SLOW)
     code = (
         "import sys; sys.modules['pygls'] = sys.modules['lsprotocol'] = None\n"
-        "from kerascheck.cli import main\n"
+        "from kerascheck.cli.main import main\n"
         "main(sys.argv[1:])"
     )
     for arguments in (["--help"], ["train.py", "--isolated"]):
@@ -66,7 +66,7 @@ def test_nothing_of_the_folder_is_imported(tmp_path):
     (tmp_path / "train.py").write_text(SLOW)
     for name in ("types", "multiprocessing", "pickle", "keras", "tensorflow", "libcst", "pygls", "json"):
         (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'imported')!r}, 'a').write({name!r})\n")
-    start = f"import sys; sys.path[0] = {str(ROOT)!r}; from kerascheck.cli import main; main(['server'])"
+    start = f"import sys; sys.path[0] = {str(ROOT)!r}; from kerascheck.cli.main import main; main(['server'])"
     with subprocess.Popen(
         [sys.executable, "-c", start], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path
     ) as server:

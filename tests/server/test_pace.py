@@ -9,10 +9,10 @@ from lsprotocol import types
 pytest.importorskip("pygls")
 
 from kerascheck.finding import Finding, Location, Severity
-from kerascheck.server import language_server
-from kerascheck.server.checker import Linted
-from kerascheck.server.documents import EditorWorkspace
-from kerascheck.server.language_server import Server
+from kerascheck.lsp import language_server
+from kerascheck.lsp.checker import Linted
+from kerascheck.lsp.documents import EditorWorkspace
+from kerascheck.lsp.language_server import Server
 from kerascheck.source import Source
 
 

@@ -13,11 +13,11 @@ from pygls.exceptions import JsonRpcRequestCancelled
 from pytest_lsp import ClientServerConfig, LanguageClient
 from server.session import BATCHED, COMMAND, SLOW, Editor, an_editor, applied
 
-from kerascheck import engine
-from kerascheck.config import Configuration, Settings
+from kerascheck.lint import pipeline
+from kerascheck.project.config import Configuration, Settings
+from kerascheck.project.discovery import File
+from kerascheck.runtime.verify import compare, memory
 from kerascheck.source import read
-from kerascheck.source.discovery import File
-from kerascheck.verify import compare, memory
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 _SEVERITIES = {"error": 1, "warning": 2, "info": 4}
@@ -220,7 +220,7 @@ async def test_hover_has_the_page_and_what_was_measured(editor, tmp_path):
 def remember_that_it_pays(path):
     """Have a measurement of the first finding of a script in the memory of its project."""
     source = read(path)
-    outcome = engine.lint([File(str(path), Settings())], Configuration(isolated=True))
+    outcome = pipeline.lint([File(str(path), Settings())], Configuration(isolated=True))
     machine = compare.machine()
     identity, state = memory.key(outcome.findings[0], source)
     entry = {

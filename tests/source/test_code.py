@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kerascheck.registry import rules_folder
+from kerascheck.catalog.registry import rules_folder
 from kerascheck.source.code import compact, without_comments, without_strings
 
 # Modules of Python's own library with strings and comments of every sort.

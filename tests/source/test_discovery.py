@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from kerascheck import registry
-from kerascheck.config import ConfigError, Configuration, overrides_from
-from kerascheck.source.discovery import MissingPath, discover
-from kerascheck.source.importers import ImportGraph
+from kerascheck.catalog import registry
+from kerascheck.project.config import ConfigError, Configuration, overrides_from
+from kerascheck.project.discovery import MissingPath, discover
+from kerascheck.project.import_graph import ImportGraph
 
 
 @pytest.fixture

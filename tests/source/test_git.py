@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from kerascheck.source import git
+from kerascheck.project import git
 
 PROGRAMS = "filter.x.clean filter.x.smudge filter.x.process diff.x.command diff.external core.fsmonitor core.sshCommand"
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from kerascheck.config import Configuration
-from kerascheck.source.importers import ImportGraph, project_root
+from kerascheck.project.config import Configuration
+from kerascheck.project.import_graph import ImportGraph, project_root
 
 
 @pytest.fixture

@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from kerascheck.source import Source, requirements
+from kerascheck.project import requirements
+from kerascheck.project.requirements import RequirementsFile, kind_of
+from kerascheck.source import Source
 from kerascheck.source.reading import decode
-from kerascheck.source.requirements import RequirementsFile, kind_of
 
 
 @pytest.fixture(autouse=True)

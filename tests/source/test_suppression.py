@@ -2,8 +2,8 @@
 
 import pytest
 
+from kerascheck.project.suppression import Comments, suppressions
 from kerascheck.source import Source
-from kerascheck.source.suppression import Comments, suppressions
 
 
 def silenced(text, line=1, *, noqa=True, code="KC101", name="serial-map"):
@@ -97,7 +97,7 @@ def test_the_entries_of_a_long_comment_are_not_gone_through(monkeypatch):
     for code, name in (("KC101", "serial-map"), ("KC201", "b"), ("KC301", "c"), ("KC401", "missing"), ("KC111", "d")):
         near = [each for each in found.directives if not set(each.lines).isdisjoint(range(2, 7)) or not each.lines]
         wanted[code, name] = [each for each in near if each.silences(code, name)]
-    monkeypatch.setattr("kerascheck.source.suppression.means", None)
+    monkeypatch.setattr("kerascheck.project.suppression.means", None)
     assert {each: found.silencing(*each, range(2, 7)) for each in wanted} == wanted
     assert [len(each) for each in wanted.values()] == [3, 3, 3, 1, 1]
 

@@ -8,7 +8,7 @@ import libcst as cst
 import pytest
 
 from kerascheck.finding import Applicability, Edit, Fix
-from kerascheck.fix import compose
+from kerascheck.fixes.apply import compose
 from kerascheck.fixes.offer import offer
 from kerascheck.fixes.proofs import SAME_OUTPUT
 from kerascheck.syntax import edits

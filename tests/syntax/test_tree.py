@@ -4,7 +4,7 @@ import libcst as cst
 import pytest
 from snippets import MODEL, load, sinks
 
-from kerascheck.check import with_large_stack
+from kerascheck.lint.analyze_file import with_large_stack
 from kerascheck.syntax.tree import SyntaxProblem, Tree
 
 

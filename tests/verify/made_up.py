@@ -4,7 +4,7 @@ import os
 import time
 from pathlib import Path
 
-from kerascheck.verify.rounds import Run
+from kerascheck.runtime.verify.rounds import Run
 
 
 def ended(reason="done", steps=100, losses=(), **facts):

@@ -4,7 +4,7 @@ import stat
 
 from command import click_runner
 
-from kerascheck.verify.cli import verify
+from kerascheck.cli.verify import verify
 
 SSH = """\
 #!/bin/sh

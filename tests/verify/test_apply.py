@@ -13,13 +13,14 @@ from command import kerascheck
 from verify.made_up import ended
 from verify.stand_ins import invoke
 
-from kerascheck import writing
-from kerascheck.config import Configuration, overrides_from
-from kerascheck.verify import apply, cli
-from kerascheck.verify.compare import Comparison, Status, Verdict, machine
-from kerascheck.verify.findings import TOGETHER, repairs
-from kerascheck.verify.prepared import prepare
-from kerascheck.verify.stats import Ratio
+from kerascheck.cli import verify
+from kerascheck.project.config import Configuration, overrides_from
+from kerascheck.runtime.verify import apply
+from kerascheck.runtime.verify.compare import Comparison, Status, Verdict, machine
+from kerascheck.runtime.verify.findings import TOGETHER, repairs
+from kerascheck.runtime.verify.prepared import prepare
+from kerascheck.runtime.verify.stats import Ratio
+from kerascheck.source import writing
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 
@@ -104,7 +105,7 @@ def measured(project, monkeypatch):
         scout = ended(tensorflow="2.21.0")
         return prepared.result(Comparison(prepared.run.path, scout, [scout], [], verdicts), machine(), None)
 
-    monkeypatch.setattr("kerascheck.verify.cli.verify_here", verify_here)
+    monkeypatch.setattr("kerascheck.cli.verify.verify_here", verify_here)
     return SimpleNamespace(says=says, runs=runs, names=lambda: [[each.name for each in run] for run in runs])
 
 
@@ -121,8 +122,8 @@ def terminal(monkeypatch):
             return text == "y"
 
         stdin = SimpleNamespace(isatty=lambda: True)
-        monkeypatch.setattr("kerascheck.verify.apply_cli.sys", SimpleNamespace(stdin=stdin))
-        monkeypatch.setattr("kerascheck.verify.apply_cli.click.confirm", confirm)
+        monkeypatch.setattr("kerascheck.cli.verify_apply.sys", SimpleNamespace(stdin=stdin))
+        monkeypatch.setattr("kerascheck.cli.verify_apply.click.confirm", confirm)
         return asked
 
     return answer
@@ -435,11 +436,11 @@ def test_the_report_for_programs_stays_one_document(project, measured):
 
 def test_the_sentence_names_the_machine_that_confirmed(project, measured, monkeypatch):
     def elsewhere(prepared, options):
-        result = cli.verify_here(prepared, options, None)
+        result = verify.verify_here(prepared, options, None)
         result.machine = {**result.machine, "on": "ssh://gpu1"}
         return result
 
-    monkeypatch.setattr("kerascheck.verify.cli._elsewhere", elsewhere)
+    monkeypatch.setattr("kerascheck.cli.verify._elsewhere", elsewhere)
     measured.says["KC309"] = CONFIRMED
     result = invoke("train.py", "--apply", "--yes", "--on", "ssh://gpu1")
     assert "Confirmed on ssh://gpu1, 1 fix:" in result.stderr and written(project) == {"KC309"}

@@ -13,8 +13,8 @@ from command import click_runner
 from verify.made_up import gone
 from verify.stand_ins import invoke
 
-from kerascheck.verify.cli import _training, evidence
-from kerascheck.verify.compare import Chosen
+from kerascheck.cli.verify import _training, evidence
+from kerascheck.runtime.verify.compare import Chosen
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
@@ -124,8 +124,8 @@ def test_an_interpreter_that_does_not_exist(script):
 
 def test_importing_the_commands_imports_no_framework():
     code = (
-        "import sys, kerascheck.verify.cli, kerascheck.verify.compare, kerascheck.verify.findings, "
-        "kerascheck.verify.evidence, kerascheck.verify.report_html\n"
+        "import sys, kerascheck.cli.verify, kerascheck.runtime.verify.compare, kerascheck.runtime.verify.findings, "
+        "kerascheck.runtime.verify.evidence, kerascheck.runtime.verify.report_html\n"
         "print({'tensorflow', 'keras', 'numpy', 'libcst', 'torch', 'jax'} & set(sys.modules))"
     )
     assert (
@@ -139,7 +139,7 @@ def test_a_signal_leaves_nothing_running(script, number, tmp_path):
     scratch = tmp_path / "tmp"
     scratch.mkdir()
     code = "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    code += "from kerascheck.verify.cli import verify\nverify.main(['train.py'], standalone_mode=False)"
+    code += "from kerascheck.cli.verify import verify\nverify.main(['train.py'], standalone_mode=False)"
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(scratch)}
     parent = subprocess.Popen([sys.executable, "-c", code], env=environment, stderr=subprocess.PIPE)
     pid_file = tmp_path / "pid"

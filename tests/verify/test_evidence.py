@@ -2,10 +2,11 @@
 
 from types import SimpleNamespace
 
-from kerascheck.verify import evidence
-from kerascheck.verify.compare import Comparison, Status, Verdict
-from kerascheck.verify.rounds import Run
-from kerascheck.verify.stats import Ratio
+from kerascheck.catalog import measured
+from kerascheck.runtime.verify import evidence
+from kerascheck.runtime.verify.compare import Comparison, Status, Verdict
+from kerascheck.runtime.verify.rounds import Run
+from kerascheck.runtime.verify.stats import Ratio
 
 
 def comparison(*verdicts, gpus=None):
@@ -36,16 +37,16 @@ def test_columns_of_cpu_and_gpu_are_kept_apart():
     large = Verdict("line 9", Status.CONFIRMED, "", Ratio(1.9, 1.8, 2.0))
     cpu = evidence.row("KC101", "serial-map", comparison(large))
     gpu = evidence.row("KC101", "serial-map", comparison(large, gpus=["Made Up 9000"]))
-    assert "(Made Up 9000, tensorflow" in evidence.for_rule("KC101", [gpu])[1]
+    assert "(Made Up 9000, tensorflow" in measured.for_rule("KC101", [gpu])[1]
     assert set(evidence.merge([cpu], [gpu])[0]) == {"code", "name", "cpu", "gpu"}
-    first, second = evidence.for_rule("KC101", [cpu])
+    first, second = measured.for_rule("KC101", [cpu])
     assert (
         first.startswith("CPU: confirmed x1.90 [1.80-2.00] (")
         and "tensorflow 2.21.0, 20" in first
         and " cores " in first
     )
     assert second == "GPU: unmeasured"
-    assert evidence.for_rule("KC999", [cpu]) is None
+    assert measured.for_rule("KC999", [cpu]) is None
 
 
 def test_what_is_inconclusive_takes_the_place_of_nothing():

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from kerascheck.config import Configuration, overrides_from
-from kerascheck.verify.findings import TOGETHER, NotAScript, findings_of, local_imports, looks, repairs
+from kerascheck.project.config import Configuration, overrides_from
+from kerascheck.runtime.verify.findings import TOGETHER, NotAScript, findings_of, local_imports, looks, repairs
 
 TRAIN = """\
 import keras

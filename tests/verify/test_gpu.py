@@ -9,11 +9,11 @@ import types
 
 import pytest
 
-from kerascheck.verify import gpu
-from kerascheck.verify.compare import Comparison, Status, Verdict
-from kerascheck.verify.gpu import Sampler
-from kerascheck.verify.rounds import Run
-from kerascheck.verify.stats import Ratio
+from kerascheck.runtime.verify import gpu
+from kerascheck.runtime.verify.compare import Comparison, Status, Verdict
+from kerascheck.runtime.verify.gpu import Sampler
+from kerascheck.runtime.verify.rounds import Run
+from kerascheck.runtime.verify.stats import Ratio
 
 
 def nvml(count=1, **broken):
@@ -43,7 +43,7 @@ def fail(*_):
 
 
 def sample(module, monkeypatch, count=3):
-    monkeypatch.setattr("kerascheck.verify.gpu._INTERVAL_SECONDS", 0.001)
+    monkeypatch.setattr("kerascheck.runtime.verify.gpu._INTERVAL_SECONDS", 0.001)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     with Sampler(module) as sampler:
         deadline = time.monotonic() + 5
@@ -93,7 +93,7 @@ def test_every_gpu_has_its_own_line_and_its_own_course(monkeypatch):
 
 
 def test_a_long_course_is_thinned_out(monkeypatch):
-    monkeypatch.setattr("kerascheck.verify.gpu._MOST_POINTS", 10)
+    monkeypatch.setattr("kerascheck.runtime.verify.gpu._MOST_POINTS", 10)
     summary = sample(nvml(), monkeypatch, count=50)
     assert 5 <= len(summary["devices"][0]["time"]["watts"]) <= 10
 
@@ -262,7 +262,7 @@ def installed(tmp_path, monkeypatch):
         monkeypatch.delitem(sys.modules, "pynvml", raising=False)
 
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    monkeypatch.setattr("kerascheck.verify.gpu._PATIENCE_SECONDS", 30.0)
+    monkeypatch.setattr("kerascheck.runtime.verify.gpu._PATIENCE_SECONDS", 30.0)
     return install
 
 
@@ -297,7 +297,7 @@ def test_no_driver_is_no_failure(installed):
 @pytest.mark.parametrize("text", [HANGS, in_init(HANGS)], ids=["import", "init"])
 def test_a_driver_that_hangs_is_left_alone(installed, monkeypatch, text):
     installed(text)
-    monkeypatch.setattr("kerascheck.verify.gpu._PATIENCE_SECONDS", 1.0)
+    monkeypatch.setattr("kerascheck.runtime.verify.gpu._PATIENCE_SECONDS", 1.0)
     sampler = watched()
     assert sampler.failure == "the NVIDIA driver did not answer within 1 s: the GPU was not watched"
     assert sampler.summary() is None
@@ -313,7 +313,7 @@ def test_a_driver_that_crashes_takes_nothing_with_it(installed, text):
 @pytest.mark.parametrize("text, words", [(HANGS, "stopped answering"), (CRASHES, "(NVML) crashed")])
 def test_a_driver_that_fails_later_is_told_too(installed, monkeypatch, text, words, tmp_path):
     installed(in_a_look(text, tmp_path / "mark"))
-    monkeypatch.setattr("kerascheck.verify.gpu._SECONDS_TO_END", 1.0)
+    monkeypatch.setattr("kerascheck.runtime.verify.gpu._SECONDS_TO_END", 1.0)
     assert words in watched(lambda sampler: (tmp_path / "mark").exists()).failure
 
 
@@ -322,7 +322,7 @@ def test_verify_ends_and_says_that_the_driver_did_not_answer(installed, monkeypa
     from verify.stand_ins import invoke
 
     installed(in_init(HANGS))
-    monkeypatch.setattr("kerascheck.verify.gpu._PATIENCE_SECONDS", 1.0)
+    monkeypatch.setattr("kerascheck.runtime.verify.gpu._PATIENCE_SECONDS", 1.0)
     with_torch(tmp_path)
     script = tmp_path / "train.py"
     script.write_text("import sys\nsys.exit(3)\n")

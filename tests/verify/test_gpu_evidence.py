@@ -10,14 +10,14 @@ from types import SimpleNamespace
 import pytest
 from command import click_runner
 
-from kerascheck import registry
-from kerascheck.doctor.snapshot import Driver, Framework, Gpu, Keras, Python
-from kerascheck.verify import gpu_evidence
-from kerascheck.verify.cli import evidence
-from kerascheck.verify.compare import Budget, Comparison, Status, Verdict
-from kerascheck.verify.gpu_evidence import Engine, NoGpu
-from kerascheck.verify.rounds import Run
-from kerascheck.verify.stats import Ratio
+from kerascheck.catalog import registry
+from kerascheck.cli.verify import evidence
+from kerascheck.runtime.doctor.snapshot import Driver, Framework, Gpu, Keras, Python
+from kerascheck.runtime.verify import gpu_evidence
+from kerascheck.runtime.verify.compare import Budget, Comparison, Status, Verdict
+from kerascheck.runtime.verify.gpu_evidence import Engine, NoGpu
+from kerascheck.runtime.verify.rounds import Run
+from kerascheck.runtime.verify.stats import Ratio
 
 H200 = Engine("tensorflow", "NVIDIA H200", "570.86.15", {"keras": "3.15.1", "tensorflow": "2.21.0"})
 JAX = Engine("jax", "NVIDIA H200", "570.86.15", {"keras": "3.15.1", "jax": "0.9.0"})
@@ -29,16 +29,16 @@ def frameworks(monkeypatch):
 
     def frameworks(cards=1, **gpus):
         driver = Driver("570.86.15") if cards else None
-        monkeypatch.setattr("kerascheck.doctor.nvidia.nvidia", lambda: (driver, (Gpu("NVIDIA H200"),) * cards))
+        monkeypatch.setattr("kerascheck.runtime.doctor.nvidia.nvidia", lambda: (driver, (Gpu("NVIDIA H200"),) * cards))
         monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-        monkeypatch.setattr("kerascheck.verify.gpu_evidence._can_watch", lambda: True)
+        monkeypatch.setattr("kerascheck.runtime.verify.gpu_evidence._can_watch", lambda: True)
 
         def look_at(python, time_limit, environment):
             name = environment["KERAS_BACKEND"]
             found = {name: Framework("1.0", gpus=gpus[name])} if gpus.get(name) is not None else {}
             return replace(Python("3.11.7", keras=Keras("3.15.1")), **found), []
 
-        monkeypatch.setattr("kerascheck.doctor.look.look_at", look_at)
+        monkeypatch.setattr("kerascheck.runtime.doctor.look.look_at", look_at)
 
     return frameworks
 
@@ -83,7 +83,7 @@ def test_hidden_gpus_are_named(frameworks, monkeypatch):
 
 def test_a_gpu_that_cannot_be_watched_is_not_measured(frameworks, monkeypatch):
     frameworks(tensorflow=1)
-    monkeypatch.setattr("kerascheck.verify.gpu_evidence._can_watch", lambda: False)
+    monkeypatch.setattr("kerascheck.runtime.verify.gpu_evidence._can_watch", lambda: False)
     with pytest.raises(NoGpu, match=r"pip install 'kerascheck\[gpu\]'"):
         gpu_evidence.engine()
 
@@ -133,11 +133,11 @@ def test_a_column_has_card_driver_and_versions(tmp_path):
     assert (measured["status"], measured["ratio"], told) == ("confirmed", 1.9, [{}]) and "example" not in measured
     assert measured["machine"]["gpu"] == "NVIDIA H200" and measured["machine"]["driver"] == "570.86.15"
     assert measured["versions"] == {"keras": "3.15.1", "tensorflow": "2.21.0"}
-    from kerascheck.verify import evidence as table
+    from kerascheck.catalog import measured as measured_table
 
     assert (
         "(NVIDIA H200 (driver 570.86.15), keras 3.15.1, tensorflow 2.21.0, 20"
-        in table.for_rule("KC101", [{"code": "KC101", "gpu": measured}])[1]
+        in measured_table.for_rule("KC101", [{"code": "KC101", "gpu": measured}])[1]
     )
 
 
@@ -145,9 +145,9 @@ def test_an_example_of_a_size_for_a_gpu_is_taken_and_named(tmp_path):
     facts = {"gpus": ["NVIDIA H200"], "tensorflow": "2.21.0"}
     measured, _ = column(H200, compared(facts), tmp_path=tmp_path, folders=(".", "gpu"))
     assert measured["example"] == "gpu/slow.py"
-    from kerascheck.verify import evidence as table
+    from kerascheck.catalog import measured as measured_table
 
-    assert "(gpu/slow.py, NVIDIA H200" in table.for_rule("KC101", [{"code": "KC101", "gpu": measured}])[1]
+    assert "(gpu/slow.py, NVIDIA H200" in measured_table.for_rule("KC101", [{"code": "KC101", "gpu": measured}])[1]
 
 
 @pytest.mark.parametrize(

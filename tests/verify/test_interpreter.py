@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from kerascheck.verify.interpreter import of_project
+from kerascheck.runtime.verify.interpreter import of_project
 
 
 def environment(prefix, framework="keras"):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kerascheck.verify.compare import Budget, Status, Variant, compare
-from kerascheck.verify.process import Script
+from kerascheck.runtime.verify.compare import Budget, Status, Variant, compare
+from kerascheck.runtime.verify.process import Script
 
 FOLDER = Path(__file__).parent / "scripts"
 NAMES = sorted(path.name.removesuffix(".fixed.txt") for path in FOLDER.glob("*.fixed.txt"))

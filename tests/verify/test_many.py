@@ -10,8 +10,8 @@ from command import click_runner
 from verify.stand_ins import invoke, with_slurm, with_ssh
 from verify.test_remote import git, needs_submitit
 
-from kerascheck.verify import many
-from kerascheck.verify.cli import verify
+from kerascheck.cli.verify import verify
+from kerascheck.runtime.verify import many
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 

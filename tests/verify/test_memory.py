@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from command import kerascheck
 
-from kerascheck.config import Configuration, overrides_from
 from kerascheck.finding import Applicability, Edit, Finding, Fix, Location, Severity
+from kerascheck.project.config import Configuration, overrides_from
+from kerascheck.runtime.verify import memory
+from kerascheck.runtime.verify.compare import Comparison, Status, Variant, Verdict, machine
+from kerascheck.runtime.verify.findings import Linted, Repair, findings_of, repairs
+from kerascheck.runtime.verify.result import Verification
+from kerascheck.runtime.verify.rounds import Run
+from kerascheck.runtime.verify.stats import Ratio
 from kerascheck.source import Source
-from kerascheck.verify import memory
-from kerascheck.verify.compare import Comparison, Status, Variant, Verdict, machine
-from kerascheck.verify.findings import Linted, Repair, findings_of, repairs
-from kerascheck.verify.result import Verification
-from kerascheck.verify.rounds import Run
-from kerascheck.verify.stats import Ratio
 
 TEXT = """\
 import tensorflow as tf
@@ -210,7 +210,7 @@ def test_what_was_measured_here_counts_more_than_what_is_newer_elsewhere(remembe
 
 def test_evidence_of_another_machine_is_named(remembered, monkeypatch):
     here = machine()
-    monkeypatch.setattr("kerascheck.verify.compare.os.cpu_count", lambda: 512)
+    monkeypatch.setattr("kerascheck.runtime.verify.compare.os.cpu_count", lambda: 512)
     foreign = recall(remembered, TEXT)
     assert (
         foreign.outdated == f"on another machine ({here['cores']} cores {here['processor']})" and not foreign.confirmed
@@ -310,11 +310,11 @@ def test_a_target_of_the_command_line_counts(verified):
 
 
 def test_where_verify_never_ran_nothing_of_it_is_imported(verified):
-    code = "import sys\nfrom kerascheck.cli import main\ntry: main(['.'])\nfinally: print([m for m in sys.modules if 'verify' in m])"
+    code = "import sys\nfrom kerascheck.cli.main import main\ntry: main(['.'])\nfinally: print([m for m in sys.modules if 'verify' in m])"
     environment = {**os.environ, "PYTHONPATH": str(Path(memory.__file__).parents[2])}
     run = lambda: subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment
     ).stdout.splitlines()[-1]
     assert run() == "[]"
     verified(KC101=Status.CONFIRMED, KC309=Status.CONFIRMED)
-    assert "kerascheck.verify.memory" in run()
+    assert "kerascheck.runtime.verify.memory" in run()

@@ -3,11 +3,11 @@
 from verify.made_up import FACTS, ended
 
 from kerascheck.finding import Finding, Location, Severity
+from kerascheck.runtime.verify.analysis import analyse, stages
+from kerascheck.runtime.verify.findings import Linted
+from kerascheck.runtime.verify.observed import NOTHING_SEEN, observations
+from kerascheck.runtime.verify.uses import Frame
 from kerascheck.source import Source
-from kerascheck.verify.analysis import analyse, stages
-from kerascheck.verify.findings import Linted
-from kerascheck.verify.observed import NOTHING_SEEN, observations
-from kerascheck.verify.uses import Frame
 
 TEXT = "".join(f"line{number}\n" for number in range(1, 30))
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from verify.made_up import gone, with_torch
 
-from kerascheck.verify.compare import why_useless
-from kerascheck.verify.process import Ended, Plan, Script, ScriptProcess, TooLate
-from kerascheck.verify.rounds import run_alone
+from kerascheck.runtime.verify.compare import why_useless
+from kerascheck.runtime.verify.process import Ended, Plan, Script, ScriptProcess, TooLate
+from kerascheck.runtime.verify.rounds import run_alone
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 
@@ -126,7 +126,7 @@ def test_a_script_that_hangs_is_ended(run):
     ids=["exec", "close"],
 )
 def test_a_script_that_gets_out_of_sight_is_ended(run, text, monkeypatch):
-    monkeypatch.setattr("kerascheck.verify.process._LAST_SECONDS", 0.2)
+    monkeypatch.setattr("kerascheck.runtime.verify.process._LAST_SECONDS", 0.2)
     assert "replaced its process" in why_useless(run(text))
 
 
@@ -141,7 +141,7 @@ def test_an_interrupt_while_others_are_frozen_leaves_nothing(tmp_path):
     with_torch(tmp_path)
     program = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from kerascheck.verify.process import *\nfrom kerascheck.verify.rounds import measure_in_turn\n"
+        "from kerascheck.runtime.verify.process import *\nfrom kerascheck.runtime.verify.rounds import measure_in_turn\n"
         f"script = Script({str(script)!r}, {{{str(script)!r}: open({str(script)!r}).read()}}, directory={str(tmp_path)!r})\n"
         "plan = Plan(warmup_seconds=0, block_steps=1, blocks=10**9, in_turn=True)\n"
         "measure_in_turn({'a': script, 'b': script}, plan, start_limit=600, block_limit=600)"
@@ -188,7 +188,7 @@ def test_nothing_survives_a_killed_kerascheck(tmp_path):
     script = tmp_path / "train.py"
     script.write_text("import os, time\nopen('pid', 'w').write(str(os.getpid()))\ntime.sleep(600)\n")
     program = (
-        "from kerascheck.verify.process import *\nfrom kerascheck.verify.rounds import run_alone\n"
+        "from kerascheck.runtime.verify.process import *\nfrom kerascheck.runtime.verify.rounds import run_alone\n"
         f"run_alone(Script({str(script)!r}, {{{str(script)!r}: open({str(script)!r}).read()}}, directory={str(tmp_path)!r}),"
         " Plan(), start_limit=600, block_limit=1)"
     )

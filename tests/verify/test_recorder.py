@@ -5,9 +5,9 @@ from dataclasses import asdict
 
 import pytest
 
-from kerascheck.verify.child import recorder as recorders
-from kerascheck.verify.child.recorder import PREDICTION, Recorder
-from kerascheck.verify.process import Plan
+from kerascheck.runtime.verify.child import recorder as recorders
+from kerascheck.runtime.verify.child.recorder import PREDICTION, Recorder
+from kerascheck.runtime.verify.process import Plan
 
 
 class Channel:

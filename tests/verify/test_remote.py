@@ -15,12 +15,12 @@ import pytest
 from verify.made_up import ended, gone, with_torch
 from verify.stand_ins import invoke, program, with_slurm, with_ssh
 
-from kerascheck.verify.compare import Budget, Chosen, Comparison, Status, Variant, Verdict
-from kerascheck.verify.process import Script
-from kerascheck.verify.remote import pack, run, slurm, talk
-from kerascheck.verify.remote.plain import plain, restored
-from kerascheck.verify.remote.target import BadTarget, Target, parse
-from kerascheck.verify.stats import Ratio
+from kerascheck.runtime.plain import plain, restored
+from kerascheck.runtime.verify.compare import Budget, Chosen, Comparison, Status, Variant, Verdict
+from kerascheck.runtime.verify.process import Script
+from kerascheck.runtime.verify.remote import pack, run, slurm, talk
+from kerascheck.runtime.verify.remote.target import BadTarget, Target, parse
+from kerascheck.runtime.verify.stats import Ratio
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
@@ -125,7 +125,7 @@ def test_what_is_packed_can_be_unpacked_elsewhere(project, tmp_path):
     slurm.unpack(upload, {"script": {}}, tmp_path / "there")
     there = tmp_path / "there" / "project"
     assert os.readlink(there / "inside") == "data/notes.txt" and (there / "folder" / "notes.txt").read_text() == "notes"
-    assert (tmp_path / "there" / "code" / "kerascheck" / "verify" / "compare.py").is_file()
+    assert (tmp_path / "there" / "code" / "kerascheck" / "runtime" / "verify" / "compare.py").is_file()
     assert not list((tmp_path / "there" / "code").rglob("slow.py"))
 
 
@@ -326,7 +326,7 @@ def comparison():
         losses=([1.0, float("inf")], [1.0, 2.0]), ticks=([0.1], [0.2]),
     )  # fmt: skip
     scout = ended(tensorflow="2.21.0", losses=[1.0])
-    from kerascheck.verify.analysis import Analysis, Stage
+    from kerascheck.runtime.verify.analysis import Analysis, Stage
 
     analysis = Analysis(
         "fit",
@@ -359,7 +359,7 @@ def test_orders_survive_the_journey(value):
 
 
 def test_the_other_side_needs_the_standard_library_alone():
-    code = "import kerascheck.verify.scaling, kerascheck.verify.remote.far, kerascheck.verify.remote.plain, kerascheck.doctor.nvidia"
+    code = "import kerascheck.runtime.verify.scaling, kerascheck.runtime.verify.remote.far, kerascheck.runtime.plain, kerascheck.runtime.doctor.nvidia"
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); {code}"
     subprocess.run([sys.executable, "-I", "-S", "-c", code], check=True)
 
@@ -570,7 +570,7 @@ def test_a_signal_ends_the_run_there_and_removes_the_upload(project, ssh, tmp_pa
     script.write_text(
         f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n"
     )
-    code = "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nfrom kerascheck.verify.cli import verify\n"
+    code = "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nfrom kerascheck.cli.verify import verify\n"
     code += f"verify.main(['src/train.py', '--on', 'ssh://gpu1', '--yes', '--python', {sys.executable!r}], standalone_mode=False)"
     here = subprocess.Popen(
         [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE
@@ -596,7 +596,7 @@ def test_a_lost_connection_ends_the_run_there(project, ssh, tmp_path):
     (project / "src" / "train.py").write_text(
         f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n"
     )
-    code = "from kerascheck.verify.cli import verify\n"
+    code = "from kerascheck.cli.verify import verify\n"
     code += f"verify.main(['src/train.py', '--on', 'ssh://gpu1', '--yes', '--python', {sys.executable!r}], standalone_mode=False)"
     here = subprocess.Popen(
         [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE
@@ -626,7 +626,7 @@ RECORDED = """\
 #!{python}
 import json, sys, tarfile, io
 sys.path.insert(0, {root!r})
-from kerascheck.verify.remote import far
+from kerascheck.runtime.verify.remote import far
 stream = sys.stdin.buffer
 stream.readline()
 size = json.loads(stream.readline())["size"]
@@ -759,7 +759,7 @@ def test_an_interrupt_over_a_real_connection(project, real_ssh, tmp_path):
     (project / "src" / "train.py").write_text(
         f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n"
     )
-    code = "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nfrom kerascheck.verify.cli import verify\n"
+    code = "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nfrom kerascheck.cli.verify import verify\n"
     code += f"verify.main(['src/train.py', '--on', 'ssh://127.0.0.1:{real_ssh}', '--yes', '--python', {sys.executable!r}], standalone_mode=False)"
     here = subprocess.Popen(
         [sys.executable, "-c", code],
@@ -960,7 +960,7 @@ def interrupted(project, tmp_path, where):
     """Interrupt a run while the script runs, and wait for the end of that."""
     text = f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n"
     (project / "src" / "train.py").write_text(text)
-    code = "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nfrom kerascheck.verify.cli import verify\n"
+    code = "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nfrom kerascheck.cli.verify import verify\n"
     code += f"verify.main(['src/train.py', '--on', {where!r}, '--yes', '--python', {sys.executable!r}], standalone_mode=False)"
     here = subprocess.Popen(
         [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE
@@ -1091,7 +1091,7 @@ class FakeCluster:
 def refused_by_ray(cluster, monkeypatch, project, target="ray://head,gpus=4"):
     import types
 
-    from kerascheck.verify.remote import ray_jobs
+    from kerascheck.runtime.verify.remote import ray_jobs
 
     modules = {
         "ray": types.SimpleNamespace(),
@@ -1185,7 +1185,7 @@ def test_an_interrupt_before_ray_answers_leaves_no_job(project, monkeypatch):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=lambda n: n.name)
 def test_the_shell_of_a_job_of_ray_removes_what_was_unpacked(project, tmp_path, number):
-    from kerascheck.verify.remote import ray_jobs
+    from kerascheck.runtime.verify.remote import ray_jobs
 
     folder = tmp_path / "unpacked"
     slurm.unpack(packed(project), {}, folder)
@@ -1204,7 +1204,7 @@ def test_the_shell_of_a_job_of_ray_removes_what_was_unpacked(project, tmp_path, 
 
 @pytest.mark.parametrize("python, status", [("/nowhere/python", 127), ("false", 1)])
 def test_what_ray_unpacked_is_removed_where_no_interpreter_starts(project, tmp_path, python, status):
-    from kerascheck.verify.remote import ray_jobs
+    from kerascheck.runtime.verify.remote import ray_jobs
 
     folder = tmp_path / "unpacked"
     slurm.unpack(packed(project), {}, folder)

@@ -8,13 +8,13 @@ import pytest
 from verify.made_up import FACTS, ended
 
 from kerascheck.finding import Applicability, Edit, Finding, Fix, Location, Severity
+from kerascheck.runtime.verify import report_html, report_text
+from kerascheck.runtime.verify.analysis import analyse, stages
+from kerascheck.runtime.verify.compare import Comparison, Status, Variant, Verdict
+from kerascheck.runtime.verify.findings import Linted, Repair
+from kerascheck.runtime.verify.result import Verification
+from kerascheck.runtime.verify.stats import Ratio
 from kerascheck.source import Source
-from kerascheck.verify import report_html, report_text
-from kerascheck.verify.analysis import analyse, stages
-from kerascheck.verify.compare import Comparison, Status, Variant, Verdict
-from kerascheck.verify.findings import Linted, Repair
-from kerascheck.verify.result import Verification
-from kerascheck.verify.stats import Ratio
 
 EVIL = "</style><script>alert(1)</script>\x1b[31m\u202e"
 PATH = f"/home/{EVIL}/train.py"

@@ -9,14 +9,14 @@ from command import click_runner
 from verify.made_up import with_torch
 from verify.stand_ins import with_ssh
 
-from kerascheck.doctor.snapshot import Gpu
-from kerascheck.verify import scaling
-from kerascheck.verify.cli import verify
-from kerascheck.verify.compare import SCOUT, Budget, Comparison, Status, Verdict
-from kerascheck.verify.process import Script
-from kerascheck.verify.rounds import Run, run_alone
-from kerascheck.verify.scaling import Scaling, Side, TooFewGpus
-from kerascheck.verify.stats import Ratio
+from kerascheck.cli.verify import verify
+from kerascheck.runtime.doctor.snapshot import Gpu
+from kerascheck.runtime.verify import scaling
+from kerascheck.runtime.verify.compare import SCOUT, Budget, Comparison, Status, Verdict
+from kerascheck.runtime.verify.process import Script
+from kerascheck.runtime.verify.rounds import Run, run_alone
+from kerascheck.runtime.verify.scaling import Scaling, Side, TooFewGpus
+from kerascheck.runtime.verify.stats import Ratio
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 
@@ -111,10 +111,10 @@ def test_the_command(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     (tmp_path / "train.py").write_text("import sys\nsys.exit(3)\n")
-    monkeypatch.setattr("kerascheck.doctor.nvidia.nvidia", lambda: (None, (Gpu("Made Up 9000"),)))
+    monkeypatch.setattr("kerascheck.runtime.doctor.nvidia.nvidia", lambda: (None, (Gpu("Made Up 9000"),)))
     refused = click_runner().invoke(verify, ["train.py", "--scaling"], standalone_mode=False)
     assert isinstance(refused.exception, click.ClickException) and "this machine has 1" in str(refused.exception)
-    monkeypatch.setattr("kerascheck.doctor.nvidia.nvidia", lambda: (None, (Gpu("Made Up 9000"),) * 2))
+    monkeypatch.setattr("kerascheck.runtime.doctor.nvidia.nvidia", lambda: (None, (Gpu("Made Up 9000"),) * 2))
     result = click_runner().invoke(verify, ["train.py", "--scaling", "--output-format", "json"], standalone_mode=False)
     assert result.return_value == 2
     assert "on 1 GPU, the script called sys.exit()" in json.loads(result.stdout)["failure"]

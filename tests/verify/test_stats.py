@@ -5,7 +5,7 @@ import random
 import pytest
 
 from kerascheck.finding import is_no_effect
-from kerascheck.verify.stats import (
+from kerascheck.runtime.verify.stats import (
     FIRST_LOOK,
     Ratio,
     disagreement,

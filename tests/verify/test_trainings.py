@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from kerascheck.verify.compare import SCOUT, Budget, Status, Variant, compare, why_useless
-from kerascheck.verify.process import Script
-from kerascheck.verify.rounds import run_alone
+from kerascheck.runtime.verify.compare import SCOUT, Budget, Status, Variant, compare, why_useless
+from kerascheck.runtime.verify.process import Script
+from kerascheck.runtime.verify.rounds import run_alone
 
 SCRIPTS = Path(__file__).parent / "scripts"
 QUICK = Budget(seconds=10, start_limit=120, steps=240, rounds=2)
@@ -58,13 +58,13 @@ for row in x:
 @pytest.fixture(autouse=True)
 def as_long_as_it_takes(monkeypatch):
     """On a busy machine a verdict may take longer than its budget here: too few blocks are none."""
-    monkeypatch.setattr("kerascheck.verify.compare._LATE", 1000.0)
+    monkeypatch.setattr("kerascheck.runtime.verify.compare._LATE", 1000.0)
 
 
 @pytest.fixture(autouse=True)
 def a_short_look(monkeypatch):
     """What the first run of a comparison finds is there after few steps."""
-    monkeypatch.setattr("kerascheck.verify.compare.SCOUT", LOOK)
+    monkeypatch.setattr("kerascheck.runtime.verify.compare.SCOUT", LOOK)
 
 
 def script_of(text, folder):

@@ -4,7 +4,7 @@ import textwrap
 
 import pytest
 
-from kerascheck.verify.uses import Frame, lines_used
+from kerascheck.runtime.verify.uses import Frame, lines_used
 
 
 def used(text, *stack, everything_before=False, others=None):

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 from verify.made_up import FACTS, block, ended
 
-from kerascheck.verify.analysis import analyse, can_matter, ceiling_order, stages, where
-from kerascheck.verify.compare import (
+from kerascheck.runtime.verify.analysis import analyse, can_matter, ceiling_order, stages, where
+from kerascheck.runtime.verify.compare import (
     CEILING,
     ORIGINAL,
     Budget,
@@ -34,9 +34,9 @@ from kerascheck.verify.compare import (
     what_is_needed,
     why_useless,
 )
-from kerascheck.verify.process import Plan, Script
-from kerascheck.verify.rounds import Run
-from kerascheck.verify.stats import Ratio
+from kerascheck.runtime.verify.process import Plan, Script
+from kerascheck.runtime.verify.rounds import Run
+from kerascheck.runtime.verify.stats import Ratio
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def test_a_script_that_fails_while_it_is_measured_is_not_run(late, in_round, mon
             run.blocks = [block(0.01 if name == "v" else 0.012)] * 9
         return runs
 
-    monkeypatch.setattr("kerascheck.verify.compare.measure_in_turn", measure)
+    monkeypatch.setattr("kerascheck.runtime.verify.compare.measure_in_turn", measure)
     script = Script("/train.py", {})
     ((verdict,), _) = _measure_group(script, [Variant("v", {})], Plan(in_turn=True), Budget(), lambda *_: None)
     assert (verdict.status, verdict.reason) == (Status.NOT_RUN, why_useless(late))
@@ -307,7 +307,7 @@ def timed(monkeypatch, times):
         asked.append((set(scripts), plan.rows))
         return runs
 
-    monkeypatch.setattr("kerascheck.verify.compare.measure_in_turn", measure)
+    monkeypatch.setattr("kerascheck.runtime.verify.compare.measure_in_turn", measure)
     return asked
 
 
@@ -433,7 +433,7 @@ def two_fits(monkeypatch):
         return run
 
     ends = {0: fit(3), 1: fit(6)}
-    monkeypatch.setattr("kerascheck.verify.compare.run_alone", run_alone)
+    monkeypatch.setattr("kerascheck.runtime.verify.compare.run_alone", run_alone)
     return SimpleNamespace(asked=asked, ends=ends)
 
 
@@ -543,7 +543,7 @@ def test_predictions_are_looked_for_beyond_those_that_are_too_few(monkeypatch):
         asked.append((plan.kind, plan.training))
         return found[plan.training]
 
-    monkeypatch.setattr("kerascheck.verify.compare.run_alone", run_alone)
+    monkeypatch.setattr("kerascheck.runtime.verify.compare.run_alone", run_alone)
     variants = [
         Variant(name, {}, places=(("/a.py", line, line),), predicts=True) for name, line in (("few", 10), ("many", 20))
     ]

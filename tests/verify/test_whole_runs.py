@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from verify.made_up import ended, gone, with_torch
 
-from kerascheck.verify.compare import SCOUT, Budget, Status, Variant, _limited, compare, why_useless
-from kerascheck.verify.process import Plan, Script
-from kerascheck.verify.rounds import measure_in_turn, run_alone
+from kerascheck.runtime.verify.compare import SCOUT, Budget, Status, Variant, _limited, compare, why_useless
+from kerascheck.runtime.verify.process import Plan, Script
+from kerascheck.runtime.verify.rounds import measure_in_turn, run_alone
 
 pytestmark = [pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals"), pytest.mark.slow]
 
@@ -26,7 +26,9 @@ QUICK = Budget(seconds=4, steps=2000, start_limit=30, block_limit=2)
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr("kerascheck.verify.compare.SCOUT", replace(SCOUT, warmup_seconds=0.1, block_seconds=0.2))
+    monkeypatch.setattr(
+        "kerascheck.runtime.verify.compare.SCOUT", replace(SCOUT, warmup_seconds=0.1, block_seconds=0.2)
+    )
     return with_torch(tmp_path)
 
 
@@ -68,7 +70,7 @@ def test_a_variant_that_does_not_run_says_why(against, change, words):
     (verdict,) = against(LOOP.replace("    time", f"    {change}\n    time")).verdicts
     assert verdict.status is Status.NOT_RUN
     assert words in verdict.reason
-    assert "_kerascheck_child" not in verdict.output and "kerascheck/verify" not in verdict.output
+    assert "_kerascheck_child" not in verdict.output and "kerascheck/runtime/verify" not in verdict.output
 
 
 @pytest.mark.parametrize(

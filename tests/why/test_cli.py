@@ -4,7 +4,7 @@ import pytest
 from command import kerascheck
 from doctor.machines import card, environment, for_cpus, machine
 
-from kerascheck.why.cli import problems
+from kerascheck.cli.why import problems
 
 T4 = card("Tesla T4", (7, 5), 16)
 

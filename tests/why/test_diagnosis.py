@@ -5,15 +5,15 @@ from dataclasses import replace
 import pytest
 from verify.made_up import FACTS
 
-from kerascheck import registry
+from kerascheck.catalog import registry
 from kerascheck.finding import Finding, Location, Related, Severity
-from kerascheck.verify.analysis import stages
-from kerascheck.why.concerns import CONCERNS
-from kerascheck.why.diagnosis import diagnose, second_limit
-from kerascheck.why.lines import Lines
-from kerascheck.why.report_text import provable, render
-from kerascheck.why.step import HotLine, Part, Step
-from kerascheck.why.words import words_of
+from kerascheck.runtime.verify.analysis import stages
+from kerascheck.runtime.why.concerns import CONCERNS
+from kerascheck.runtime.why.diagnosis import diagnose, second_limit
+from kerascheck.runtime.why.lines import Lines
+from kerascheck.runtime.why.report_text import provable, render
+from kerascheck.runtime.why.step import HotLine, Part, Step
+from kerascheck.runtime.why.words import words_of
 
 NONE = Lines({})
 

@@ -3,8 +3,8 @@
 import json
 
 from kerascheck.finding import Location
+from kerascheck.runtime.why.lines import Lines
 from kerascheck.source import read
-from kerascheck.why.lines import Lines
 
 CELLS = ["# Title", "import keras\n%matplotlib inline\n", "x = 1\nmodel.fit(x)\n"]
 

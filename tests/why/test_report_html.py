@@ -8,17 +8,17 @@ import re
 import pytest
 from verify.made_up import FACTS, ended
 
-from kerascheck import registry
+from kerascheck.catalog import registry
 from kerascheck.finding import Applicability, Edit, Finding, Fix, Location, Related, Severity
+from kerascheck.runtime.verify.analysis import stages
+from kerascheck.runtime.verify.findings import Linted
+from kerascheck.runtime.verify.rounds import Run
+from kerascheck.runtime.why.diagnosis import as_dict, diagnose
+from kerascheck.runtime.why.lines import Lines
+from kerascheck.runtime.why.look import Look
+from kerascheck.runtime.why.report_html import render
+from kerascheck.runtime.why.step import HotLine, Part, Step
 from kerascheck.source import Cell, Source
-from kerascheck.verify.analysis import stages
-from kerascheck.verify.findings import Linted
-from kerascheck.verify.rounds import Run
-from kerascheck.why.diagnosis import as_dict, diagnose
-from kerascheck.why.lines import Lines
-from kerascheck.why.look import Look
-from kerascheck.why.report_html import render
-from kerascheck.why.step import HotLine, Part, Step
 
 EVIL = "</style></title><script>alert(1)</script>\"'&\x1b[31m\u202e"
 PATH = f"/home/{EVIL}/a.py"

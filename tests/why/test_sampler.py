@@ -7,8 +7,8 @@ import threading
 import time
 import weakref
 
-from kerascheck.verify.child.channel import Channel
-from kerascheck.verify.child.sampler import Sampler
+from kerascheck.runtime.verify.child.channel import Channel
+from kerascheck.runtime.verify.child.sampler import Sampler
 
 
 def test_waiting_for_kerascheck_is_no_time_of_the_script():

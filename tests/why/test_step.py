@@ -3,7 +3,7 @@
 import pytest
 from verify.made_up import FACTS, block, ended
 
-from kerascheck.why.step import Part, step_of
+from kerascheck.runtime.why.step import Part, step_of
 
 
 def run(kind="fit", blocks=(), parts=None, **facts):

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from why.test_diagnosis import NONE, finding, step
 
-from kerascheck.why import summary
-from kerascheck.why.diagnosis import diagnose
-from kerascheck.why.step import Part
+from kerascheck.runtime.why import summary
+from kerascheck.runtime.why.diagnosis import diagnose
+from kerascheck.runtime.why.step import Part
 
 
 def test_it_has_ten_lines_at_most_and_nothing_private():

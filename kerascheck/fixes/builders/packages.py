@@ -7,7 +7,7 @@ from kerascheck.fixes.offer import offer
 from kerascheck.fixes.proofs import SAME_OUTPUT
 from kerascheck.knowledge import packages
 from kerascheck.meaning.program.gpu_packages import newest_tensorflow
-from kerascheck.source.requirements import Requirement
+from kerascheck.project.requirements import Requirement
 
 
 def install_with_cuda(requirement: Requirement) -> Fix | None:

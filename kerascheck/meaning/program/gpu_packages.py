@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from kerascheck.knowledge import packages
 from kerascheck.knowledge.runtime import TENSORFLOW_RELEASES
-from kerascheck.source.requirements import Requirement, RequirementsFile, is_named_for_gpu
+from kerascheck.project.requirements import Requirement, RequirementsFile, is_named_for_gpu
 
 _ON_PURPOSE = re.compile(r"\bcpu\b|cpu[-_ ]only", re.I)
 _ASIDE = frozenset("doc docs readthedocs rtd test tests ci dev lint cpu".split())

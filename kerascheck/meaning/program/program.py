@@ -75,7 +75,7 @@ from kerascheck.knowledge.namespaces import (
 )
 from kerascheck.knowledge.symbols import Trait
 from kerascheck.meaning.program.tapes import tape_of
-from kerascheck.source.requirements import lets_memory_grow, wants_cpu
+from kerascheck.project.requirements import lets_memory_grow, wants_cpu
 
 # Keywords that only Keras' fit has among the estimators of the Python world.
 _KERAS_KEYWORDS = frozenset(

@@ -1,0 +1,386 @@
+"""The rules: found as folders, loaded by path, chosen by code, prefix or name.
+
+Nothing imports ``kerascheck.rules``: in a checkout the folder lies beside the package, in
+an installed wheel inside it. Others ship rules, too: see :mod:`kerascheck.catalog.third_party`.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import functools
+import importlib.util
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import kerascheck
+from kerascheck.catalog import third_party
+from kerascheck.catalog.applies import Applies
+from kerascheck.catalog.rule import KINDS, AnyRule, Rule
+from kerascheck.finding import Severity
+from kerascheck.project.config import ConfigError, Selection, Settings, did_you_mean
+
+_Kind = TypeVar("_Kind", bound=AnyRule)
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_OWN_CODE, _CODE_OF_OTHERS = re.compile(r"KC\d{3}"), re.compile(r"KC[A-Z]\d{3}")
+
+_remembered: list[Any] = []
+_named_folders: tuple[str, ...] = ()
+
+
+def remembered(function: _Function) -> _Function:
+    """:func:`functools.cache` for what follows from which rules there are."""
+    cached = functools.cache(function)
+    _remembered.append(cached)
+    return cast(_Function, cached)
+
+
+def forget() -> None:
+    """Look for the rules again when they are next asked for."""
+    for each in _remembered:
+        each.cache_clear()
+
+
+def use_folders(folders: Sequence[str]) -> None:
+    """Have the rules of these folders, and of no others, beside kerascheck's own and those of installed packages.
+
+    Only what a command line names may come here: the rules are executed.
+    """
+    global _named_folders
+    if tuple(folders) != _named_folders:
+        _named_folders = tuple(folders)
+        forget()
+
+
+def used_folders() -> tuple[str, ...]:
+    """What :func:`use_folders` was told, for other processes."""
+    return _named_folders
+
+
+def rules_folder() -> Path:
+    """Where the rules that ship with kerascheck lie."""
+    here = Path(kerascheck.__file__).resolve().parent
+    installed = here / "rules"
+    return installed if installed.is_dir() else here.parent / "rules"
+
+
+@dataclass(frozen=True)
+class Room:
+    """A rule and the folder that holds it with its examples.
+
+    What is said about a rule is read from its file without running it: rules import the
+    the layer of meaning and so libcst, which most commands and most files never need.
+    """
+
+    folder: Path
+    code: str
+    name: str
+    summary: str
+    severity: Severity
+    triggers: tuple[str, ...]
+    on_by_default: bool
+    docstring: str
+    kind: type[AnyRule] = Rule
+    """The class that its own is derived from."""
+    applies: Applies = Rule.applies
+    """See :attr:`Rule.applies`; of no meaning for other kinds."""
+    fixed_by_default: bool = Rule.fixed_by_default
+    evidence_note: str = Rule.evidence_note
+    speed: bool = Rule.speed
+    needs: tuple[str, ...] = Rule.needs
+    proves: tuple[str, ...] = Rule.proves
+    by: str | None = None
+    """Who ships it, for messages, as "the package acme-rules"; None for kerascheck itself."""
+
+    @functools.cached_property
+    def documentation(self) -> str:
+        """The rule's page: the docstring of its class without the indentation."""
+        return inspect.cleandoc(self.docstring)
+
+    @functools.cached_property
+    def rule(self) -> AnyRule:
+        """The rule itself; its file is run when this is first asked for."""
+        return _load(self)
+
+    def rule_as(self, kind: type[_Kind]) -> _Kind:
+        """The rule of a room of this :attr:`kind`."""
+        rule = self.rule
+        if not isinstance(rule, kind):
+            raise TypeError(f"{self.folder}: the rule is a {self.kind.__name__}, not a {kind.__name__}")
+        return rule
+
+
+@remembered
+def rooms() -> tuple[Room, ...]:
+    """Every ``<family>/<slug>/rule.py``, sorted by code: kerascheck's own, those of installed packages, and of the folders that are named.
+
+    Raises:
+        ConfigError: somebody else's rules cannot be used, or have a code or name that another rule has.
+        TypeError: the same of kerascheck's own.
+    """
+    found = [_room(path) for path in _rule_files(rules_folder())]
+    shipments = [*third_party.packaged(), *map(third_party.named, _named_folders)]
+    # A package that is developed may be installed and named.
+    for shipment in {each.folder: each for each in shipments}.values():
+        found += _shipped(shipment)
+    for attribute in ("code", "name"):
+        seen: dict[str, Room] = {}
+        for room in found:
+            other = seen.setdefault(getattr(room, attribute), room)
+            if other is not room:
+                problem = f"{other.folder} and {room.folder} have the same {attribute}, {getattr(room, attribute)}"
+                raise ConfigError(f"rules of {room.by}: {problem}") if room.by else TypeError(problem)
+    return tuple(sorted(found, key=lambda room: room.code))
+
+
+@remembered
+def triggers() -> frozenset[str]:
+    """The triggers of all rules about code, not only of those that are selected: what a rule finds in one module may depend on another."""
+    return frozenset(trigger for room in rooms() if room.kind is Rule for trigger in room.triggers)
+
+
+@remembered
+def needed(trigger: str) -> frozenset[str]:
+    """What the rules with a trigger need beside it, see :attr:`Rule.needs`; empty where one of them needs nothing."""
+    needs = [room.needs for room in rooms() if room.kind is Rule and trigger in room.triggers]
+    return frozenset().union(*needs) if all(needs) else frozenset()
+
+
+def _rule_files(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*/*/rule.py"))
+
+
+def _shipped(shipment: third_party.Shipment) -> list[Room]:
+    files = _rule_files(shipment.folder)
+    if not files:
+        raise ConfigError(f"rules of {shipment.by}: there are none; each is a folder FAMILY/NAME with a rule.py")
+    return [_shipped_room(path, shipment.by) for path in files]
+
+
+def _shipped_room(path: Path, by: str) -> Room:
+    try:
+        room = replace(_room(path), by=by)
+    except (OSError, SyntaxError, TypeError, ValueError) as problem:
+        where = "" if str(path) in str(problem) else f"{path}: "
+        raise ConfigError(f"rules of {by}: {where}{problem}") from None
+    if not _CODE_OF_OTHERS.fullmatch(str(room.code)):
+        raise ConfigError(
+            f"rules of {by}: {path}: the code {room.code} "
+            + ("is one of kerascheck's own" if _OWN_CODE.fullmatch(str(room.code)) else "is none that others may use")
+            + "; write KC, a letter and three digits, such as KCX101"
+        )
+    return room
+
+
+def _room(path: Path) -> Room:
+    rule, kind = _rule_in(path)
+    attributes = _attributes(rule)
+
+    def literal(name: str, default: Any = None) -> Any:
+        if name not in attributes and default is not None:
+            return default
+        try:
+            value = attributes[name]
+            return Severity[value.attr] if isinstance(value, ast.Attribute) else ast.literal_eval(value)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise TypeError(
+                f"{path}: '{name}' must be written as a literal, since it is read without running the file"
+            ) from None
+
+    return Room(
+        path.parent,
+        literal("code"),
+        literal("name"),
+        literal("summary"),
+        literal("severity"),
+        literal("triggers"),
+        literal("on_by_default", Rule.on_by_default),
+        ast.get_docstring(rule, clean=False) or "",
+        kind,
+        _applies(path, attributes.get("applies")),
+        literal("fixed_by_default", Rule.fixed_by_default),
+        literal("evidence_note", Rule.evidence_note),
+        literal("speed", Rule.speed),
+        literal("needs", Rule.needs),
+        literal("proves", Rule.proves),
+    )
+
+
+# A line's end is found faster than a line's start.
+_IN_CLASS = re.compile(r"\n    \w[\w, ]*[=:]")
+_BEHIND_CLASS = re.compile(r"\n\w|\Z")
+
+
+def _parsed(path: Path) -> ast.Module:
+    """The file of a rule up to the first method of its last class, where nothing but methods follows, and from its only class on: to parse
+    all of them would take as long as to lint a short script."""
+    text = path.read_text(encoding="utf-8")
+    start = text.rfind("\nclass ") + 1
+    end = text.find("\n    def ", start)
+    behind = _BEHIND_CLASS.search(text, end)
+    if end >= 0 and behind and not _IN_CLASS.search(text, end, behind.start()):
+        if "class " in text[:start]:
+            start = 0
+        # The word may stand in a docstring, or below a decorator.
+        with contextlib.suppress(SyntaxError):
+            return ast.parse(text[start : end + 1], str(path))
+    return ast.parse(text, str(path))
+
+
+def _rule_in(path: Path) -> tuple[ast.ClassDef, type[Any]]:
+    """The one rule that a file defines, and its kind."""
+    rules = [
+        (node, kind)
+        for node in _parsed(path).body
+        if isinstance(node, ast.ClassDef)
+        for kind in KINDS
+        if any(_is_named(base, kind.__name__) for base in node.bases)
+    ]
+    if len(rules) != 1:
+        raise TypeError(f"{path} must define exactly one rule, not {len(rules)}")
+    return rules[0]
+
+
+def _attributes(rule: ast.ClassDef) -> dict[str, ast.expr]:
+    """What a class assigns to names, as written."""
+    attributes: dict[str, ast.expr] = {}
+    for node in rule.body:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                names = zip(target.elts, node.value.elts)
+                attributes.update((name.id, value) for name, value in names if isinstance(name, ast.Name))
+            elif isinstance(target, ast.Name) and node.value is not None:
+                attributes[target.id] = node.value
+    return attributes
+
+
+def _applies(path: Path, value: ast.expr | None) -> Applies:
+    if value is None:
+        return Rule.applies
+    try:
+        if not isinstance(value, ast.Call) or value.args or not _is_named(value.func, Applies.__name__):
+            raise ValueError("write it as Applies(name=..., ...)")
+        return Applies(**{each.arg or "**": ast.literal_eval(each.value) for each in value.keywords})
+    except (TypeError, ValueError) as problem:
+        raise TypeError(f"{path}: 'applies' is read without running the file: {problem}") from None
+
+
+def _is_named(base: ast.expr, name: str) -> bool:
+    return (base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")) == name
+
+
+def _load(room: Room) -> AnyRule:
+    path, name = room.folder / "rule.py", f"kerascheck.rules.{room.code}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None, "its name ends in .py"
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    (defined,) = (
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, AnyRule) and value.__module__ == name
+    )
+    return defined()
+
+
+_PREFIX = re.compile(r"KC[A-Z]?\d{0,3}", re.IGNORECASE)
+_OF_NO_RULE = {"KC999": "a file that cannot be read or parsed", "KC998": "a fault of kerascheck itself"}
+
+
+def find(word: str) -> Room:
+    """The room of the rule with this code or name; raises :class:`ConfigError` with the nearest one."""
+    for room in rooms():
+        if word.upper() == room.code or word == room.name:
+            return room
+    if word.upper() in _OF_NO_RULE:
+        raise ConfigError(f"there is no rule '{word}': this code stands for {_OF_NO_RULE[word.upper()]}")
+    begun = sum(room.code.startswith(word.upper()) for room in rooms()) if _PREFIX.fullmatch(word) else 0
+    if begun > 1:
+        raise ConfigError(f"there is no rule '{word}': {begun} codes begin so; 'kerascheck rule' lists all rules")
+    known = [text for room in rooms() for text in (room.code, room.name)]
+    raise ConfigError(f"there is no rule '{word}'{did_you_mean(word, known)}")
+
+
+def _specificity(selector: str, rule: Room) -> int:
+    """How closely ``selector`` means ``rule``: 0 not at all, more for longer prefixes, most for the rule itself."""
+    if selector == "ALL":
+        return 1
+    if selector == rule.name:
+        return 10
+    return 2 + len(selector) if _PREFIX.fullmatch(selector) and rule.code.startswith(selector.upper()) else 0
+
+
+def _chosen(rule: Room, selections: Iterable[Selection]) -> bool:
+    chosen = rule.on_by_default
+    for level in selections:
+        wanted = max((_specificity(s, rule) for s in (level.select or ()) + level.extend_select), default=0)
+        refused = max((_specificity(s, rule) for s in level.ignore), default=0)
+        if level.select is not None:
+            chosen = False
+        # The closer selector wins inside a level, so that "ignore KC1, select KC101" does what it says.
+        if wanted or refused:
+            chosen = wanted > refused
+    return chosen
+
+
+@remembered
+def enabled(selections: tuple[Selection, ...]) -> tuple[Room, ...]:
+    """The rooms of the rules that run, sorted by code, given selections from the outermost level to the innermost."""
+    return tuple(room for room in rooms() if _chosen(room, selections))
+
+
+@remembered
+def fixed_on_request(selections: tuple[Selection, ...]) -> frozenset[str]:
+    """The codes of the rules whose fixes are shown but not applied, since no selection names these rules themselves."""
+    return frozenset(room.code for room in rooms() if not room.fixed_by_default and not _named(room, selections))
+
+
+def _named(rule: Room, selections: Iterable[Selection]) -> bool:
+    named = False
+    for level in selections:
+        here = any(
+            selector == rule.name or selector.upper() == rule.code
+            for selector in (level.select or ()) + level.extend_select
+        )
+        named = here or named and level.select is None
+    return named
+
+
+def check_selector(selector: str) -> None:
+    """Raise :class:`ConfigError` where ``selector`` means no rule."""
+    if not any(_specificity(selector, room) for room in rooms()):
+        known = [text for room in rooms() for text in (room.code, room.name)]
+        raise ConfigError(f"no rule matches '{selector}'{did_you_mean(selector, [*known, 'ALL'])}")
+
+
+def validate_selection(level: Selection) -> None:
+    """Raise :class:`ConfigError` for a selector that means no rule; free where there is none."""
+    for selector in (*(level.select or ()), *level.extend_select, *level.ignore):
+        check_selector(selector)
+
+
+def validate(settings: Settings) -> None:
+    """Raise :class:`ConfigError`, naming the configuration file, for a selector of ``settings`` that means no rule."""
+    try:
+        for level in settings.selections:
+            validate_selection(level)
+        for _, selectors in settings.per_file_ignores:
+            for selector in selectors:
+                check_selector(selector)
+    except ConfigError as problem:
+        raise ConfigError(f"{settings.origin}: {problem}" if settings.origin else str(problem)) from None
+
+
+def ignored_by(selectors: Iterable[str], code: str, name: str) -> bool:
+    """Whether one of ``selectors`` means the rule with this code and name."""
+    return any(
+        selector in ("ALL", name) or (_PREFIX.fullmatch(selector) and code.startswith(selector.upper()))
+        for selector in selectors
+    )

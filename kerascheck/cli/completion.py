@@ -1,0 +1,70 @@
+"""What the shell offers for the values of options and arguments, as click asks for it.
+
+Every command refers to these functions: only what they return costs imports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+VARIABLE = "_KERASCHECK_COMPLETE"
+"""The environment variable by which a shell asks, in the form that click gives it."""
+
+
+def rule(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """The codes and names of rules."""
+    return _items(_codes_and_names(), incomplete)
+
+
+def rules(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """The same and ``ALL``, behind those that are there already, separated by commas."""
+    before, comma, word = incomplete.rpartition(",")
+    there = before.split(",")
+    known = [("ALL", "every rule"), *_codes_and_names()]
+    return _items([each for each in known if each[0] not in there], word, before + comma)
+
+
+def setting(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """The keys of the configuration."""
+    from kerascheck.project.config import SETTINGS
+
+    return _items([(key, setting.meaning) for key, setting in SETTINGS.items()], incomplete)
+
+
+def path(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """Files and folders, which the shell knows."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]
+
+
+def folder(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """Folders alone."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="dir")]
+
+
+def _codes_and_names() -> Iterator[tuple[str, str]]:
+    """Each word that means one rule, with what to say of it; none where the rules of somebody cannot be used."""
+    from kerascheck.catalog import registry
+    from kerascheck.project.config import ConfigError
+
+    try:
+        rooms = registry.rooms()
+    except ConfigError:
+        return
+    yield from ((room.code, f"{room.name}: {room.summary}") for room in rooms)
+    yield from ((room.name, f"{room.code}: {room.summary}") for room in rooms)
+
+
+def _items(known: Iterable[tuple[str, str]], incomplete: str, before: str = "") -> list[CompletionItem[str]]:
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(before + word, help=text) for word, text in known if word.startswith(incomplete)]

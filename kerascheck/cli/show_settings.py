@@ -1,0 +1,117 @@
+"""What ``--show-settings`` prints: the settings of a file or folder, what is inferred beside them, and where each is stated."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from typing import Any
+
+from kerascheck.catalog import registry
+from kerascheck.finding import Severity
+from kerascheck.interpreter.target import Signs, Target, Told, target_of
+from kerascheck.project.config import Configuration, Pattern, Settings
+from kerascheck.project.requirements import Pin, Stated, kind_of, pinned_versions
+from kerascheck.source import display_path, read
+
+_PRINTED_APART = ("origin", "selections", "stated_in", "machine")
+_NEEDED_BY_TENSORFLOW = {"python": "Python", "numpy": "NumPy"}
+
+
+def lines(
+    path: str, configuration: Configuration, baseline: tuple[str | None, str | None] = (None, None)
+) -> Iterator[str]:
+    """Lines of ``key = value  (where)``, for people. What a script's own code tells counts where that is named.
+
+    Args:
+        baseline: the option that names one instead of the configuration, and the one that it names.
+
+    Raises:
+        ConfigError: a setting cannot be used.
+        ValueError: the script cannot be read or parsed.
+    """
+    folder = os.path.abspath(path) if os.path.isdir(path) else os.path.dirname(os.path.abspath(path))
+    settings = configuration.for_folder(folder)
+    registry.validate(settings)
+    option, named = baseline
+    if option is not None:
+        settings = replace(settings, baseline=named, stated_in={**settings.stated_in, "baseline": (option,)})
+    target = _target(path, folder, settings)
+    inferred = {
+        "target-tensorflow": (target.runtime.tensorflow_version, target.tensorflow),
+        "keras": (target.runtime.keras, target.keras),
+        "backend": (target.runtime.backend, target.backend),
+    }
+    yield f"configuration file = {settings.origin or 'none'}"
+    yield from _selection(settings)
+    for key in (item.name.replace("_", "-") for item in fields(settings) if item.name not in _PRINTED_APART):
+        if key in inferred:
+            value, told = inferred[key]
+            default = "default: the newest known" if key == "target-tensorflow" else "default"
+            yield f"{key} = {value}  ({_place(told, path, settings, key) or default})"
+        else:
+            value = getattr(settings, key.replace("-", "_"))
+            value = {pattern.glob: rules for pattern, rules in value} if key == "per-file-ignores" else value
+            yield f"{key} = {_written(value)}  ({_stated(settings, key)})"
+    yield "rules = " + " ".join(room.code for room in registry.enabled(settings.selections))
+
+
+def _target(path: str, folder: str, settings: Settings) -> Target:
+    from kerascheck.lint.pipeline import mentions_keras
+
+    if os.path.isfile(path) and kind_of(path) is None:
+        source = read(path)
+        if mentions_keras(source.text.encode("utf-8", "surrogatepass")):
+            from kerascheck.lint.analyze_file import Analysis, Checked
+
+            checked = Checked(path)
+            module = Analysis([source]).load(source, settings, checked)
+            if module is None:
+                raise ValueError(checked.errors[0].message)
+            target: Target = module.target
+            return target
+    return target_of(settings, pinned_versions(os.path.join(folder, "train.py")), Signs())
+
+
+def _selection(settings: Settings) -> Iterator[str]:
+    levels = list(settings.selections)
+    chosen = max((index for index, level in enumerate(levels) if level.select is not None), default=0)
+    # What an earlier level says is replaced.
+    select, levels = (levels[chosen].select if levels else None), levels[chosen:]
+    yield f"select = {'the rules that are on by default' if select is None else _written(select)}  ({_stated(settings, 'select')})"
+    yield f"extend-select = {_written([rule for level in levels for rule in level.extend_select])}  ({_stated(settings, 'extend-select')})"
+    yield f"ignore = {_written([rule for level in levels for rule in level.ignore])}  ({_stated(settings, 'ignore', 'extend-ignore')})"
+
+
+def _stated(settings: Settings, *keys: str) -> str:
+    return ", ".join(dict.fromkeys(place for key in keys for place in settings.stated_in.get(key, ()))) or "default"
+
+
+def _place(told: Pin | Told, path: str, settings: Settings, key: str) -> str | None:
+    """Where a version comes from; None for the default."""
+    if isinstance(told, Pin):
+        return _requirement(told.stated, path)
+    return {
+        Told.BY_SETTING: _stated(settings, key),
+        Told.BY_CODE: f"from the code of {path}",
+        Told.BY_TENSORFLOW: "from target-tensorflow",
+        Told.BY_KERAS: "from keras",
+    }.get(told)
+
+
+def _requirement(stated: Stated, path: str) -> str:
+    if not stated.path:
+        return f"{path}: {stated.name}{stated.specifier}"
+    place = display_path(stated.path) + (f":{stated.line}" if stated.line else "")
+    needed = _NEEDED_BY_TENSORFLOW.get(stated.name.lower())
+    return f"{place}, the newest for its {needed}" if needed else place
+
+
+def _written(value: Any) -> str:
+    """A value as the configuration has it, words without quotation marks."""
+    if value is None or isinstance(value, Severity):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        value = [item.glob if isinstance(item, Pattern) else item for item in value]
+    return json.dumps(value, ensure_ascii=False)

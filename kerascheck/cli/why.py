@@ -1,0 +1,215 @@
+"""The command ``why``; registered by ``kerascheck.cli.main``."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kerascheck.cli import completion
+from kerascheck.cli.main import color_of, folders_option
+from kerascheck.runtime.verify.interpreter import of_project
+from kerascheck.runtime.verify.running import Progress, ScriptCommand, ends_on_signals
+
+if TYPE_CHECKING:
+    from kerascheck.runtime.doctor import Snapshot
+    from kerascheck.runtime.verify.compare import Verdict
+    from kerascheck.runtime.why.look import Look
+
+_NARROWEST, _WIDEST = 60, 120
+
+
+@click.command(
+    cls=ScriptCommand,
+    short_help="Say why a training is slow, and what to do first.",
+    epilog="Exit codes: 0 the training was looked at, 2 the script could not be run or does not train. "
+    "Arguments of the script follow after '--'.",
+)
+@click.argument("script", type=click.Path())
+@click.argument("arguments", nargs=-1, metavar="[-- ARGUMENTS...]", shell_complete=completion.path)
+@folders_option
+@click.option(
+    "--prove", is_flag=True, help="Run the script with and without the first recommendation, and measure what it wins."
+)
+@click.option(
+    "--training", default=1, type=click.IntRange(1), help="Which training of the script to look at.  [the first]"
+)
+@click.option(
+    "--python", metavar="PATH", shell_complete=completion.path,
+    help="Interpreter to run the script with.  [the project's, else this one]",
+)  # fmt: skip
+@click.option("--start-limit", default=300.0, show_default=True, help="Seconds until the training must have begun.")
+@click.option(
+    "--budget",
+    default=60.0,
+    show_default=True,
+    type=click.FloatRange(1),
+    help="Seconds that --prove may measure, about.",
+)
+@click.option("--output-format", type=click.Choice(["text", "json", "html"]), default="text", show_default=True)
+@click.option("--summary", is_flag=True, help="Print ten lines for an issue or a chat, without paths and code.")
+@click.option("--output-file", type=click.Path(dir_okay=False, writable=True), help="Write the answer there.")
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
+def why(script: str, arguments: tuple[str, ...], **options: Any) -> int:
+    """Say why the training of SCRIPT is slow, and what to do first.
+
+    The script is executed once, up to the middle of its training. That takes 10 to 30
+    seconds more than it needs to begin its training.
+    """
+    from kerascheck.project.config import ConfigError
+    from kerascheck.runtime.verify.findings import NotAScript
+
+    if sys.platform == "win32":
+        raise click.ClickException("why needs signals that Windows does not have; use WSL")
+    try:
+        with ends_on_signals():
+            return _why(script, arguments, options)
+    except (NotAScript, ConfigError) as problem:
+        raise click.ClickException(str(problem)) from None
+    except OSError as problem:
+        raise click.ClickException(f"no process could be started: {problem}") from None
+
+
+def _why(script: str, arguments: tuple[str, ...], options: dict[str, Any]) -> int:
+    from kerascheck.project.config import Configuration
+    from kerascheck.runtime.verify import gpu
+    from kerascheck.runtime.verify.findings import findings_of, read_script
+    from kerascheck.runtime.verify.process import Script
+    from kerascheck.runtime.why.look import look
+
+    if options["summary"] and options["output_format"] != "text":
+        raise click.UsageError("--summary is text: leave out --output-format")
+    path, texts = read_script(script)
+    found_by = None
+    if options["python"] is None:
+        options["python"], found_by = of_project(path)
+    command = shlex.join(["python", os.path.relpath(path), *arguments])
+    for line in (
+        click.style(f"kerascheck why EXECUTES YOUR SCRIPT: {command}", bold=True),
+        "  once, up to the middle of its training: 10 to 30 s of it. Ctrl-C stops it.",
+        *([f"  with {options['python']} ({found_by}); --python names another one."] if found_by else ()),
+    ):
+        click.echo(line, err=True)
+    run = Script(path, texts, arguments, python=options["python"])
+    with Progress() as progress, gpu.Sampler() as sampler:
+        progress.show("running the script up to the middle of its training", 30)
+        answer = look(
+            run,
+            lambda: findings_of(script, Configuration()),
+            lambda run: problems(run.told["facts"], options["python"]),
+            training=options["training"] - 1,
+            start_limit=options["start_limit"],
+        )
+    if sampler.failure is not None:
+        click.echo(f"kerascheck why: {sampler.failure}", err=True)
+    proofs = _proofs(answer, run, options) if options["prove"] and options["output_format"] != "text" else []
+    _write(answer, sampler.summary(), script, arguments, options, proofs)
+    if answer.failure is not None:
+        return 2
+    if options["prove"] and options["output_format"] == "text":
+        _prove(answer, run, options)
+    return 0
+
+
+def problems(
+    facts: Mapping[str, Any], python: str, look: Callable[[str | None], Snapshot] | None = None
+) -> list[tuple[str, str]]:
+    """What is wrong with the machine, and what to do: first of all a GPU that is there and that the run did not use.
+
+    ``look``: takes a snapshot with an interpreter, or (None) without one; None: of this machine.
+    """
+    from kerascheck.runtime.doctor import Status, diagnose, take_snapshot
+
+    look = look or take_snapshot
+    snapshot = look(None)
+    unused = bool(snapshot.gpus) and not facts.get("gpus")
+    if unused:
+        snapshot = look(python)  # why is known only to who asks its framework, which takes seconds
+    found = [(result.seen, result.todo) for result in diagnose(snapshot) if result.status is Status.PROBLEM]
+    if unused and not found:
+        found.append(
+            (f"this machine has {snapshot.gpus[0].name}, which the script does not use", "run kerascheck doctor")
+        )
+    return [(seen.rstrip("."), todo.rstrip(".")) for seen, todo in found]
+
+
+def _write(
+    answer: Look,
+    used: Any,
+    script: str,
+    arguments: tuple[str, ...],
+    options: dict[str, Any],
+    proofs: Sequence[Verdict],
+) -> None:
+    from kerascheck.runtime.verify.files import write_whole
+    from kerascheck.runtime.why import report_text
+    from kerascheck.runtime.why.diagnosis import as_dict
+
+    color = color_of(options["color"], to_file=bool(options["output_file"]))
+    if options["output_format"] == "json":
+        import json
+
+        told = (
+            as_dict(answer.diagnosis)
+            | {"gpu": used}
+            | ({"proofs": [each.as_dict() for each in proofs]} if options["prove"] else {})
+            if answer.diagnosis is not None
+            else {"version": 1, "failure": answer.failure}
+        )
+        text = json.dumps(told, indent=2)
+    elif options["output_format"] == "html":
+        from kerascheck.runtime.why import report_html
+
+        text = report_html.render(answer, used, proofs)
+    elif answer.diagnosis is None:
+        text = "\n".join(report_text.failed(answer, click.style))
+    else:
+        from kerascheck.report.text import terminal_columns
+        from kerascheck.runtime.why import summary
+
+        if options["summary"]:
+            click.echo("\n".join(summary.lines(answer.diagnosis)))
+            return
+        width = min(_WIDEST, max(_NARROWEST, terminal_columns()))
+        lines = [
+            *report_text.render(answer.diagnosis, width, click.style, used),
+            *report_text.next_command(answer.diagnosis, script, arguments, options["prove"]),
+        ]
+        text = "\n".join(lines)
+    if options["output_file"]:
+        write_whole(options["output_file"], click.unstyle(text) + "\n")
+    else:
+        click.echo(text, color=color)
+
+
+def _prove(answer: Look, run: Any, options: dict[str, Any]) -> None:
+    """Measure the first recommendation that has a fix, and say what came out."""
+    from kerascheck.runtime.why import report_text
+
+    proofs = _proofs(answer, run, options)
+    if not proofs:
+        click.echo("The recommendations have no fix that kerascheck can apply: there is nothing to prove.")
+    for verdict in proofs:
+        click.echo("\n".join(report_text.proof(verdict, click.style)))
+
+
+def _proofs(answer: Look, run: Any, options: dict[str, Any]) -> Sequence[Verdict]:
+    """What the first recommendation that has a fix gains; nothing where none has."""
+    from kerascheck.runtime.verify.compare import Budget, compare
+    from kerascheck.runtime.verify.findings import repairs
+    from kerascheck.runtime.why import report_text
+
+    finding = report_text.provable(answer.diagnosis) if answer.diagnosis is not None else None
+    if finding is None:
+        return []
+    made = repairs(replace(answer.linted, findings=[finding]))
+    with Progress() as progress:
+        comparison = compare(
+            run, [repair.variant for repair in made], Budget(options["budget"]), progress.show, ceilings=False
+        )
+    return comparison.verdicts

@@ -1,0 +1,503 @@
+"""One file at a time: parse it, run the rules on it, and place what they say."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import gc
+import os
+import re
+import sys
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from kerascheck.catalog import registry
+from kerascheck.catalog.rule import RequirementsRule, Rule, Silence
+from kerascheck.finding import INTERNAL, UNREADABLE, Applicability, FileError, Finding, Fix, Location, Related, Unproven
+from kerascheck.lint.limits import MEGABYTES, SECONDS, SECONDS_PER_LINE, Unlimited
+from kerascheck.project.config import Settings
+from kerascheck.project.discovery import File, matches
+from kerascheck.project.requirements import RequirementsFile, kind_of
+from kerascheck.project.suppression import Directive, Suppressions, speaks_to_us, suppressions
+from kerascheck.source import Cell, Source, Unreadable, decode, dependencies, read
+from kerascheck.source.notebook import header_for, without
+from kerascheck.source.python import is_about_depth, usual_recursion_limit
+from kerascheck.source.rewriting import suited
+
+if TYPE_CHECKING:
+    from kerascheck.catalog.registry import Room
+    from kerascheck.catalog.rule import Diagnosis, Located
+    from kerascheck.interpreter.project import Project
+    from kerascheck.meaning.module import Module
+
+TOO_DEEP = "could not be analysed: it is nested too deeply"
+TOO_LARGE = f"could not be analysed: it takes more than {MEGABYTES} MB of memory; leave it out with 'exclude'"
+TOO_SLOW = f"could not be analysed: it takes more than {SECONDS:.0f} s and {1000 * SECONDS_PER_LINE:.0f} s per 1,000 lines; leave it out with 'exclude'"
+_KEPT_CHARACTERS = 4_000_000
+"""Text whose trees a process keeps for files that import it; they take some thirty times as much."""
+_STACK_SIZES = (512 << 20, 256 << 20, 64 << 20)
+_LONGEST_CAUSE = 200
+"""Characters of an exception's text that a message about it quotes."""
+_RECURSION_LIMIT = 100_000
+
+_Result = TypeVar("_Result")
+
+
+@dataclass
+class Checked:
+    """What checking one file gave, before the settings of the files concerned are applied."""
+
+    path: str
+    findings: list[Finding] = field(default_factory=list)
+    errors: list[FileError] = field(default_factory=list)
+    sources: dict[str, Source] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    directives: tuple[Directive, ...] = ()
+    """Those of the file, where some speak to kerascheck and all of the file could be checked."""
+    silenced: set[tuple[Directive, str]] = field(default_factory=set)
+    """Directives, of this file and of those it reaches, with the codes of what they silenced."""
+    follows_from: Collection[int] | None = None
+    """The numbers of the facts (:mod:`kerascheck.source.dependencies`) that it follows from, beside the settings; None where that is not
+    known, or another check of the same may end otherwise."""
+
+
+class Analysis:
+    """Checks files that may import each other, and keeps their parsed modules.
+
+    Args:
+        overrides: sources to use instead of what is on disk.
+        noqa: whether ``noqa`` comments silence findings.
+        limits: what each file may cost.
+    """
+
+    def __init__(self, overrides: Iterable[Source] = (), *, noqa: bool = True, limits: Unlimited = Unlimited()):
+        self._limits = limits
+        self._overrides = {os.path.realpath(source.path): source for source in overrides}
+        self._noqa = noqa
+        self._projects: dict[Settings, Project[Module]] = {}
+        self._suppressions: dict[str, Suppressions] = {}
+
+    def _read(self, path: str | Path) -> Source:
+        return self._overrides.get(os.path.realpath(path)) or read(path)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether as many modules are kept as memory has room for."""
+        return sum(project.parsed_characters for project in self._projects.values()) > _KEPT_CHARACTERS
+
+    def make_room(self) -> None:
+        """Forget the modules parsed so far, if there are many."""
+        if self.is_full:
+            self._projects.clear()
+            gc.collect()
+
+    def _project(self, settings: Settings) -> Project[Module]:
+        if settings not in self._projects:
+            from kerascheck.interpreter.project import Project
+            from kerascheck.meaning.module import Module
+
+            self._projects[settings] = Project(settings, self._read, Module, self._limits.extend)
+        return self._projects[settings]
+
+    def check(self, file: File) -> Checked:
+        """Run the selected rules on one file."""
+        checked = Checked(file.path)
+        self._limits.begin()
+        record = dependencies.recorded()
+        try:
+            with dependencies.on_behalf_of(file.path):
+                self._check(file, checked)
+            if (
+                record is not None
+                and file.content is None
+                and not any(error.code == INTERNAL for error in checked.errors)
+            ):
+                checked.follows_from = record.asked_by(dependencies.of_file(file.path))
+        except MemoryError:
+            self._limits.end()
+            self._projects.clear()
+            checked.errors.append(FileError(UNREADABLE, Location(file.path, None, 1, 1, 1, 1), TOO_LARGE))
+        finally:
+            self._limits.end()
+        return checked
+
+    def _check(self, file: File, checked: Checked) -> None:
+        try:
+            source = (
+                self._read(file.path) if file.content is None else replace(decode(file.path, file.content), piped=True)
+            )
+        except Unreadable as problem:
+            place = Location(file.path, None, problem.line, problem.column, problem.line, problem.column)
+            checked.errors.append(FileError(UNREADABLE, place, problem.message))
+            return
+        self._limits.extend(source.text)
+        if kind_of(file.path) is not None:
+            from kerascheck.knowledge.runtime import LONG_NUMBER
+
+            if (long := LONG_NUMBER.search(source.text)) is not None:
+                message = f"has a number of {len(long[0])} digits, which is no version"
+                self._refuse(checked, source, message, long.start())
+                return
+            asked_for = RequirementsFile(source)
+            for room in registry.enabled(file.settings.selections):
+                if room.kind is RequirementsRule:
+                    self._run(room, lambda: room.rule_as(RequirementsRule).check(asked_for), source, checked)
+            self._remember_directives(checked, source)
+            return
+        try:
+            module = self.load(source, file.settings, checked)
+        except MemoryError:
+            raise
+        except BaseException as problem:  # noqa: BLE001 - a panic of libcst's native parser is no Exception
+            self._fault(checked, source, "the analysis", problem)
+            return
+        if module is not None:
+            asked: list[tuple[Room, Diagnosis]] = []
+            for room in self._concerned(module, file.settings, checked):
+                self._run(room, lambda: said_of(room, module), module.source, checked, asked)
+            self._settle(module, asked, file.settings, checked)
+            self._remember_directives(checked, source)
+        if source.path in checked.sources:
+            # Cells that were left out are there to be shown.
+            checked.sources[source.path] = source
+
+    def _concerned(self, module: Module, settings: Settings, checked: Checked) -> list[Room]:
+        """The rules that may find something in a program: one of their triggers stands in a module that it runs."""
+        held: set[str] = set()
+        try:
+            for each in module.run.modules:
+                held |= each.once(_triggers_in)
+        except RecursionError:
+            self._refuse(checked, module.source, TOO_DEEP, 0)
+        except MemoryError:
+            raise
+        except Exception as problem:  # noqa: BLE001 - a fault costs the file, not the run
+            self._fault(checked, module.source, "the analysis", problem)
+        rooms = registry.enabled(settings.selections)
+        return [room for room in rooms if room.kind is Rule and not held.isdisjoint(room.triggers)]
+
+    def _suppressions_of(self, source: Source) -> Suppressions:
+        if source.path not in self._suppressions:
+            self._suppressions[source.path] = suppressions(source, noqa=self._noqa)
+        return self._suppressions[source.path]
+
+    def _remember_directives(self, checked: Checked, source: Source) -> None:
+        if not checked.errors and speaks_to_us(source.text):
+            checked.directives = self._suppressions_of(source).directives
+            checked.sources[source.path] = source
+
+    def load(self, source: Source, settings: Settings, checked: Checked) -> Module | None:
+        """The module of ``source``, without the cells of a notebook that cannot be parsed, of which ``checked`` gets an error; None where nothing can be."""
+        from kerascheck.syntax.tree import SyntaxProblem, TooDeep
+
+        project = self._project(settings)
+        for cell, what, where in _broken_cells(source):
+            self._refuse(checked, source, what, where)
+            source = without(source, cell)
+        while True:
+            try:
+                module = project.load(source)
+                # libcst reads texts without looking at their escapes. What else it reads, a newer Python may read too.
+                problem = _problem(source.text) if source.cells is None and _ESCAPE.search(source.text) else None
+                if problem is None or not problem[0].startswith(_BAD_ESCAPE):
+                    return module
+                message, offset = problem
+            except (TooDeep, RecursionError):
+                self._refuse(checked, source, TOO_DEEP, 0)
+                return None
+            except SyntaxProblem as problem:
+                message, offset = _plain(problem.message), source.offset(problem.line, problem.column)
+            if source.cells is None:
+                # What Python reads is beyond libcst alone.
+                unread = f"could not be analysed: the parser gave up, although Python reads it ({message.removeprefix(_REFUSED)})"
+                self._refuse(checked, source, *(_problem(source.text) or (unread, offset)))
+                return None
+            # Python could read each.
+            faulty = (each for each in source.cells if not _is_read(_alone(source, each)))
+            refused = next(faulty, None) or source.cell_at(offset)
+            assert refused is not None, "a text without cells is empty, and parses"
+            before = source.text
+            self._refuse(
+                checked, source, message, max(offset, refused.start) if offset < refused.end else refused.start
+            )
+            source = without(source, refused)
+            if source.text == before:
+                return None
+
+    def _refuse(self, checked: Checked, source: Source, message: str, offset: int) -> None:
+        checked.errors.append(FileError(UNREADABLE, source.locate(offset, offset), message))
+        checked.sources[source.path] = source
+
+    def _run(
+        self,
+        room: Room,
+        check: Callable[[], Iterator[Diagnosis | Silence]],
+        source: Source,
+        checked: Checked,
+        asked: list[tuple[Room, Diagnosis]] | None = None,
+    ) -> None:
+        """Run the ``check`` of a rule; what it asks of chains goes to ``asked``, unless a comment silences it."""
+        started = time.perf_counter()
+        try:
+            for diagnosis in check():
+                if isinstance(diagnosis, Silence):
+                    continue
+                finding = self._locate(room, diagnosis, checked)
+                if finding is None:
+                    continue
+                if asked is not None and diagnosis.wish is not None:
+                    asked.append((room, diagnosis))
+                else:
+                    self._add(finding, diagnosis, checked)
+        except MemoryError:
+            raise
+        except RecursionError:
+            if not checked.errors:
+                self._refuse(checked, source, TOO_DEEP, 0)
+        except Exception as problem:  # noqa: BLE001 - a fault of one rule costs that rule, not the run
+            checked.errors.append(fault_of(room, source, problem))
+        checked.seconds[room.code] = checked.seconds.get(room.code, 0.0) + time.perf_counter() - started
+
+    def _add(self, finding: Finding, diagnosis: Diagnosis, checked: Checked) -> None:
+        checked.findings.append(finding)
+        checked.sources[finding.location.path] = diagnosis.at.module.source
+
+    def _settle(
+        self, module: Module, asked: Sequence[tuple[Room, Diagnosis]], settings: Settings, checked: Checked
+    ) -> None:
+        """Add what rules ask of chains, where several conflict as one finding."""
+        if not asked:
+            return
+        from kerascheck.lint.resolve_conflicts import settled
+
+        def is_shown(room: Room, diagnosis: Diagnosis) -> bool:
+            left_out = is_left_out(settings, diagnosis.at.module.source.path, room.code, room.name)
+            return not left_out and (settings.pedantic or not diagnosis.pedantic)
+
+        try:
+            for (room, diagnosis), joined in settled(module, [each for each in asked if is_shown(*each)]):
+                finding, _ = placed(room, diagnosis)
+                covers = tuple(placed(*each)[0].sort_key for each in joined)
+                self._add(replace(finding, covers=covers), diagnosis, checked)
+        except MemoryError:
+            raise
+        except RecursionError:
+            if not checked.errors:
+                self._refuse(checked, module.source, TOO_DEEP, 0)
+        except Exception as problem:  # noqa: BLE001 - as for the rules
+            self._fault(checked, module.source, "the order of chains", problem)
+
+    def _fault(self, checked: Checked, source: Source, what: str, problem: BaseException) -> None:
+        checked.errors.append(_fault(source, what, problem, "kerascheck"))
+
+    def _locate(self, room: Room, diagnosis: Diagnosis, checked: Checked) -> Finding | None:
+        """The finding at its place; None where a comment silences it."""
+        finding, lines = placed(room, diagnosis)
+        silencing = self._suppressions_of(diagnosis.at.module.source).silencing(room.code, room.name, lines)
+        checked.silenced.update((directive, room.code) for directive in silencing)
+        return None if silencing else finding
+
+
+def _triggers_in(module: Module) -> frozenset[str]:
+    return frozenset(filter(module.says, registry.triggers()))
+
+
+def fault_of(room: Room, source: Source, problem: BaseException) -> FileError:
+    """What is told of a file on which a rule failed: a fault of who ships it."""
+    return _fault(source, f"rule {room.code} ({room.name})", problem, room.by or "kerascheck")
+
+
+def _fault(source: Source, what: str, problem: BaseException, whose: str) -> FileError:
+    frame = traceback.extract_tb(problem.__traceback__)[-1]
+    message = (
+        f"{what} failed: {type(problem).__name__}: {str(problem)[:_LONGEST_CAUSE]} ({os.path.basename(frame.filename)}:{frame.lineno}); "
+        f"this is a fault of {whose}: please report it with this line and the file"
+    )
+    return FileError(INTERNAL, source.locate(0, 0), " ".join(message.split()))
+
+
+def said_of(room: Room, module: Module) -> Iterator[Diagnosis | Silence]:
+    """What the rule of a room says of a module; nothing where it does not apply."""
+    return room.rule_as(Rule).check(module) if room.applies.to(module) else iter(())
+
+
+def is_left_out(settings: Settings, path: str, code: str, name: str) -> bool:
+    """Whether ``per-file-ignores`` leaves the findings of a rule out of a file."""
+    absolute = os.path.abspath(path)
+    return any(
+        matches(pattern, absolute) and registry.ignored_by(selectors, code, name)
+        for pattern, selectors in settings.per_file_ignores
+    )
+
+
+def placed(room: Room, diagnosis: Diagnosis) -> tuple[Finding, set[int]]:
+    """The finding at its place, and the lines of the text on which a comment silences it, see :func:`lines_of`."""
+    module = diagnosis.at.module
+    source: Source = module.source
+    start, end = module.range_of(diagnosis.at.node)
+    first, last = module.statement_range(diagnosis.at.node)
+    statement = source.locate(first, last)
+    related = tuple(
+        Related(place.module.source.locate(*place.module.range_of(place.node)), message)
+        for place, message in diagnosis.related
+    )
+    finding = Finding(
+        room.code,
+        room.name,
+        diagnosis.severity,
+        source.locate(start, end),
+        diagnosis.message,
+        diagnosis.because,
+        # In a script that lost its data on the way here nobody could apply it.
+        None
+        if diagnosis.fix is None or source.piped or source.without_data != source.text
+        else suited(source, _proven(diagnosis.fix), start),
+        related,
+        (statement.line, statement.end_line),
+        diagnosis.pedantic,
+    )
+    return finding, lines_of(diagnosis.at)
+
+
+def _proven(fix: Fix) -> Fix:
+    """The fix, which is unsafe where nothing was proven of it, as one that a rule of others builds by hand."""
+    if fix.applicability is not Applicability.SAFE or fix.obligations:
+        return fix
+    return replace(fix, applicability=Applicability.UNSAFE, unproven=(Unproven("none", "its rule proves nothing"),))
+
+
+def lines_of(at: Located) -> set[int]:
+    """The lines of the text that a semantic object is found by: its own, and the first and last of its statement."""
+    module = at.module
+    first, last = module.statement_range(at.node)
+    return {module.source.line_of(offset) for offset in (module.range_of(at.node)[0], first, last)}
+
+
+_ESCAPE = re.compile(r"\\[NUux]")
+_REFUSED = "does not parse: "
+_BAD_ESCAPE = (f"{_REFUSED}(unicode error)", f"{_REFUSED}(value error)")
+_PYTHON_2 = re.compile(
+    r"\s*print\s+[^\s(=]|\s*print\s*>>|\s*exec\s+['\"\w]|\s*except\s+[\w.()\s,]+,\s*\w+\s*:|\s*raise\s+[\w.]+\s*,|"
+    r".*\w\s*<>\s*\w|.*\b0\d+\b|.*\bur['\"]|.*`[^`]+`|.*\b\d+[lL]\b|def\s+\w+\(.*\(\w+(?:,\s*\w+)+\)"
+)
+
+
+def _problem(code: str, *, compiled: bool = False) -> tuple[str, int] | None:
+    """What this Python says against ``code``, in clearer words than libcst's, and the offset; None where it parses.
+
+    Args:
+        compiled: whether it is to compile too, as a cell of a notebook, which runs by itself and may wait for what it starts.
+    """
+    with usual_recursion_limit(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            tree = ast.parse(code)
+            if compiled:
+                compile(tree, "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+            return None
+        except SyntaxError as problem:
+            if is_about_depth(problem):
+                return TOO_DEEP, 0
+            message, line, column = problem.msg, problem.lineno or 1, problem.offset or 1
+        except (RecursionError, MemoryError):
+            return TOO_DEEP, 0
+        except ValueError:
+            return None
+    source = Source("", code)
+    offset = source.offset(line, column)
+    if _PYTHON_2.match(source.line_text(offset)):
+        return "Python 2 code: kerascheck reads Python 3 (2to3 converts most of it)", offset
+    return f"{_REFUSED}{message}", offset
+
+
+def _plain(message: str) -> str:
+    """libcst's message without the position, which is reported beside it."""
+    first = message.strip().partition("\n")[0]
+    return _REFUSED + re.sub(r"^(?:parser error: )?(?:error at \d+:\d+: )?", "", first)
+
+
+def _broken_cells(source: Source) -> Iterator[tuple[Cell, str, int]]:
+    """The cells of a notebook that do not parse by themselves, whatever they make of the others: cell, message and offset."""
+    for cell in source.cells or ():
+        code = _alone(source, cell)
+        if (problem := _problem(code, compiled=True)) is not None:
+            message, offset = problem
+            # What does not parse, and not only does not compile, may be fine for a newer Python.
+            if message.startswith((TOO_DEEP, *_BAD_ESCAPE)) or _problem(code) is None or not _is_read(code):
+                yield cell, message, max(cell.end - len(code) + offset, cell.start)
+
+
+def _alone(source: Source, cell: Cell) -> str:
+    """The code of a cell, with what has to stand above it."""
+    code = source.without_data[cell.start : cell.end]
+    return header_for(code) + code
+
+
+def _is_read(code: str) -> bool:
+    """Whether libcst reads some code."""
+    from kerascheck.syntax.tree import SyntaxProblem, Tree
+
+    try:
+        Tree(code)
+    except SyntaxProblem:
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def without_collector() -> Iterator[None]:
+    """Look for no garbage meanwhile: trees are large and live long, and to search them over and over takes a fifth of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def with_large_stack(function: Callable[[], _Result]) -> _Result:
+    """Run ``function`` in a thread whose stack holds the recursion of parsers on deep code."""
+    outcome: list[_Result] = []
+    failure: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            outcome.append(function())
+        except BaseException as problem:  # noqa: BLE001 - raised again in the thread that waits
+            failure.append(problem)
+
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
+    try:
+        thread = _start_thread(run)
+        if thread is None:
+            return function()
+        thread.join()
+    finally:
+        sys.setrecursionlimit(limit)
+    if failure:
+        raise failure[0]
+    return outcome[0]
+
+
+def _start_thread(run: Callable[[], None]) -> threading.Thread | None:
+    """A running thread with the largest stack that there is address space for; None where there is none."""
+    for size in _STACK_SIZES:
+        previous = threading.stack_size()
+        try:
+            threading.stack_size(size)
+            thread = threading.Thread(target=run, daemon=True)
+            thread.start()
+            return thread
+        except (RuntimeError, ValueError):
+            continue
+        finally:
+            threading.stack_size(previous)
+    return None

@@ -1,0 +1,108 @@
+"""What the fixes of a run make of its files, one file after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kerascheck.finding import UNREADABLE, FileError, Location
+from kerascheck.fixes.apply import Fixed
+from kerascheck.lint import pipeline
+from kerascheck.lint.analyze_file import without_collector
+from kerascheck.lint.report_filter import Narrowing
+from kerascheck.project.discovery import File
+from kerascheck.result import Outcome
+from kerascheck.source import Source, Unreadable
+from kerascheck.source.notebook import codes_of, extract
+from kerascheck.source.notebook_file import NotRewritable, rewritten
+from kerascheck.source.reading import cannot_be_read, read_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """One file with its fixes applied; nothing is written yet.
+
+    Attributes:
+        source: the file as it was linted.
+        fixed: what was applied, and what is left.
+        before, after: the bytes of the file.
+        cells: of a notebook, the cells that change, by number: their code before and after.
+    """
+
+    source: Source
+    fixed: Fixed[Source]
+    before: bytes
+    after: bytes
+    cells: Mapping[int, tuple[str, str]]
+
+    def take(self, outcome: Outcome) -> None:
+        """Put what is left in the place of what the run found in the file."""
+        path = self.source.path
+        outcome.sources[path] = self.fixed.source
+        outcome.findings = [finding for finding in outcome.findings if finding.location.path != path]
+        outcome.findings += self.fixed.remaining
+        outcome.findings.sort(key=lambda finding: finding.sort_key)
+        _drop(self.fixed, outcome)
+
+
+def _drop(fixed: Fixed[Source], outcome: Outcome) -> None:
+    """Offer no fix that was dropped: it would be dropped again."""
+    skipped = {finding.sort_key for finding in fixed.skipped}
+    outcome.findings = [replace(each, fix=None) if each.sort_key in skipped else each for each in outcome.findings]
+
+
+def repairs(
+    files: Sequence[File],
+    outcome: Outcome,
+    *,
+    unsafe: bool,
+    narrowing: Narrowing,
+    given: bytes | None = None,
+) -> Iterator[Repair]:
+    """The repairs of all files that fixes change, sorted by path.
+
+    Each is made when it is asked for: a file that was written in between counts as it is then for those that import it.
+    What cannot be repaired is added to the errors of ``outcome``, and fixes that were dropped to its ``skipped``.
+
+    Args:
+        outcome: what linting ``files`` gave.
+        unsafe: whether fixes count that may change results.
+        narrowing: what the findings of ``outcome`` were narrowed by.
+        given: the bytes of the one file, where they are not on disk.
+    """
+    by_path = {file.path: file for file in files}
+    for path in sorted({finding.location.path for finding in outcome.findings if finding.fix is not None}):
+        source = outcome.sources[path]
+        if source.piped:
+            continue
+        fixed = pipeline.fix(source, by_path[path], outcome, unsafe=unsafe, narrowed=narrowing.of_text)
+        outcome.skipped |= fixed.skipped
+        if fixed.text == source.text:
+            _drop(fixed, outcome)
+            continue
+        try:
+            yield repair_of(source, fixed, given)
+        except (NotRewritable, Unreadable, OSError) as problem:
+            what = cannot_be_read(problem).message if isinstance(problem, OSError) else str(problem)
+            outcome.errors.append(FileError(UNREADABLE, Location(path, None, 1, 1, 1, 1), what))
+
+
+def repair_of(source: Source, fixed: Fixed[Source], given: bytes | None = None) -> Repair:
+    """The file with its fixes applied; ``given``: the bytes of a notebook that is not on disk.
+
+    Raises NotRewritable, :class:`Unreadable`, and OSError.
+    """
+    if source.cells is None:
+        return Repair(source, fixed, source.encode(), fixed.source.encode(), {})
+    return _of_notebook(source, fixed, read_bytes(source.path) if given is None else given)
+
+
+@without_collector()
+def _of_notebook(source: Source, fixed: Fixed[Source], before: bytes) -> Repair:
+    """Raises NotRewritable, :class:`Unreadable`, and OSError."""
+    old, new = codes_of(source), codes_of(fixed.source)
+    if codes_of(extract(source.path, before)) != old:
+        raise NotRewritable("changed while it was linted: run it again")
+    changed = {index: (old[index], code) for index, code in new.items() if code != old[index]}
+    after = rewritten(before, {index: code for index, (_, code) in changed.items()})
+    return Repair(source, fixed, before, after, {index + 1: codes for index, codes in changed.items()})

@@ -1,0 +1,148 @@
+"""Which of the findings of a run are reported: those that no baseline has, on lines that have changed."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from kerascheck.finding import UNREADABLE, FileError, Location
+from kerascheck.project.config import ConfigError
+from kerascheck.result import LeftOut, Outcome
+from kerascheck.source.escape import escaped
+from kerascheck.source.reading import display_path
+
+if TYPE_CHECKING:
+    from kerascheck.finding import Finding
+    from kerascheck.lint.baseline import Baseline
+    from kerascheck.lint.git_diff import Changes
+    from kerascheck.project.discovery import File
+    from kerascheck.source import Source
+
+
+class Narrowing:
+    """Leaves findings out of an outcome, and those that fixes uncover later, too.
+
+    Args:
+        baseline: the file that the user names, for all files; raises :class:`ConfigError` where it cannot be used.
+        configured: whether the baselines count that configuration files name, where the user names none.
+        changes: the lines that have changed; None: all count.
+        tops: see :meth:`Baseline.gone`.
+
+    Attributes:
+        baselines: the files that were read, or could not be.
+    """
+
+    def __init__(
+        self,
+        baseline: str | None = None,
+        *,
+        configured: bool = True,
+        changes: Changes | None = None,
+        tops: Sequence[str] = (),
+    ):
+        self._baseline, self._configured, self._changes, self._tops = baseline, configured, changes, tops
+        self._read: dict[str, Baseline] = {}
+        self.baselines: set[str] = set()
+        self._hidden: Counter[tuple[str, str, str]] = Counter()
+        if baseline is not None:
+            self._baseline_at(baseline)
+
+    def read(self, file: File) -> None:
+        """Read the baseline that counts for a file before anything is linted; raises :class:`ConfigError` where it cannot be used."""
+        if (path := self._baseline_for(file)) is not None:
+            self._baseline_at(path)
+
+    def take(self, outcome: Outcome, files: Sequence[File]) -> None:
+        """Leave out of an outcome, which linting ``files`` gave, what is not to be reported.
+
+        Where the baseline of some files only cannot be used, that is an error of the outcome, and nothing of those files is reported:
+        what is known of them cannot be told from what is new.
+
+        Raises:
+            ConfigError: the baseline of all files cannot be used.
+        """
+        gone = self._hide_known(outcome, files)
+        remaining = self._wanted(outcome.findings, outcome.sources)
+        on_changed = remaining if self._changes is None else self._changes.touched(remaining, outcome.sources)
+        outcome.left_out = LeftOut(
+            in_baseline=len(outcome.findings) - len(remaining),
+            gone=gone,
+            baselines=tuple(dict.fromkeys(map(os.path.basename, self._read))),
+            unchanged=len(remaining) - len(on_changed),
+            since=None if self._changes is None else self._changes.revision,
+        )
+        outcome.findings = on_changed
+
+    def of_text(self, source: Source, findings: Sequence[Finding]) -> list[Finding]:
+        """Those of the findings of a text, which a fix has made of a file that was taken, that are reported."""
+        sources = {source.path: source}
+        remaining = self._wanted(findings, sources)
+        return remaining if self._changes is None else self._changes.touched(remaining, sources)
+
+    def _baseline_for(self, file: File) -> str | None:
+        return self._baseline or (file.settings.baseline if self._configured else None)
+
+    def _baseline_at(self, path: str) -> Baseline:
+        self.baselines.add(path)
+        if path not in self._read:
+            from kerascheck.lint.baseline import Baseline
+
+            self._read[path] = Baseline(path)
+        return self._read[path]
+
+    def _hide_known(self, outcome: Outcome, files: Sequence[File]) -> int:
+        """Note what baselines hide; how many of their entries are gone."""
+        named: dict[str, list[File]] = {} if self._baseline is None else {self._baseline: []}
+        for file in files:
+            if (path := self._baseline_for(file)) is not None:
+                named.setdefault(path, []).append(file)
+        failed = {error.location.path for error in outcome.errors}
+        gone = 0
+        for path, theirs in named.items():
+            paths = {file.path for file in theirs}
+            try:
+                baseline = self._baseline_at(path)
+            except ConfigError as problem:
+                if len(theirs) == len(files):
+                    raise
+                _leave_out(outcome, paths, path, problem)
+                continue
+            findings = [finding for finding in outcome.findings if finding.location.path in paths]
+            self._hidden.update(
+                _identity(each, outcome.sources) for each in baseline.hide(findings, outcome.sources, paths - failed)
+            )
+            gone += baseline.gone({file.path: file.settings for file in theirs if file.path not in failed}, self._tops)
+        return gone
+
+    def _wanted(self, findings: Iterable[Finding], sources: Mapping[str, Source]) -> list[Finding]:
+        """The findings that baselines do not hide."""
+        if not self._hidden:
+            return list(findings)
+        left = self._hidden.copy()
+        wanted = []
+        for finding in findings:
+            identity = _identity(finding, sources)
+            if left[identity]:
+                left[identity] -= 1
+            else:
+                wanted.append(finding)
+        return wanted
+
+
+def _leave_out(outcome: Outcome, paths: set[str], baseline: str, problem: ConfigError) -> None:
+    """Report that a baseline cannot be used instead of what the files at ``paths`` have."""
+    shown = display_path(baseline)
+    reason = f"{str(problem).removeprefix(f'{escaped(shown)}: ')} (its files are not reported)"
+    outcome.findings = [finding for finding in outcome.findings if finding.location.path not in paths]
+    outcome.withheld |= paths
+    outcome.files -= len(paths)
+    outcome.errors.append(FileError(UNREADABLE, Location(shown, None, 1, 1, 1, 1), reason))
+
+
+def _identity(finding: Finding, sources: Mapping[str, Source]) -> tuple[str, str, str]:
+    from kerascheck.lint.baseline import fingerprint
+
+    path = finding.location.path
+    return path, finding.code, fingerprint(finding, sources.get(path))

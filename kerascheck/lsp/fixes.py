@@ -1,0 +1,64 @@
+"""What all safe fixes of a buffer make of it, as edits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from os.path import commonprefix
+from typing import TYPE_CHECKING
+
+from kerascheck.finding import Applicability, Edit, Finding
+from kerascheck.source import Source
+from kerascheck.source.notebook import codes_of
+
+if TYPE_CHECKING:
+    from kerascheck.lint.report_filter import Narrowing
+    from kerascheck.project.discovery import File
+    from kerascheck.result import Outcome
+
+
+def is_safe(finding: Finding) -> bool:
+    """Whether all safe fixes include the one of a finding."""
+    return is_offered(finding) and finding.fix is not None and finding.fix.applicability is Applicability.SAFE
+
+
+def is_offered(finding: Finding) -> bool:
+    """Whether the fix of a finding can be made."""
+    return finding.fix is not None and bool(finding.fix.edits) and not finding.fix.withheld
+
+
+def safe_edits(
+    source: Source, file: File, outcome: Outcome, unsaved: Sequence[Source], narrowing: Narrowing
+) -> tuple[Edit, ...]:
+    """The edits of ``source`` that apply its safe fixes as ``--fix`` does: until nothing changes, and so that every cell parses.
+
+    Args:
+        outcome: what linting it gave, and ``narrowing`` left.
+        unsaved: sources to use instead of what is on disk.
+    """
+    from kerascheck.lint import pipeline
+
+    if not any(map(is_safe, outcome.findings)):
+        return ()
+    fixed = pipeline.fix(source, file, outcome, unsafe=False, unsaved=unsaved, narrowed=narrowing.of_text).source
+    if source.cells is None:
+        return tuple(_between(source.written, fixed.written))
+    before, after = codes_of(source), codes_of(fixed)
+    return tuple(
+        edit for cell in source.cells for edit in _between(before[cell.index], after[cell.index], offset=cell.start)
+    )
+
+
+def _between(before: str, after: str, offset: int = 0) -> Iterator[Edit]:
+    """One edit that turns a text into another, as short as it can be, unless they are the same.
+
+    Args:
+        offset: where the text begins.
+    """
+    if before == after:
+        return
+    if before.endswith("\n") and after.endswith("\n"):
+        # What is inserted behind the last newline would belong to the next cell.
+        before, after = before[:-1], after[:-1]
+    start = len(commonprefix((before, after)))
+    tail = len(commonprefix((before[start:][::-1], after[start:][::-1])))
+    yield Edit(offset + start, offset + len(before) - tail, after[start : len(after) - tail])

@@ -1,0 +1,519 @@
+"""Settings: the defaults, the nearest configuration file, and the command line."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kerascheck.finding import Severity
+from kerascheck.source import dependencies
+from kerascheck.source.escape import escaped
+from kerascheck.source.patterns import BadPattern, spec
+
+DEFAULT_EXCLUDE = (
+    "__pycache__", "__pypackages__", "_build", "buck-out", "build", "dist", "*.egg-info",
+    "node_modules", "site-packages", "venv", "virtualenv",
+)  # fmt: skip
+"""Folders left out of discovery, beside hidden ones and virtual environments of any name."""
+
+DOCS_URL = ""
+"""The site with the pages of the rules, where no setting names one; empty as long as none is published."""
+DOCS_URL_VARIABLE = "KERASCHECK_DOCS_URL"
+"""The environment variable that names it instead of a configuration file."""
+
+OWN_FILES = (".kerascheck.toml", "kerascheck.toml")
+"""Files whose keys are the settings themselves; in a pyproject.toml they stand in ``[tool.kerascheck]``."""
+_SHARED_FILE = "pyproject.toml"
+_MOST_KEY_PARTS = 1000  # joined by dots; Python's parser takes time by their square
+_BETWEEN_KEYS = re.compile(r"[\n,=\[\]{}]")
+
+BACKENDS = ("tensorflow", "jax", "torch", "numpy", "openvino")
+
+
+class ConfigError(Exception):
+    """A setting that cannot be used; the message names its file, the setting and what to write.
+
+    Attributes:
+        origin: the configuration file; None where another place states the setting.
+    """
+
+    origin: str | None = None
+
+    def __str__(self) -> str:
+        return escaped(super().__str__())
+
+    @property
+    def reason(self) -> str:
+        """The message without the file."""
+        return str(self).removeprefix(f"{escaped(self.origin or '')}:").strip()
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What one level of configuration says about which rules run: codes, prefixes, names or ALL."""
+
+    select: tuple[str, ...] | None = None
+    """Replaces what earlier levels selected; None keeps it."""
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A path pattern with the syntax of .gitignore, and the folder that it is relative to."""
+
+    folder: str
+    glob: str
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The machine that the code is to run on, where the user asked to look at it.
+
+    Attributes:
+        gpu: the name of its GPU, the poorest where there are several; None without one.
+        half_types: 16-bit types that the GPU multiplies faster than float32, the one to prefer first.
+    """
+
+    gpu: str | None
+    half_types: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides how one file is linted. Immutable, hashable and picklable."""
+
+    origin: str | None = None
+    """The configuration file; None where the defaults apply."""
+    selections: tuple[Selection, ...] = ()
+    per_file_ignores: tuple[tuple[Pattern, tuple[str, ...]], ...] = ()
+    exclude: tuple[Pattern, ...] = tuple(Pattern("", glob) for glob in DEFAULT_EXCLUDE)
+    extend_exclude: tuple[Pattern, ...] = ()
+    min_severity: Severity = Severity.INFO
+    """Findings below are not reported."""
+    fail_on: Severity = Severity.WARNING
+    """Findings from here up make the exit code 1."""
+    pedantic: bool = False
+    """Whether findings that are known to cost nothing are reported."""
+    target_tensorflow: str | None = None
+    """``major.minor`` that the code runs on; None: what the project pins, or the newest known."""
+    keras: str | None = None
+    """Major version, "2" or "3"; None: inferred."""
+    backend: str | None = None
+    """One of :data:`BACKENDS`; None: inferred."""
+    include_tests: bool = False
+    """Whether discovery takes test files too."""
+    respect_gitignore: bool = True
+    baseline: str | None = None
+    """The file of findings that are not reported."""
+    docs_url: str = DOCS_URL
+    """The address of the site with the pages of the rules; empty: findings have no addresses."""
+    machine: Machine | None = None
+    """None: any machine."""
+    stated_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    """The files and options that state each setting, by its key in the configuration; a key that is not there has its default."""
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """What the command line says; None and empty leave the configuration as it is."""
+
+    selection: Selection = field(default_factory=Selection)
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of :class:`Settings` that replace the configured ones."""
+    extend_exclude: tuple[Pattern, ...] = ()
+    stated_in: Mapping[str, str] = field(default_factory=dict)
+    """See :attr:`Settings.stated_in`."""
+
+
+def overrides_from(options: Mapping[str, Any], prefix: str = "--") -> Overrides:
+    """The overrides that options of a program state, and the environment; what is missing, None or empty states nothing.
+
+    Args:
+        options: names as in :class:`Settings` and :class:`Selection` to words, lists of words and flags.
+        prefix: what stands before an option's name where the user writes it.
+
+    Raises:
+        ConfigError: an option cannot be used.
+    """
+
+    def words(name: str) -> tuple[str, ...]:
+        return tuple(word for text in options.get(name) or () for word in text.replace(",", " ").split())
+
+    here, values = os.getcwd(), {}
+    for name in (
+        "min_severity",
+        "fail_on",
+        "pedantic",
+        "target_tensorflow",
+        "include_tests",
+        "exclude",
+        "extend_exclude",
+        "docs_url",
+    ):
+        if options.get(name):
+            key, value = name.replace("_", "-"), options[name]
+            try:
+                values[name] = SETTINGS[key].parse(list(value) if isinstance(value, tuple) else value, here)
+            except ConfigError as problem:
+                raise ConfigError(f"{prefix}{key} {problem}") from None
+    selection = Selection(words("select") or None, words("extend_select"), words("ignore") + words("extend_ignore"))
+    # What is left out of a report does not decide what is found.
+    stated_in = {key: f"{prefix}{key}" for key in SETTINGS if key != "baseline" and options.get(key.replace("-", "_"))}
+    if "docs_url" not in values and (site := os.environ.get(DOCS_URL_VARIABLE)):
+        try:
+            values["docs_url"], stated_in["docs-url"] = _address(site, here), DOCS_URL_VARIABLE
+        except ConfigError as problem:
+            raise ConfigError(f"{DOCS_URL_VARIABLE} {problem}") from None
+    return Overrides(selection, values, values.pop("extend_exclude", ()), stated_in)
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """A TOML document; raises ValueError."""
+    if text.count(".") > _MOST_KEY_PARTS and any(
+        part.count(".") > _MOST_KEY_PARTS for part in _BETWEEN_KEYS.split(text)
+    ):
+        raise ValueError("has a key of too many parts")
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        document: dict[str, Any] = tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("is nested too deeply") from None
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError:
+        # Python reads no number of 4,300 digits.
+        raise ValueError("has a number of too many digits") from None
+    return document
+
+
+def did_you_mean(word: str, known: Any) -> str:
+    """``; did you mean '...'?`` for the nearest of ``known``, or nothing."""
+    import difflib
+
+    nearest = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f"; did you mean '{nearest[0]}'?" if nearest else ""
+
+
+# Parsers of settings: the value as TOML gives it, and the folder that its paths are relative to.
+
+
+def _strings(value: Any, folder: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ConfigError("must be a list of strings")
+    return tuple(value)
+
+
+def _patterns(value: Any, folder: str) -> tuple[Pattern, ...]:
+    return tuple(_pattern(glob, folder) for glob in _strings(value, folder))
+
+
+# Outside of sets such as [a-z] no bracket stands by itself: older versions of pathspec take it for a letter, git and newer ones for nothing.
+_CLOSED = re.compile(r"(?:\\.|\[[!^]?\]?(?:\\.|[^\]\\])*\]|[^\[\\])+", re.S)
+
+
+def _pattern(glob: str, folder: str) -> Pattern:
+    try:
+        read = spec(glob).patterns if _CLOSED.fullmatch(glob) else ()
+    except BadPattern as problem:
+        raise ConfigError(f"has the pattern {problem}; write it as in .gitignore") from None
+    if not any(pattern.include for pattern in read):
+        raise ConfigError(f"has the pattern '{glob}', which matches nothing; write it as in .gitignore")
+    return Pattern(folder, glob)
+
+
+def _per_file(value: Any, folder: str) -> tuple[tuple[Pattern, tuple[str, ...]], ...]:
+    if not isinstance(value, dict):
+        raise ConfigError("must be a table of path patterns to lists of rules")
+    read = []
+    for glob, rules in value.items():
+        pattern = _pattern(glob, folder)
+        try:
+            read.append((pattern, _strings(rules, folder)))
+        except ConfigError:
+            raise ConfigError(f"must have a list of strings for '{glob}'") from None
+    return tuple(read)
+
+
+def _flag(value: Any, folder: str) -> bool:
+    if not isinstance(value, bool):
+        raise ConfigError("must be true or false")
+    return value
+
+
+def _choice(*words: str) -> Callable[[Any, str], str]:
+    def parse(value: Any, folder: str) -> str:
+        if not isinstance(value, str) or value not in words:
+            listed = ", ".join(f'"{word}"' for word in words)
+            raise ConfigError(f"must be one of {listed}" + did_you_mean(str(value), words))
+        return value
+
+    return parse
+
+
+def _severity(value: Any, folder: str) -> Severity:
+    return Severity[_choice("info", "warning", "error")(value, folder).upper()]
+
+
+def _tensorflow_version(value: Any, folder: str) -> str:
+    if not isinstance(value, str) or not re.fullmatch(r"\d{1,4}\.\d{1,4}(\.\d{1,9})?", value):
+        raise ConfigError('must be a version as a string, such as "2.21"')
+    return value
+
+
+def _address(value: Any, folder: str) -> str:
+    # It reaches terminals and other programs' pages: nothing in it may steer them.
+    if not isinstance(value, str) or not re.fullmatch(r"(https?://[!-~]+)?", value) or set(value) & set('"<>\\^`{|}'):
+        raise ConfigError('must be an address such as "https://example.org/kerascheck/", or empty')
+    return value
+
+
+def _file(value: Any, folder: str) -> str:
+    if not isinstance(value, str) or not value or "\0" in value:
+        raise ConfigError('must be the path of a file, such as "kerascheck-baseline.json"')
+    return os.path.join(folder, value)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A key of the configuration.
+
+    Attributes:
+        parse: its value as TOML gives it, and the folder that paths are relative to, to what :class:`Settings` holds; raises :class:`ConfigError`.
+        kind: what it takes, for people.
+        meaning: what it does, for people.
+        unset: what applies where nothing states it and no value stands for that.
+    """
+
+    parse: Callable[[Any, str], Any]
+    kind: str
+    meaning: str
+    unset: str = ""
+
+
+_RULES = "list of codes, prefixes (KC1), names or ALL"
+_PATHS = "list of patterns as in .gitignore"
+_SEVERITIES = '"info", "warning" or "error"'
+_FLAG = "true or false"
+
+SETTINGS: dict[str, Setting] = {
+    "select": Setting(
+        _strings, _RULES, "The rules to run, instead of the default ones.", "the rules that are on by default"
+    ),
+    "ignore": Setting(_strings, _RULES, "Rules to leave out. The closer selector wins: ignore KC1, select KC101."),
+    "extend-select": Setting(_strings, _RULES, "Rules to run beside the selected ones."),
+    "extend-ignore": Setting(_strings, _RULES, "Rules to leave out beside the ignored ones."),
+    "per-file-ignores": Setting(
+        _per_file, "table of path patterns to lists of rules", "Rules to leave out in some files."
+    ),
+    "exclude": Setting(
+        _patterns,
+        _PATHS,
+        "Paths to leave out, instead of the default ones. Hidden folders and virtual environments are left out anyway.",
+    ),
+    "extend-exclude": Setting(_patterns, _PATHS, "Paths to leave out beside the excluded ones."),
+    "min-severity": Setting(_severity, _SEVERITIES, "Findings below are not reported."),
+    "fail-on": Setting(_severity, _SEVERITIES, "Findings from here up make the exit code 1."),
+    "pedantic": Setting(_flag, _FLAG, "Whether findings that are known to cost nothing are reported."),
+    "target-tensorflow": Setting(
+        _tensorflow_version,
+        'version such as "2.21"',
+        "The TensorFlow that the code runs on.",
+        "what the project requires, or the newest version known",
+    ),
+    "keras": Setting(_choice("2", "3"), '"2" or "3"', "The major version of Keras that the code runs on.", "inferred"),
+    "backend": Setting(
+        _choice(*BACKENDS),
+        ", ".join(f'"{backend}"' for backend in BACKENDS),
+        "The backend of Keras 3 that the code runs on.",
+        "inferred",
+    ),
+    "include-tests": Setting(_flag, _FLAG, "Whether test files found in folders are linted too."),
+    "respect-gitignore": Setting(_flag, _FLAG, "Whether what git ignores is left out."),
+    "baseline": Setting(
+        _file,
+        "path of a file",
+        "The findings that this file has are not reported; --write-baseline writes it.",
+        "none",
+    ),
+    "docs-url": Setting(
+        _address,
+        "address",
+        "Where the documentation site is published: findings then have the address of their rule's page.",
+        "none",
+    ),
+}
+"""Every key of the configuration, in the order of the documentation."""
+_SELECTION_KEYS = ("select", "extend-select", "ignore", "extend-ignore")
+_ADDING_KEYS = ("extend-select", "ignore", "extend-ignore", "extend-exclude")
+"""Keys whose values on the command line add to those of the configuration."""
+
+
+def from_table(table: Any, origin: str, default: Settings | None = None, folder: str | None = None) -> Settings:
+    """The settings that a table states, and for others the default; raises :class:`ConfigError`.
+
+    Args:
+        table: as TOML gives it.
+        origin: the file that it stands in.
+        default: what applies where it says nothing.
+        folder: what its paths are relative to; None: the folder of ``origin``.
+    """
+    own = os.path.basename(origin) != _SHARED_FILE
+    where = f"{origin}:" if own else f"{origin}: [tool.kerascheck]"
+    if not isinstance(table, dict):
+        raise ConfigError(f"{where} must be a table")
+    folder = folder or os.path.dirname(os.path.abspath(origin))
+    values = {}
+    for key, value in table.items():
+        if own and key == "tool":
+            raise ConfigError(f"{where} in this file the settings stand by themselves, without [tool.kerascheck]")
+        if key not in SETTINGS:
+            raise ConfigError(f"{where} has no setting '{key}'{did_you_mean(key, SETTINGS)}")
+        try:
+            values[key] = SETTINGS[key].parse(value, folder)
+        except ConfigError as problem:
+            raise ConfigError(f"{where} '{key}' {problem}") from None
+    selection = Selection(
+        values.get("select"),
+        values.get("extend-select", ()),
+        values.get("ignore", ()) + values.get("extend-ignore", ()),
+    )
+    others = {key.replace("-", "_"): value for key, value in values.items() if key not in _SELECTION_KEYS}
+    return replace(
+        default or Settings(),
+        origin=origin,
+        selections=(selection,),
+        stated_in=dict.fromkeys(values, (origin,)),
+        **others,
+    )
+
+
+class Configuration:
+    """Finds the settings of every file: those of the nearest configuration file, or of one for all.
+
+    In each folder, upwards, the first of ``.kerascheck.toml``, ``kerascheck.toml`` and a ``pyproject.toml`` with
+    ``[tool.kerascheck]`` counts.
+
+    Args:
+        overrides: what the command line says.
+        isolated: whether configuration files are left unread.
+        file: the one to read instead, for all files; its paths are relative to the current folder.
+        default: what applies where neither says something.
+        validate: raises :class:`ConfigError` for settings that ask for what there is not, such as an unknown rule.
+    """
+
+    def __init__(
+        self,
+        overrides: Overrides | None = None,
+        *,
+        isolated: bool = False,
+        file: str | None = None,
+        default: Settings | None = None,
+        validate: Callable[[Settings], None] | None = None,
+    ):
+        self._overrides = overrides or Overrides()
+        self._isolated = isolated
+        self._file = file
+        self._validate = validate
+        self._base = default or Settings()
+        self._default = self._override(self._base)
+        self._by_folder: dict[str, Settings] = {}
+        self._named: Settings | None = None
+
+    def for_file(self, path: str | os.PathLike[str]) -> Settings:
+        """The settings of the file at ``path``; raises :class:`ConfigError`."""
+        return self.for_folder(os.path.dirname(os.path.abspath(path)))
+
+    def for_folder(self, folder: str) -> Settings:
+        """The settings of files directly in the absolute path ``folder``; raises :class:`ConfigError`."""
+        if self._isolated:
+            return self._default
+        if self._file is not None:
+            with dependencies.asking(("settings", self._file)):
+                if self._named is None:
+                    self._named = self._read_named(self._file)
+                return self._named
+        with dependencies.asking(("settings", folder)):
+            return self._for_folder(folder)
+
+    def _for_folder(self, folder: str) -> Settings:
+        known = self._by_folder.get(folder)
+        if known is None:
+            parent = os.path.dirname(folder)
+            read = (self._read(os.path.join(folder, name)) for name in (*OWN_FILES, _SHARED_FILE))
+            known = next((each for each in read if each is not None), None)
+            if known is None:
+                known = self._default if parent == folder else self.for_folder(parent)
+            self._by_folder[folder] = known
+        return known
+
+    def _read_named(self, path: str) -> Settings:
+        settings = self._read(path, folder=os.getcwd())
+        if settings is None:
+            missing = "has no [tool.kerascheck]" if dependencies.exists(path) else "no such configuration file"
+            raise ConfigError(f"{path}: {missing}")
+        return settings
+
+    def _read(self, path: str, folder: str | None = None) -> Settings | None:
+        """The settings of a configuration file; None where there is none, or it says nothing of kerascheck."""
+        from kerascheck.source.reading import display_path
+
+        shown = display_path(path)
+        try:
+            settings = self._stated(path, shown, folder)
+            if settings is not None and self._validate is not None:
+                self._validate(settings)
+        except ConfigError as problem:
+            problem.origin = shown
+            raise
+        return settings
+
+    def _stated(self, path: str, shown: str, folder: str | None) -> Settings | None:
+        """The same, as far as can be told without knowing the rules."""
+        from kerascheck.source.reading import read_bytes
+
+        own = os.path.basename(path) != _SHARED_FILE
+        try:
+            data = read_bytes(path)
+        except FileNotFoundError:
+            return None
+        except OSError as problem:
+            # Other tools' files are neither parsed nor judged.
+            if own and dependencies.exists(path):
+                raise ConfigError(f"{shown}: cannot be read: {problem.strerror or problem}") from None
+            return None
+        if not own and b"kerascheck" not in data:
+            return None
+        try:
+            table: Any = parse_toml(data.decode("utf-8"))
+        except ValueError as problem:
+            raise ConfigError(f"{shown}: {problem}") from None
+        if not own:
+            tool = table.get("tool")
+            table = tool.get("kerascheck") if isinstance(tool, dict) else None
+        return None if table is None else self._override(from_table(table, shown, self._base, folder))
+
+    def _override(self, settings: Settings) -> Settings:
+        overrides = self._overrides
+        return replace(
+            settings,
+            selections=(*settings.selections, overrides.selection),
+            extend_exclude=settings.extend_exclude + overrides.extend_exclude,
+            stated_in=self._stated_in(settings.stated_in),
+            **overrides.values,
+        )
+
+    def _stated_in(self, configured: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        overrides = self._overrides
+        replaced = set() if overrides.selection.select is None else set(_SELECTION_KEYS)
+        stated = {key: places for key, places in configured.items() if key not in replaced}
+        for key, option in overrides.stated_in.items():
+            stated[key] = (*(stated.get(key, ()) if key in _ADDING_KEYS else ()), option)
+        return stated

@@ -1,0 +1,193 @@
+"""Which files of a project import a given one, found without parsing.
+
+What a dataset lacks in data.py shows only in the train.py that uses it. So the importers
+of the files that a user asks about are looked at too, whether one file is linted by an
+editor or the whole tree by CI.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from kerascheck.project.config import ConfigError, Configuration
+from kerascheck.project.discovery import File, MissingPath, discover
+from kerascheck.project.requirements import kind_of
+from kerascheck.source import dependencies
+from kerascheck.source.reading import read_bytes
+
+_ROOT_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
+_WEAK_MARKS = ("requirements.txt", "README.md", "README.rst", "README", "LICENSE")
+_MOST_FOLDERS_UP = 4
+_MOST = 30
+"""Importers that are looked at; a module that more files import is a library of its own."""
+_SEARCHED_FOLDERS = 7
+# In a notebook the statement is a string of JSON.
+# A line's end is found faster than a line's start.
+_IMPORT = re.compile(
+    rb"\n[ \t]*\"?(?:from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]*(\([^)]*\)|[^\r\n#;]*)|import[ \t]+([^\r\n#;]*))"
+)
+Remember = Callable[[str, Callable[[], list[str]]], list[str]]
+_LINE_END = re.compile(r"(?:\\n)?\",?$", re.M)
+_AS = re.compile(r"\bas\s+\w+")
+_ADDED_PATH = re.compile(r"sys\.path\.(?:append|insert)\(([^#\n]*)")
+_ALONE = re.compile(r"\s*(?:\d+\s*,\s*)?[rRuU]*(['\"]).*\1\s*\)?\s*")
+_STRINGS = re.compile(r"\"([^\"\n]*)\"|'([^'\n]*)'")
+
+
+def added_folders(text: str, folder: str) -> list[str]:
+    """The folders that a script in ``folder`` adds to ``sys.path``, as far as the strings tell: those of ``sys.path.append("lib")`` and ``sys.path.insert(0, HERE + "/lib")``."""
+    found = []
+    for match in _ADDED_PATH.finditer(text):
+        before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+        # A word boundary in the pattern would keep re from searching for its first letters.
+        if "#" in before or re.search(r"\w$", before):
+            continue
+        added = "/".join(first or second for first, second in _STRINGS.findall(match[1]))
+        # Behind a name or a call, a path that begins with a slash goes on from there.
+        added = added if _ALONE.fullmatch(match[1]) else added.lstrip("/")
+        path = os.path.normpath(os.path.join(folder, added))
+        if added and not os.path.isabs(added) and dependencies.is_folder(path):
+            found.append(path)
+    return found
+
+
+def project_root(path: str) -> str:
+    """The nearest folder upwards that looks like the root of a project; the file's own folder where none does.
+
+    What was downloaded without its history may have no more than a README; that counts a few folders up, and not at home.
+    """
+    own = folder = os.path.dirname(os.path.abspath(path))
+    fallback, home = None, os.path.expanduser("~")
+    for depth in itertools.count():
+        if any(dependencies.exists(os.path.join(folder, mark)) for mark in _ROOT_MARKS):
+            return folder
+        if (
+            fallback is None
+            and depth <= _MOST_FOLDERS_UP
+            and folder != home
+            and any(dependencies.exists(os.path.join(folder, mark)) for mark in _WEAK_MARKS)
+        ):
+            fallback = folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            break
+        folder = parent
+    return fallback or own
+
+
+def _paths_below(root: str, configuration: Configuration) -> list[str]:
+    """The files that discovery finds below a folder; none where it has vanished since a file was found there, or has no settings."""
+    try:
+        return [file.path for file in discover([root], configuration).files]
+    except (MissingPath, ConfigError):
+        return []
+
+
+class ImportGraph:
+    """Who imports whom among the files that discovery finds below ``root``.
+
+    Args:
+        remember: gives what an earlier run worked out under a name, or else what the function gives.
+    """
+
+    def __init__(self, root: str, configuration: Configuration, remember: Remember | None = None):
+        self._root = root
+        remember = remember or (lambda name, work_out: work_out())
+        found = remember(f"graph {root}", lambda: _paths_below(root, configuration))
+        self._files = {
+            absolute: File(path, configuration.for_file(path))
+            for path in found
+            if kind_of(path) is None and (absolute := os.path.abspath(path)).startswith(os.path.join(root, ""))
+        }
+        self._modules: dict[str, str] = {}
+        for path in self._files:
+            stem = path.rpartition(".")[0]
+            self._modules[os.path.dirname(stem) if os.path.basename(stem) == "__init__" else stem] = path
+        self._beginnings: dict[str, list[str]] = {}
+        # Most imports are of what has no file here.
+        self._words = {word for module in self._modules for word in module.split(os.sep)}
+        self._importers: dict[str, set[str]] = {}
+        among = dependencies.digest_of(self._files)
+        for path in self._files:
+            for target in remember(f"imports {path} {among}", lambda: sorted(set(self._imports(path)))):
+                self._importers.setdefault(target, set()).add(path)
+
+    def _imports(self, path: str) -> Iterator[str]:
+        """The files of the graph that the one at ``path`` imports."""
+        try:
+            data = read_bytes(path)
+        except OSError:
+            return
+        added: list[str] = []
+        if b"sys.path." in data:
+            text = data.decode("utf-8", "replace")
+            added = added_folders(
+                _LINE_END.sub("", text).replace('\\"', '"') if path.endswith(".ipynb") else text, os.path.dirname(path)
+            )
+        for package, names, modules in _IMPORT.findall(b"\n" + data):
+            base = package.decode("utf-8", "replace")
+            level = len(base) - len(base.lstrip("."))
+            listed = _AS.sub("", (names or modules).decode("utf-8", "replace"))
+            words = re.findall(r"[\w.]+", listed)
+            dotted = (
+                [base.lstrip(".")] + [f"{base.lstrip('.')}.{word}".strip(".") for word in words] if package else words
+            )
+            for name in dotted:
+                if name and (target := self._resolve(path, name, level) or self._resolve_in(added, path, name, level)):
+                    yield target
+
+    def _resolve(self, importer: str, name: str, level: int) -> str | None:
+        if name.partition(".")[0] not in self._words:
+            return None
+        folder = os.path.dirname(importer)
+        for _ in range(level - 1):
+            folder = os.path.dirname(folder)
+        inner = name.replace(".", os.sep)
+        for above in self._above(folder)[: 1 if level else None]:
+            found = self._modules.get(above + inner)
+            if found is not None and found != importer:
+                return found
+        return None
+
+    def _above(self, folder: str) -> list[str]:
+        """What paths begin with that are looked for from a folder, the nearest first."""
+        if folder not in self._beginnings:
+            place, found = folder, [os.path.join(folder, "")]
+            while len(found) < _SEARCHED_FOLDERS and place != self._root:
+                place = os.path.dirname(place)
+                found.append(os.path.join(place, ""))
+            self._beginnings[folder] = found
+        return self._beginnings[folder]
+
+    def _resolve_in(self, folders: list[str], importer: str, name: str, level: int) -> str | None:
+        found = (self._modules.get(os.path.join(folder, *name.split("."))) for folder in folders if not level)
+        return next((path for path in found if path is not None and path != importer), None)
+
+    def reaching(self, paths: Iterable[str]) -> set[str]:
+        """Absolute paths of all files that import one of ``paths``, directly or not, and of ``paths`` themselves."""
+        pending = [os.path.abspath(path) for path in paths]
+        found = set(pending)
+        while pending:
+            new = self._importers.get(pending.pop(), set()) - found
+            found |= new
+            pending += new
+        return found
+
+    @property
+    def paths(self) -> Iterable[str]:
+        """Absolute paths of all files of the graph."""
+        return self._files
+
+    def importers(self, paths: Iterable[str]) -> list[File]:
+        """The nearest files that import one of ``paths`` or one of its importers, without ``paths`` themselves."""
+        wanted = {os.path.abspath(path) for path in paths}
+        found: list[str] = []
+        seen, level = set(wanted), wanted
+        while level and len(found) < _MOST:
+            level = {importer for path in level for importer in self._importers.get(path, ())} - seen
+            seen |= level
+            found += sorted(level)
+        return [self._files[path] for path in found[:_MOST]]

@@ -1,0 +1,191 @@
+"""What ``kerascheck rule`` prints: a rule's documentation, made of its room."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from kerascheck.catalog import measured, published
+from kerascheck.catalog.measured import DEVICES
+from kerascheck.catalog.registry import Room
+from kerascheck.catalog.rule import RequirementsRule, Rule
+from kerascheck.fixes.proofs import all_obligations
+from kerascheck.report.text import wrapped
+
+_MARK = re.compile(r"[ \t]*# ?KC[A-Z]?\d{3}(?::\w+)?(?: KC[A-Z]?\d{3}(?::\w+)?)*[ \t]*$")
+"""What tests read in an example: the findings that they expect on a line."""
+_ITEM = re.compile(r"- ")
+_WIDTH = 115
+"""Columns of the text in docstrings, which are indented by four."""
+
+
+_SILENT, _NEXT, _SAFETY = "## When it stays silent\n", "## Use instead\n", "## Fix safety\n"
+
+
+def documentation(room: Room) -> str:
+    """The rule's documentation: its docstring, where "When it stays silent" ends with the programs of which it does not speak,
+    and "Fix safety" with what its fix has to prove."""
+    return _with_exceptions(_with_obligations(room.documentation.strip(), room), room)
+
+
+def _with_obligations(text: str, room: Room) -> str:
+    if not room.proves or _SAFETY not in text:
+        return text
+    known = all_obligations()
+    listed = [line for name in room.proves for line in _item(f"`{name}`: {known[name].statement}")]
+    before, heading, after = text.partition(_SAFETY)
+    own, following, rest = after.partition("\n## ")
+    obligations = "\n".join(("A fix is safe only with a proof of each of these:", "", *listed))
+    return f"{before}{heading}{own.rstrip()}\n\n{obligations}\n{following}{rest}"
+
+
+def _with_exceptions(text: str, room: Room) -> str:
+    exceptions = [line for each in room.applies.exceptions() for line in _item(each)]
+    if not exceptions:
+        return text
+    if _SILENT not in text:
+        head, following, tail = text.partition(_NEXT)
+        text = f"{head.rstrip()}\n\n{_SILENT}\n{following}{tail}"
+    before, silent, after = text.partition(_SILENT)
+    own, heading, rest = after.partition("\n## ")
+    first, gap, others = own.strip().partition("\n\n")
+    joint = "\n" if first.startswith("- ") else "\n\n"
+    listed = joint.join(filter(None, (first, "\n".join(exceptions))))
+    return f"{before}{silent}\n{listed}{gap}{others}\n{heading}{rest}"
+
+
+def _item(sentence: str) -> list[str]:
+    return textwrap.wrap(sentence, _WIDTH, initial_indent="- ", subsequent_indent="  ", break_long_words=False)
+
+
+def sections(room: Room) -> dict[str, str]:
+    """Heading to text of every section of the rule's documentation, in order."""
+    parts = re.split(r"^## +(.+?) *$", documentation(room), flags=re.MULTILINE)
+    return {heading: text.strip() for heading, text in zip(parts[1::2], parts[2::2])}
+
+
+def example(room: Room) -> str:
+    """The slow script turned into the fast one, as a unified diff; empty where the room lacks one of them."""
+    if room.kind is RequirementsRule:
+        return "\n".join(
+            filter(
+                None,
+                (
+                    _diff(room.folder, slow, room.folder / "fast" / slow.name)
+                    for slow in sorted((room.folder / "slow").iterdir())
+                ),
+            )
+        )
+    slow, fast = room.folder / "slow.py", room.folder / "fast.py"
+    return _diff(room.folder, slow, fast) if slow.is_file() and fast.is_file() else ""
+
+
+def _diff(folder: Path, slow: Path, fast: Path) -> str:
+    before, after = (path.relative_to(folder).as_posix() for path in (slow, fast))
+    return "\n".join(difflib.unified_diff(_lines(slow), _lines(fast), before, after, lineterm=""))
+
+
+def _lines(path: Path) -> list[str]:
+    return [_MARK.sub("", line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def fitted(page: str, width: int) -> str:
+    """A page with its paragraphs and list items wrapped to a terminal of ``width`` columns; code, tables and headings stay as they are."""
+    shown: list[str] = []
+    paragraph: list[str] = []
+    is_code = False
+
+    def end() -> None:
+        if paragraph:
+            head = "- " if _ITEM.match(paragraph[0]) else ""
+            shown.extend(
+                wrapped(" ".join(line.strip() for line in paragraph).removeprefix(head), width, head, " " * len(head))
+            )
+            paragraph.clear()
+
+    for line in page.splitlines():
+        is_fence = line.startswith("```")
+        is_code = is_code is not is_fence
+        if is_code or is_fence or not line or line.startswith(("#", "|", "    ")):
+            end()
+            shown.append(line)
+            continue
+        if _ITEM.match(line):
+            end()
+        paragraph.append(line)
+    end()
+    return "\n".join(shown)
+
+
+def as_text(room: Room) -> str:
+    """One rule for people."""
+    shown = [*parts(room)]
+    if room.kind is Rule:
+        shown.append(evidence_of(room))
+    return "\n\n".join(shown)
+
+
+def parts(room: Room) -> Iterator[str]:
+    """The heading of a rule's page, a line on its severity, its documentation, and the example where there is one."""
+    default = "on by default" if room.on_by_default else "off until selected"
+    yield f"# {room.name} ({room.code})"
+    yield f"Usual severity: {room.severity}, {default}." + (f" It comes from {room.by}." if room.by else "")
+    yield documentation(room)
+    if diff := example(room):
+        yield f"## Example\n\n```diff\n{diff}\n```"
+
+
+def evidence_of(room: Room) -> str:
+    """The section on what was measured of the example, and on what others have published."""
+    return f"## Evidence\n\nWhat fast.py gains over slow.py:\n\n{_evidence(room)}"
+
+
+def _evidence(room: Room) -> str:
+    columns = measured.for_rule(room.code)
+    lines = [f"- {column}" for column in columns or ()]
+    lines = lines or [f"Not measured yet; 'kerascheck evidence {room.code}' runs both on your machine."]
+    if room.evidence_note:
+        lines += ["", room.evidence_note]
+    if not _is_measured_on_gpu(room) and (figures := published.for_rule(room.code)):
+        lines += ["", "Published by others for GPUs, not measured by us:", "", *(f"- {figure}" for figure in figures)]
+    return "\n".join(lines)
+
+
+def _is_measured_on_gpu(room: Room) -> bool:
+    return "gpu" in (measured.row_of(room.code) or {})
+
+
+def as_list(rooms: Sequence[Room]) -> str:
+    """One line per rule."""
+    width = max(len(room.name) for room in rooms)
+    return "\n".join(f"{room.code}  {room.name:{width}}  {room.summary}" for room in rooms)
+
+
+def as_json(rooms: Sequence[Room], *, single: bool) -> str:
+    """The rules for programs: one object where ``single``, a list of them otherwise."""
+    described = [_describe(room) for room in rooms]
+    return json.dumps(described[0] if single else described, indent=2, ensure_ascii=False)
+
+
+def _describe(room: Room) -> dict[str, Any]:
+    return {
+        "code": room.code,
+        "name": room.name,
+        "severity": str(room.severity),
+        "on_by_default": room.on_by_default,
+        "fixed_by_default": room.fixed_by_default,
+        "speed": room.speed,
+        "summary": room.summary,
+        "documentation": documentation(room),
+        "sections": sections(room),
+        "example": example(room),
+        "evidence_note": room.evidence_note or None,
+        "published": [asdict(figure) for figure in published.for_rule(room.code)],
+        "evidence": {device: (measured.row_of(room.code) or {}).get(device) for device in DEVICES},
+    }

@@ -1,0 +1,169 @@
+"""What the checks share: results, and questions about a snapshot that several of them ask."""
+
+from __future__ import annotations
+
+import enum
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from kerascheck.knowledge.cards import oldest_driver
+from kerascheck.runtime.doctor.snapshot import Demand, Framework, Snapshot
+
+GIB = 1 << 30
+
+
+class Status(enum.Enum):
+    """How a check ended; the most urgent first."""
+
+    PROBLEM = "problem"
+    """Training fails, or leaves hardware unused that is there."""
+    ADVICE = "advice"
+    """Training works, and may be faster."""
+    OK = "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one check found.
+
+    Attributes:
+        name: of the check, lower case words joined by hyphens; the contract with users.
+        seen: a sentence on what the machine has.
+        todo: what to do; empty for what is ok.
+        asked: what in a script asks for it, where a script does.
+    """
+
+    name: str
+    status: Status
+    seen: str
+    todo: str = ""
+    asked: Demand | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"name": self.name, "status": self.status.value, "seen": self.seen, "todo": self.todo} | (
+            {"line": None, "cell": None} if self.asked is None else {"line": self.asked.line, "cell": self.asked.cell}
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A result without the name of its check."""
+
+    status: Status
+    seen: str
+    todo: str = ""
+    asked: Demand | None = None
+
+
+def ok(seen: str) -> Verdict:
+    return Verdict(Status.OK, seen)
+
+
+def advice(seen: str, todo: str, asked: Demand | None = None) -> Verdict:
+    return Verdict(Status.ADVICE, seen, todo, asked)
+
+
+def problem(seen: str, todo: str, asked: Demand | None = None) -> Verdict:
+    return Verdict(Status.PROBLEM, seen, todo, asked)
+
+
+def backend(machine: Snapshot) -> str:
+    """The backend that Keras chooses."""
+    keras = machine.python.keras if machine.python is not None else None
+    return (keras.backend if keras is not None else None) or "tensorflow"
+
+
+TITLES = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch"}
+
+
+def framework(machine: Snapshot) -> Framework | None:
+    """What the interpreter has of the backend; None where it was not looked at, or cannot be imported."""
+    name = backend(machine)
+    found = getattr(machine.python, name, None) if machine.python is not None and name in TITLES else None
+    return None if found is None or found.error is not None else found
+
+
+def tensorflow(machine: Snapshot) -> Framework | None:
+    """As :func:`framework`, where TensorFlow is the backend."""
+    return framework(machine) if backend(machine) == "tensorflow" else None
+
+
+def title(machine: Snapshot) -> str:
+    """The backend's name for people."""
+    return TITLES.get(backend(machine), backend(machine))
+
+
+def version(text: str | None) -> tuple[int, ...]:
+    """("2.16.1rc0") -> (2, 16, 1); empty for what begins with no number."""
+    match = re.match(r"\d+(?:\.\d+)*", text or "")
+    return tuple(map(int, match[0].split("."))) if match else ()
+
+
+def dotted(numbers: tuple[int, ...]) -> str:
+    return ".".join(map(str, numbers))
+
+
+def packages(machine: Snapshot) -> dict[str, str]:
+    return (machine.python.packages if machine.python is not None else None) or {}
+
+
+def is_hidden(machine: Snapshot) -> bool:
+    """Whether CUDA_VISIBLE_DEVICES shows no GPU."""
+    shown = (machine.variables or {}).get("CUDA_VISIBLE_DEVICES")
+    return shown is not None and shows_none(machine, shown)
+
+
+def shows_none(machine: Snapshot, shown: str) -> bool:
+    """Whether the value ``shown`` of CUDA_VISIBLE_DEVICES hides every GPU that there is: the list ends at the first number of none."""
+    if not machine.gpus:
+        return False
+    first = shown.split(",")[0].strip()
+    return (
+        first in ("", "NoDevFiles", "none")
+        or bool(re.fullmatch(r"-?\d+", first))
+        and not 0 <= int(first) < len(machine.gpus)
+    )
+
+
+def needed_driver(machine: Snapshot) -> str | None:
+    """The oldest driver for the CUDA that the backend is built for; None where that is not known."""
+    built = framework(machine)
+    cuda = version(built.cuda_version) if built is not None else ()
+    if len(cuda) < 2:
+        return None
+    return oldest_driver((cuda[0], cuda[1]), windows=machine.system.platform == "win32" or machine.system.wsl)
+
+
+def is_driver_too_old(machine: Snapshot) -> bool:
+    """Whether the driver does not run the CUDA that the backend is built for.
+
+    NVIDIA's package for forward compatibility (``cuda-compat``) makes an older driver run it: the driver then says a
+    newer CUDA.
+    """
+    needed, driver, built = needed_driver(machine), machine.driver, framework(machine)
+    if needed is None or driver is None or built is None or not version(driver.version):
+        return False
+    runs = driver.cuda is not None and driver.cuda[:1] >= version(built.cuda_version)[:1]
+    return version(driver.version) < version(needed) and not runs
+
+
+def size(number: float) -> str:
+    """Bytes in GiB."""
+    amount = number / GIB
+    return (
+        f"{amount:.0f} GiB"
+        if amount >= 10
+        else f"{amount:.1f} GiB"
+        if amount >= 0.1
+        else f"{number / (1 << 20):.0f} MiB"
+    )
+
+
+def cards(machine: Snapshot) -> str:
+    """The GPUs by name, with a count for several of one kind."""
+    names: dict[str, int] = {}
+    for gpu in machine.gpus:
+        names[gpu.name] = names.get(gpu.name, 0) + 1
+    return " and ".join(f"{count} x {name}" if count > 1 else name for name, count in names.items())

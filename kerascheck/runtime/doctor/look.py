@@ -1,0 +1,347 @@
+"""Takes the snapshot of this machine. Nothing here raises for what a machine lacks: it is then unknown, or not
+there."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import fields, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from kerascheck.runtime.doctor.nvidia import nvidia
+from kerascheck.runtime.doctor.snapshot import Cpu, Demand, Framework, Gpu, Keras, Memory, Python, Snapshot, System
+from kerascheck.source import deadline
+
+TIME_LIMIT = 120.0
+"""Seconds that an interpreter may take to say what its frameworks see: importing TensorFlow from a network drive
+takes a minute."""
+
+_CHILD = Path(__file__).with_name("child.py")
+_NUMBERS, _SWITCH, _WORD = r"-?\d+(?:,-?\d+)*|", r"[01]|[Tt]rue|[Ff]alse|", r"[a-z_]*"
+VARIABLES = {
+    "CUDA_VISIBLE_DEVICES": _NUMBERS + "NoDevFiles|none",
+    "NVIDIA_VISIBLE_DEVICES": _NUMBERS + "all|void|none",
+    "CUDA_LAUNCH_BLOCKING": _SWITCH,
+    "NVIDIA_TF32_OVERRIDE": _SWITCH,
+    "TF_DETERMINISTIC_OPS": _SWITCH,
+    "TF_ENABLE_ONEDNN_OPTS": _SWITCH,
+    "TF_FORCE_GPU_ALLOW_GROWTH": _SWITCH,
+    "TF_USE_LEGACY_KERAS": _SWITCH,
+    "TF_NUM_INTRAOP_THREADS": r"\d*",
+    "TF_NUM_INTEROP_THREADS": r"\d*",
+    "OMP_NUM_THREADS": r"\d*",
+    "KERAS_BACKEND": _WORD,
+    "JAX_PLATFORMS": r"[a-z_,]*",
+}
+"""Environment variables that change how frameworks run, with the values that are told as they are; of others only
+that they are set."""
+SET = "(set)"
+"""Stands for a value that is not told."""
+
+_CUDA_LIBRARY = re.compile(r"lib(?:cu\w+|nv\w+|nccl)\.so(?:\.\d+)*")
+_SEARCHED = re.compile(r"find library=(\S+) \[\d+\]; searching")
+_INITIALISED = re.compile(r"calling init: (\S+)")
+_TOLD = re.compile(
+    r"Could not find cuda drivers|Cannot dlopen some GPU libraries|Could not load dynamic library|"
+    r"Ignoring visible gpu device|failed call to cuInit|does not match DSO version|"
+    r"was not built with CUDA kernel binaries|Loaded runtime CuDNN library|Unable to register"
+)
+_LOG_PREFIX = re.compile(r"^.*?\[?[\w./]+\.(?:cc|h|cpp):\d+\]?\s*")
+_SEGMENT = r"[/\\][^\s/\\:'\"(),;\]]+"
+# What is no path: "and/or".
+_PATH = re.compile(rf"(?:\b[A-Za-z]:|(?<![\w.~])|[\w.~-]+(?={_SEGMENT}[/\\]))(?:{_SEGMENT})+[/\\]?")
+
+
+def take_snapshot(
+    python: str | None = sys.executable,
+    *,
+    script: tuple[Demand, ...] | None = None,
+    nvml: ModuleType | None = None,
+    time_limit: float = TIME_LIMIT,
+) -> Snapshot:
+    """Look at this machine.
+
+    Args:
+        python: the interpreter that trains; it imports its frameworks, in a child process. None leaves it alone: then
+            nothing but the GPUs, the processor and the memory is looked at, in about a tenth of a second.
+        script: what a script asks for: see :func:`kerascheck.runtime.doctor.script.demands`.
+        nvml: a module like ``pynvml``; None: the installed one, or else ``nvidia-smi``.
+        time_limit: seconds for the interpreter, and at most for each question to the driver.
+    """
+    driver, gpus = nvidia(nvml, time_limit=time_limit)
+    variables = _variables(os.environ)
+    snapshot = Snapshot(system(), cpu(), memory(), driver, gpus, variables, library_path(os.environ), script=script)
+    if python is None:
+        return snapshot
+    # The script chooses its backend before it imports Keras.
+    chosen = {"KERAS_BACKEND": str(demand.value) for demand in script or () if demand.what == "backend"}
+    looked, devices = look_at(python, time_limit, chosen)
+    if not gpus and devices:
+        # No driver library that answers, as in some containers, but TensorFlow has one.
+        snapshot = replace(
+            snapshot,
+            gpus=tuple(
+                Gpu(str(each.get("device_name", "GPU")), _pair(each.get("compute_capability"))) for each in devices
+            ),
+        )
+    return replace(snapshot, python=_with_missing_libraries(looked, python, snapshot, time_limit, chosen))
+
+
+# The machine.
+
+
+def system(root: Path = Path("/")) -> System:
+    """The operating system."""
+    release = platform.release().lower()
+    return System(
+        sys.platform,
+        platform.machine(),
+        wsl=sys.platform == "linux" and "microsoft" in release,
+        container=_is_container(root),
+        hosted="colab"
+        if "COLAB_RELEASE_TAG" in os.environ
+        else "kaggle"
+        if "KAGGLE_KERNEL_RUN_TYPE" in os.environ
+        else None,
+        # The devices of AMD's driver for computing, and of Google's.
+        accelerator="AMD GPU"
+        if (root / "dev/kfd").exists()
+        else "TPU"
+        if (root / "dev/accel0").exists() or "TPU_NAME" in os.environ
+        else None,
+    )
+
+
+def _is_container(root: Path) -> bool:
+    if (
+        any((root / mark).exists() for mark in (".dockerenv", "run/.containerenv"))
+        or "KUBERNETES_SERVICE_HOST" in os.environ
+    ):
+        return True
+    return re.search(r"docker|kubepods|containerd|lxc|libpod", _text(root / "proc/1/cgroup")) is not None
+
+
+def cpu(root: Path = Path("/")) -> Cpu:
+    """The processor, with the quota of the control group."""
+    cores = os.cpu_count() or 1
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else cores
+    flags = re.search(r"^flags\s*:(.*)$", _text(root / "proc/cpuinfo"), re.M)
+    return Cpu(cores, usable, _quota(root), "amx_bf16" in flags[1].split() if flags else None)
+
+
+def _quota(root: Path) -> float | None:
+    quotas = []
+    for folder in _groups(root, ""):
+        limit, _, period = _text(folder / "cpu.max").partition(" ")
+        if limit.isdigit() and period.strip().isdigit():
+            quotas.append(int(limit) / int(period))
+    for folder in _groups(root, "cpu"):
+        limit, period = _text(folder / "cpu.cfs_quota_us").strip(), _text(folder / "cpu.cfs_period_us").strip()
+        if limit.isdigit() and period.isdigit() and int(period):
+            quotas.append(int(limit) / int(period))
+    return min(quotas, default=None)
+
+
+def memory(root: Path = Path("/")) -> Memory:
+    """The main memory."""
+    sizes = {
+        name: int(size) * 1024 for name, size in re.findall(r"^(\w+):\s+(\d+) kB", _text(root / "proc/meminfo"), re.M)
+    }
+    total = sizes.get("MemTotal") or _total_elsewhere()
+    limits = [_text(folder / "memory.max").strip() for folder in _groups(root, "")]
+    limits += [_text(folder / "memory.limit_in_bytes").strip() for folder in _groups(root, "memory")]
+    limit = min((int(limit) for limit in limits if limit.isdigit()), default=None)
+    shared = None
+    with suppress(OSError, AttributeError):
+        found = os.statvfs(root / "dev/shm")
+        shared = found.f_frsize * found.f_blocks
+    return Memory(
+        total,
+        sizes.get("MemAvailable"),
+        limit if limit is not None and total is not None and limit < total else None,
+        sizes.get("SwapTotal", 0) - sizes.get("SwapFree", 0),
+        shared,
+    )
+
+
+def _total_elsewhere() -> int | None:
+    with suppress(OSError, ValueError, AttributeError):  # macOS; Windows has no sysconf
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return None
+
+
+def _groups(root: Path, controller: str) -> Iterator[Path]:
+    """The folders of the process's control group and of those around it: of version 2 for "", else of a controller of
+    version 1."""
+    mount = root / "sys/fs/cgroup" / controller
+    for line in _text(root / "proc/self/cgroup").splitlines():
+        _, names, path = [*line.split(":", 2), "", ""][:3]
+        if controller in names.split(","):
+            inner = Path(path.lstrip("/"))
+            # In a container the path may be that of the host, while the folder itself is mounted.
+            yield from (mount / part for part in (inner, *inner.parents))
+
+
+def library_path(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The CUDA libraries in the folders of ``LD_LIBRARY_PATH``, by the names of the files that links lead to: they
+    have the whole version."""
+    found: dict[str, str] = {}
+    for folder in filter(None, environment.get("LD_LIBRARY_PATH", "").split(os.pathsep)):
+        with suppress(OSError):
+            for name in sorted(os.listdir(folder)):
+                if re.fullmatch(r"lib(?:cudnn|cublas|cudart)\.so\.\d+", name):
+                    file = os.path.basename(os.path.realpath(os.path.join(folder, name)))
+                    found.setdefault(name, file if file.startswith(name) else name)
+    return tuple(found.values())
+
+
+def _variables(environment: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name: environment[name] if re.fullmatch(told, environment[name]) else SET
+        for name, told in VARIABLES.items()
+        if name in environment
+    }
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+# The interpreter.
+
+
+def look_at(
+    python: str, time_limit: float, environment: Mapping[str, str] | None = None
+) -> tuple[Python, list[dict[str, Any]]]:
+    """What an interpreter's frameworks say, and the GPUs as TensorFlow describes them."""
+    told, failure, log = _ask(python, "all", time_limit, environment)
+    devices = (told.get("tensorflow") or {}).pop("devices", ())
+    kinds = {"tensorflow": Framework, "keras": Keras, "jax": Framework, "torch": Framework}
+    facts: dict[str, Any] = {name: told.get(name) for name in ("version", "packages", "ptxas", "libdevice")}
+    for name, kind in kinds.items():
+        if name in told:
+            facts[name] = kind(
+                **{
+                    key: _plain(value)
+                    for key, value in told[name].items()
+                    if key in {field.name for field in fields(kind)}
+                }
+            )
+    if "requires" in told:
+        facts["requires"] = {name: tuple(asked) for name, asked in told["requires"].items()}
+    looked = Python(failure=failure, during=told.get("during"), **facts)
+    if looked.tensorflow is not None:
+        lines = dict.fromkeys(_public(_LOG_PREFIX.sub("", line)) for line in log.splitlines() if _TOLD.search(line))
+        looked = replace(looked, tensorflow=replace(looked.tensorflow, log=tuple(lines)[:5]))
+    return looked, list(devices)
+
+
+def _with_missing_libraries(
+    looked: Python, python: str, snapshot: Snapshot, time_limit: float, environment: Mapping[str, str]
+) -> Python:
+    """``looked`` with the libraries that the backend cannot load, where it sees no GPU although there is one."""
+    name = looked.keras.backend if looked.keras is not None and looked.keras.backend else "tensorflow"
+    framework = getattr(looked, name, None) if name in ("tensorflow", "jax", "torch") else None
+    if (
+        framework is None
+        or framework.gpus != 0
+        or framework.cuda is False
+        or not snapshot.gpus
+        or not sys.platform.startswith("linux")
+    ):
+        return looked
+    with tempfile.TemporaryDirectory() as folder:
+        loader = {"LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": os.path.join(folder, "loader")}
+        _ask(python, "gpus", time_limit, {**environment, **loader})
+        logs = "\n".join(_text(path) for path in Path(folder).glob("loader.*"))
+    return replace(looked, **{name: replace(framework, missing=missing_libraries(logs))})
+
+
+def missing_libraries(log: str) -> tuple[str, ...]:
+    """The CUDA libraries that a program looked for and did not get, from the log of the dynamic loader
+    (``LD_DEBUG=libs``)."""
+    loaded = {os.path.basename(path) for path in _INITIALISED.findall(log)}
+    searched = dict.fromkeys(name for name in _SEARCHED.findall(log) if _CUDA_LIBRARY.fullmatch(name))
+    return tuple(name for name in searched if name not in loaded)
+
+
+def _ask(
+    python: str, wanted: str, time_limit: float, environment: Mapping[str, str] | None = None
+) -> tuple[dict[str, Any], str | None, str]:
+    """What ``child.py`` tells, why it did not end well (None where it did), and what was logged."""
+    quiet = {"TF_CPP_MIN_LOG_LEVEL": "0", "XLA_PYTHON_CLIENT_PREALLOCATE": "false", "PYTHONDONTWRITEBYTECODE": "1"}
+    failure = None
+    with tempfile.TemporaryDirectory() as folder:
+        answer, errors = os.path.join(folder, "answer"), os.path.join(folder, "errors")
+        command = [python, "-c", _CHILD.read_text(encoding="utf-8"), answer, wanted]
+        with open(errors, "wb") as sink:
+            try:
+                process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=sink,
+                    stderr=sink,
+                    env={**os.environ, **quiet, **(environment or {})},
+                    start_new_session=True,
+                )
+            except OSError as problem:
+                return {}, f"cannot be started: {problem.strerror or problem}", ""
+            try:
+                code = process.wait(time_limit)
+            except BaseException as problem:  # also Ctrl-C
+                deadline.kill(process)
+                if not isinstance(problem, subprocess.TimeoutExpired):
+                    raise
+                code, failure = 0, "timeout"
+        log = _text(Path(errors))
+        told = _merged(_text(Path(answer)))
+    if code < 0:
+        failure = f"signal {signal.Signals(-code).name if -code in list(signal.Signals) else -code}"
+    elif code or (not told and not failure):
+        failure = _public((log.strip().splitlines() or [f"it ended with {code}"])[-1])
+    return told, failure, log
+
+
+def _merged(text: str) -> dict[str, Any]:
+    told: dict[str, Any] = {}
+    for line in text.splitlines():
+        with suppress(ValueError):  # cut off where the process ended
+            told.update(json.loads(line))
+    return told
+
+
+def _plain(value: Any) -> Any:
+    """What a framework told, as a snapshot holds it."""
+    if isinstance(value, str):
+        return _public(value)
+    return tuple(map(_plain, value)) if isinstance(value, list) else value
+
+
+def _public(text: str) -> str:
+    """One line of what a program printed, with base names in the place of paths, and without the names of the user
+    and the host."""
+    line = " ".join(text.split())
+    line = _PATH.sub(lambda path: re.split(r"[/\\]", path[0].rstrip("/\\"))[-1], line)
+    for name in filter(
+        None, (platform.node(), os.environ.get("USER"), os.environ.get("USERNAME"), os.environ.get("LOGNAME"))
+    ):
+        if len(name) > 2:
+            line = re.sub(rf"\b{re.escape(name)}\b", "...", line)
+    return line[:300]
+
+
+def _pair(value: Any) -> tuple[int, int] | None:
+    return (int(value[0]), int(value[1])) if isinstance(value, list | tuple) and len(value) == 2 else None

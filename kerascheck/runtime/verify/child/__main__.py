@@ -1,0 +1,42 @@
+"""Start of a measured process: ``python child/__main__.py RUN.json``.
+
+``RUN.json`` is written by :mod:`kerascheck.runtime.verify.process`; its keys are read in :func:`run`. Nothing of what
+the script does, however it ends, shows as an error of this file: the end is told to the parent as one message.
+"""
+
+import importlib.util
+import os
+import sys
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def _load_package():
+    """Import this folder as ``_kerascheck_child`` without putting it on ``sys.path``."""
+    spec = importlib.util.spec_from_file_location(
+        "_kerascheck_child", os.path.join(_HERE, "__init__.py"), submodule_search_locations=[_HERE]
+    )
+    assert spec is not None and spec.loader is not None, "the package lies beside this file"
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["_kerascheck_child"] = module
+    spec.loader.exec_module(module)
+
+
+def main(run_file):
+    """Run the script that ``run_file`` describes; does not return."""
+    _load_package()
+    from _kerascheck_child import launch
+
+    launch.main(run_file)
+
+
+def serve_only(run_file):
+    """Serve the repaired sources in a worker process of the script (multiprocessing "spawn"), and measure nothing."""
+    _load_package()
+    from _kerascheck_child import launch
+
+    launch.serve_sources(launch.read(run_file))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

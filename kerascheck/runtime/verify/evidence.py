@@ -1,0 +1,128 @@
+"""Evidence for the rules themselves: every room's slow.py measured against its fast.py."""
+
+from __future__ import annotations
+
+import difflib
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from kerascheck.catalog.measured import DEVICES, cell
+from kerascheck.runtime.verify import gpu
+from kerascheck.runtime.verify.compare import Budget, Comparison, Progress, Status, Variant, compare, machine
+from kerascheck.runtime.verify.findings import ABOUT_EPOCHS, ABOUT_PREDICTIONS
+from kerascheck.runtime.verify.process import Script
+
+_ORDER = (
+    Status.CONFIRMED,
+    Status.CHANGES_RESULTS,
+    Status.SLOWER,
+    Status.NO_EFFECT,
+    Status.INCONCLUSIVE,
+    Status.NOT_RUN,
+)
+
+
+def has_example(folder: Path) -> bool:
+    """Whether there is a slow.py and a fast.py to measure."""
+    return all((folder / name).is_file() for name in ("slow.py", "fast.py"))
+
+
+def room_variants(room: Any) -> list[Variant]:
+    """The fast.py of a room (of ``kerascheck.catalog.registry``) in the place of its slow.py: one variant per changed place, for they
+    may belong to several trainings."""
+    slow, fast = room.folder / "slow.py", room.folder / "fast.py"
+    tolerance, predicts = room.rule.loss_tolerance, room.rule.code in ABOUT_PREDICTIONS
+    before, after = slow.read_text(encoding="utf-8"), fast.read_text(encoding="utf-8")
+    changes = difflib.SequenceMatcher(None, before.splitlines(), after.splitlines(), autojunk=False).get_opcodes()
+    return [
+        Variant(
+            f"line {first + 1}",
+            {str(slow): after},
+            tolerance,
+            ((str(slow), first + 1, max(first + 1, last)),),
+            predicts,
+            whole_epochs=room.rule.code in ABOUT_EPOCHS,
+        )
+        for kind, first, last, _, _ in changes
+        if kind != "equal"
+    ]
+
+
+def measure_room(
+    room: Any, budget: Budget, progress: Progress, environment: Mapping[str, str] | None = None
+) -> Comparison:
+    """Measure one room, with further variables in its ``environment``; raises OSError if a file is missing."""
+    slow = room.folder / "slow.py"
+    script = Script(str(slow), {str(slow): slow.read_text(encoding="utf-8")}, environment=environment or {})
+    with gpu.Sampler() as sampler:
+        comparison = compare(script, room_variants(room), budget, progress, ceilings=False)
+    return gpu.doubted(comparison, sampler.summary(), sampler.failure)
+
+
+def row(code: str, name: str, comparison: Comparison | None, device: str | None = None) -> dict[str, Any]:
+    """One row of the table: the most telling training of the room, for the CPU or the GPU that it ran on.
+
+    ``comparison``: None where nothing was run. ``device``: the column, where it does not follow from what ran.
+    """
+    verdicts = sorted(
+        comparison.verdicts if comparison else (),
+        key=lambda v: (_ORDER.index(v.status), -(v.ratio.value if v.ratio is not None else 0)),
+    )
+    best = verdicts[0] if verdicts else None
+    facts = ((comparison.scout.end or {}).get("facts") or {}) if comparison else {}
+    failure = comparison.failure if comparison else None
+    measured = {
+        "status": best.status.value if best else Status.NOT_RUN.value,
+        "reason": (best.reason if best else failure or "slow.py and fast.py do not differ"),
+        "ratio": round(best.ratio.value, 2) if best and best.ratio else None,
+        "low": round(best.ratio.low, 2) if best and best.ratio else None,
+        "high": round(best.ratio.high, 2) if best and best.ratio else None,
+        "machine": machine() | ({"gpu": facts["gpus"][0]} if facts.get("gpus") else {}),
+        "versions": {key: facts[key] for key in ("keras", "tensorflow", "jax", "torch") if facts.get(key)},
+        "date": time.strftime("%Y-%m-%d"),
+    }
+    return {"code": code, "name": name, device or ("gpu" if facts.get("gpus") else "cpu"): measured}
+
+
+def merge(old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """``old`` rows with the columns of ``new`` ones, by code; a column that was never measured is missing.
+
+    A column that shows nothing takes the place of no other one.
+    """
+    rows = {entry["code"]: dict(entry) for entry in old}
+    for entry in new:
+        before = rows.get(entry["code"], {})
+        rows[entry["code"]] = {
+            **before,
+            **{key: value for key, value in entry.items() if not (key in before and _shows_nothing(value))},
+        }
+    return [rows[code] for code in sorted(rows)]
+
+
+def _shows_nothing(column: Any) -> bool:
+    return isinstance(column, dict) and column["status"] == Status.INCONCLUSIVE.value
+
+
+def render(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The table as Markdown lines."""
+    yield "| rule | CPU | GPU |"
+    yield "|---|---|---|"
+    for entry in rows:
+        cells = (cell(entry.get(device)).replace("|", "\\|") for device in DEVICES)
+        yield f"| {entry['code']} {entry['name']} | " + " | ".join(cells) + " |"
+
+
+def collect(
+    rooms: Sequence[Any], budget: Budget, progress: Progress, tell: Callable[[dict[str, Any]], None]
+) -> Iterator[dict[str, Any]]:
+    """Measure ``rooms`` (of ``kerascheck.catalog.registry``) one after the other; ``tell`` is told every finished row."""
+    for room in rooms:
+        if not has_example(room.folder):
+            continue
+        prefix = room.rule.code
+        comparison = measure_room(room, budget, lambda text, left: progress(f"{prefix}: {text}", left))
+        entry = row(room.rule.code, room.rule.name, comparison)
+        tell(entry)
+        yield entry

@@ -1,0 +1,465 @@
+"""What the GPUs do while scripts run, through NVML (``nvidia-ml-py``, optional).
+
+A process of its own asks NVML: a driver in trouble hangs or crashes whoever asks it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from kerascheck.knowledge.cards import SLOWDOWNS
+from kerascheck.source import deadline
+
+if TYPE_CHECKING:
+    from kerascheck.runtime.verify.compare import Comparison
+
+_INTERVAL_SECONDS = 0.5
+_PATIENCE_SECONDS = 20.0
+"""For the first answer of the driver: its first start with several cards takes more than ten."""
+_SECONDS_TO_END = 5.0
+"""For the last answer."""
+_POWER_CAP = 0x4
+_REASONS = {_POWER_CAP: "power limit", **SLOWDOWNS}
+"""Bits of ``nvmlClocksEventReasons`` (nvml.h) that say why clocks are lower than the load asks for."""
+_QUANTITIES = ("utilisation", "memory_bytes", "watts", "megahertz")
+_MOST_POINTS = 600
+"""Of the samples that are kept over time; more are thinned out."""
+_OTHERS = 0.05
+"""Share of a GPU from which the work of others is noise."""
+_SLOWED = 0.1
+"""Share of the samples with low clocks from which a GPU counts as slowed down."""
+
+
+@dataclass(slots=True)
+class _Device:
+    index: int
+    handle: Any
+    name: str
+    mig: bool
+    visible: bool
+    memory_total: int | None
+    before: frozenset[int]
+    """Processes that computed on it before anything was measured: others."""
+    samples: list[dict[str, Any]] = field(default_factory=list)
+    last_seen: int = 0
+    """Time stamp of NVML's newest sample of processes, in microseconds."""
+
+
+class Sampler:
+    """Samples every GPU while it is entered, as a context manager; without NVML or GPU it does nothing."""
+
+    def __init__(self, nvml: ModuleType | None = None, me: int | None = None) -> None:
+        """Prepare to ask NVML.
+
+        Args:
+            nvml: a module like ``pynvml``, asked by a thread of this process; None: the installed one, asked by another process.
+            me: the process whose descendants the scripts are; None: this one.
+        """
+        self._nvml = nvml
+        self._me = os.getpid() if me is None else me
+        self._devices: list[_Device] = []
+        self._driver: str | None = None
+        self._family: dict[int, bool | None] = {}
+        """Of the processes that were seen on GPUs, whether they descend from this one."""
+        self._start = 0.0
+        self._done = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._apart: _Apart | None = None
+        self.failure: str | None = None
+        """Why the GPUs were not watched until the end, for people; None if they were, or if there are none."""
+
+    def __enter__(self) -> Sampler:
+        if self._nvml is not None:
+            if self.begin():
+                self._thread = threading.Thread(target=self._sample, daemon=True)
+                self._thread.start()
+        else:
+            from kerascheck.runtime.doctor.nvidia import is_installed
+
+            if is_installed():
+                self._apart = _Apart(self._take)
+                self.failure = self._apart.begin()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        if self._thread is not None:
+            self._thread.join()
+        if self._apart is not None:
+            self.failure = self._apart.end() or self.failure
+        self.end()
+
+    def begin(self) -> bool:
+        """Initialise NVML and describe the GPUs; whether there is one."""
+        try:
+            self._ask("nvmlInit", may_fail=False)
+            handles = [
+                (index, self._ask("nvmlDeviceGetHandleByIndex", index))
+                for index in range(self._ask("nvmlDeviceGetCount", may_fail=False))
+            ]
+            self._devices = [
+                self._device(index, handle) for index, handle in handles if handle is not None
+            ]  # None: a GPU that is lost
+        except Exception:  # no driver
+            return False
+        self._driver = _word(self._ask("nvmlSystemGetDriverVersion"))
+        self._start = time.monotonic()
+        return bool(self._devices)
+
+    def end(self) -> None:
+        """Let NVML go."""
+        if self._nvml is not None:
+            self._ask("nvmlShutdown")
+
+    def described(self) -> dict[str, Any]:
+        """The driver and the GPUs, in types that JSON knows."""
+        devices = [
+            {
+                **{key: getattr(device, key) for key in ("index", "name", "mig", "visible", "memory_total")},
+                "before": sorted(device.before),
+            }
+            for device in self._devices
+        ]
+        return {"driver": self._driver, "devices": devices}
+
+    def looked(self) -> dict[str, Any]:
+        """One look at each GPU, in types that JSON knows."""
+        return {"samples": [self._look(device) for device in self._devices], "family": self._family}
+
+    def _take(self, message: Mapping[str, Any]) -> None:
+        """Take what another process has :meth:`described` or :meth:`looked` at."""
+        if "devices" in message:
+            self._driver = message["driver"]
+            self._devices = [
+                _Device(handle=None, **{**device, "before": frozenset(device["before"])})
+                for device in message["devices"]
+            ]
+            return
+        self._family = {int(pid): descends for pid, descends in message["family"].items()}
+        for device, sample in zip(self._devices, message["samples"]):
+            if sample["processes"] is not None:
+                sample["processes"] = {int(pid): share for pid, share in sample["processes"].items()}
+            device.samples.append(sample)
+
+    def _ask(self, name: str, *arguments: Any, may_fail: bool = True) -> Any:
+        """What NVML answers; None for a question that this card or driver does not know, if it ``may_fail``."""
+        try:
+            return getattr(self._nvml, name)(*arguments)
+        except Exception:
+            if may_fail:
+                return None
+            raise
+
+    def _device(self, index: int, handle: Any) -> _Device:
+        mig, memory = self._ask("nvmlDeviceGetMigMode", handle), self._ask("nvmlDeviceGetMemoryInfo", handle)
+        return _Device(
+            index,
+            handle,
+            _word(self._ask("nvmlDeviceGetName", handle)) or "NVIDIA GPU",
+            bool(mig and mig[0]),
+            is_visible(index, _word(self._ask("nvmlDeviceGetUUID", handle)), os.environ.get("CUDA_VISIBLE_DEVICES")),
+            getattr(memory, "total", None),
+            frozenset(process.pid for process in self._ask("nvmlDeviceGetComputeRunningProcesses", handle) or ()),
+        )
+
+    def _sample(self) -> None:
+        while not self._done.wait(_INTERVAL_SECONDS):
+            for device in self._devices:
+                device.samples.append(self._look(device))
+
+    def _look(self, device: _Device) -> dict[str, Any]:
+        handle = device.handle
+        rates, memory = self._ask("nvmlDeviceGetUtilizationRates", handle), self._ask("nvmlDeviceGetMemoryInfo", handle)
+        watts = self._ask("nvmlDeviceGetPowerUsage", handle)
+        clock = self._ask("nvmlDeviceGetClockInfo", handle, getattr(self._nvml, "NVML_CLOCK_SM", 1))
+        reasons = self._ask("nvmlDeviceGetCurrentClocksEventReasons", handle)
+        if reasons is None:  # the name of older drivers and packages
+            reasons = self._ask("nvmlDeviceGetCurrentClocksThrottleReasons", handle)
+        return {
+            "seconds": time.monotonic() - self._start,
+            "utilisation": None if rates is None else rates.gpu / 100,
+            "memory_bytes": None if memory is None else memory.used,
+            "watts": None if watts is None else watts / 1000,
+            "megahertz": clock,
+            "slowed": [word for bit, word in _REASONS.items() if (reasons or 0) & bit],
+            "processes": self._processes(device),
+        }
+
+    def _processes(self, device: _Device) -> dict[int, float] | None:
+        """What each process used of the GPU's time since the last look, 0 to 1; None where nothing is told of
+        processes."""
+        told = self._ask("nvmlDeviceGetProcessUtilization", device.handle, device.last_seen)
+        if told is None:
+            return None
+        newest: dict[int, Any] = {}
+        for process in told:
+            if process.timeStamp > device.last_seen and process.timeStamp >= getattr(
+                newest.get(process.pid), "timeStamp", 0
+            ):
+                newest[process.pid] = process
+                if process.pid not in self._family:  # while it is there
+                    self._family[process.pid] = _descends(process.pid, self._me)
+        device.last_seen = max([device.last_seen, *(process.timeStamp for process in newest.values())])
+        return {pid: process.smUtil / 100 for pid, process in newest.items()}
+
+    def _is_foreign(self, pid: int, device: _Device) -> bool:
+        # Inside a container the numbers may be those of the host: then only who was there before us is known to be
+        # another.
+        return pid in device.before or (self._family.get(pid) is False and any(self._family.values()))
+
+    def summary(self) -> dict[str, Any] | None:
+        """What was seen, in types that JSON knows; None without samples.
+
+        Of the GPU that was used: ``name``, the number of ``samples`` and the medians of ``utilisation`` (0 to 1),
+        ``memory_bytes``, ``watts`` and ``megahertz`` while it was in use, None for what the card does not tell.
+        ``devices`` has all of them, with ``index``, ``used``, ``mig``, ``memory_total_bytes``, the share of samples
+        for which clocks were ``slowed`` by reason, the share that ``others`` used, and all of it over ``time``.
+        ``trouble``: see :func:`trouble`.
+        """
+        devices = [_summary(device, self._is_foreign) for device in self._devices if device.samples]
+        if not devices:
+            return None
+        _mark_used(devices)
+        first = next((device for device in devices if device["used"]), devices[0])
+        found = {key: first[key] for key in ("name", "samples", *_QUANTITIES)}
+        return {**found, "driver": self._driver, "devices": devices, "trouble": trouble(devices)}
+
+
+class _Apart:
+    """The process that asks NVML, as the process of kerascheck sees it."""
+
+    def __init__(self, take: Callable[[Mapping[str, Any]], None]) -> None:
+        """``take`` gets each message, from another thread."""
+        self._take = take
+        self._answered = threading.Event()
+        self._ending = False
+        self._process: subprocess.Popen[bytes] | None = None
+        self._reader = threading.Thread(target=self._read, daemon=True)
+
+    def begin(self) -> str | None:
+        """Start it and wait until the GPUs are described; why they cannot be, for people, or None."""
+        try:
+            self._process = subprocess.Popen(
+                deadline.call(__name__, "watch", os.getpid()),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C is for kerascheck
+            )
+        except OSError as problem:
+            return f"the GPU was not watched: {problem.strerror or problem}"
+        self._reader.start()
+        if self._answered.wait(_PATIENCE_SECONDS):
+            return None
+        self._ending = True
+        deadline.kill(self._process)
+        return f"the NVIDIA driver did not answer within {_PATIENCE_SECONDS:g} s: the GPU was not watched"
+
+    def end(self) -> str | None:
+        """End it; why it did not watch until now, for people, or None."""
+        process = self._process
+        if process is None or self._ending:
+            return None
+        assert process.stdin is not None, "it is a pipe"
+        try:
+            process.stdin.close()
+        except OSError:
+            pass
+        try:
+            code = process.wait(_SECONDS_TO_END)
+        except subprocess.TimeoutExpired:
+            deadline.kill(process)
+            return "the NVIDIA driver stopped answering: the GPU was not watched until the end"
+        self._reader.join(_SECONDS_TO_END)
+        return "the NVIDIA driver's library (NVML) crashed: the GPU was not watched until the end" if code < 0 else None
+
+    def _read(self) -> None:
+        assert self._process is not None and self._process.stdout is not None, "it was started with a pipe"
+        for line in self._process.stdout:
+            try:
+                message = json.loads(line)
+            except ValueError:
+                continue  # of a library, or cut off where the process ended
+            self._take(message)
+            self._answered.set()
+        self._answered.set()  # it has ended: nothing more comes
+
+
+def watch(parent: int) -> None:
+    """Print what NVML says of the GPUs until standard input ends; :class:`_Apart` calls it in another process.
+
+    ``parent``: the process of kerascheck, whose descendants the scripts are.
+    """
+    try:
+        import pynvml
+    except ImportError:  # of the working directory, from which nothing is imported here
+        return
+    sampler = Sampler(pynvml, parent)
+    if not sampler.begin():
+        return
+    _print(sampler.described())
+    while not select.select([sys.stdin], [], [], _INTERVAL_SECONDS)[0]:
+        _print(sampler.looked())
+    sampler.end()
+
+
+def _print(message: Mapping[str, Any]) -> None:
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+
+def _word(text: str | bytes | None) -> str | None:
+    return text.decode() if isinstance(text, bytes) else text
+
+
+def is_visible(index: int, uuid: str | None, named: str | None) -> bool:
+    """Whether CUDA shows a GPU to the script, by the value of ``CUDA_VISIBLE_DEVICES``; None: it is not set."""
+    if named is None:
+        return True
+    for word in named.split(","):
+        word = word.strip()
+        if word == str(index) or (uuid and word.startswith("GPU-") and uuid.startswith(word)):
+            return True
+        if word.startswith("MIG-"):
+            return True  # which GPU has that partition is not said
+        if not word.isdecimal() and not word.startswith("GPU-"):
+            return False  # CUDA reads no further than the first one that is none
+    return False
+
+
+def _descends(pid: int, me: int) -> bool | None:
+    """Whether a process descends from the process ``me``; None if there is none of that number."""
+    while pid > 1:
+        if pid == me:
+            return True
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stream:
+                pid = int(stream.read().rpartition(")")[2].split()[1])
+        except (OSError, ValueError, IndexError):
+            return None
+    return False
+
+
+def _summary(device: _Device, is_foreign: Callable[[int, _Device], bool]) -> dict[str, Any]:
+    def used(foreign: bool) -> float | None:
+        told = [sample["processes"] for sample in busy if sample["processes"] is not None]
+        return (
+            statistics.fmean(sum(v for pid, v in each.items() if is_foreign(pid, device) == foreign) for each in told)
+            if told
+            else None
+        )
+
+    busy = [s for s in device.samples if s["utilisation"]] or device.samples
+    reasons = {reason for sample in busy for reason in sample["slowed"]}
+    return {
+        "index": device.index,
+        "name": device.name,
+        "samples": len(busy),
+        **{key: _median(sample[key] for sample in busy) for key in _QUANTITIES},
+        "memory_total_bytes": device.memory_total,
+        "slowed": {
+            reason: sum(reason in sample["slowed"] for sample in busy) / len(busy) for reason in sorted(reasons)
+        },
+        "own": used(foreign=False),
+        "others": used(foreign=True),
+        "mig": device.mig,
+        "visible": device.visible,
+        "time": {key: [sample[key] for sample in _thinned(device.samples)] for key in ("seconds", *_QUANTITIES)},
+    }
+
+
+def _median(values: Iterator[Any]) -> float | None:
+    known = [value for value in values if value is not None]
+    return statistics.median(known) if known else None
+
+
+def _thinned(samples: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
+    return samples[:: -(-len(samples) // _MOST_POINTS)]
+
+
+def _mark_used(devices: Sequence[dict[str, Any]]) -> None:
+    """Say which GPUs the scripts computed on: where that is not told of processes, those that CUDA shows and that were
+    busy."""
+    told = any(device["own"] for device in devices)
+    for device in devices:
+        device["used"] = (
+            bool(device["own"]) if told else device["visible"] and bool(device["utilisation"] or device["mig"])
+        )
+
+
+def trouble(devices: Sequence[Mapping[str, Any]]) -> str | None:
+    """Why times that were measured on the GPUs in use say nothing of the script, for people; None if they do."""
+    for device in devices:
+        if not device["used"]:
+            continue
+        name = f"GPU {device['index']}" if len(devices) > 1 else "the GPU"
+        if device["mig"]:
+            return f"{name} is partitioned (MIG): what its other tenants do cannot be seen, and they share its power and its clocks"
+        if (device["others"] or 0.0) > _OTHERS:
+            return f"other processes used {device['others']:.0%} of {name} meanwhile"
+        slowed = {
+            reason: share
+            for reason, share in device["slowed"].items()
+            if reason in SLOWDOWNS.values() and share > _SLOWED
+        }
+        if slowed:
+            reason = max(slowed, key=slowed.__getitem__)
+            return f"{name} lowered its clocks ({reason}) {slowed[reason]:.0%} of the time"
+    return None
+
+
+def doubted(comparison: Comparison, summary: Mapping[str, Any] | None, failure: str | None = None) -> Comparison:
+    """``comparison``, without verdicts on speed where the GPUs that it ran on were in ``trouble``.
+
+    ``failure``: of the sampler, which becomes a note.
+    """
+    from kerascheck.runtime.verify.compare import Status
+
+    facts = (comparison.scout.end or {}).get("facts", {})
+    if failure is not None:
+        comparison.notes.append(failure)
+    elif summary is None and facts.get("gpus"):
+        comparison.notes.append(
+            "the GPU was not watched, for nvidia-ml-py is missing: what other processes did on it was not seen"
+        )
+    if summary is not None and summary["trouble"] and facts.get("gpus"):
+        for verdict in comparison.verdicts:
+            if verdict.status in (Status.CONFIRMED, Status.NO_EFFECT, Status.SLOWER, Status.INCONCLUSIVE):
+                verdict.status, verdict.reason = Status.INCONCLUSIVE, f"no verdict: {summary['trouble']}"
+    return comparison
+
+
+def lines(summary: Mapping[str, Any]) -> Iterator[str]:
+    """What the GPUs did meanwhile, for people: a line for each that was used, and for each that was not."""
+    for device in summary["devices"]:
+        name = f"{device['name']} ({device['index']})" if len(summary["devices"]) > 1 else device["name"]
+        if not device["used"] and len(summary["devices"]) > 1:
+            yield f"{name}: not used"
+            continue
+        found = [
+            text.format(device[key] / unit)
+            for key, text, unit in (
+                ("utilisation", "{:.0%} busy", 1), ("memory_bytes", "{:.3g} GB of memory", 1e9), ("watts", "{:.0f} W", 1), ("megahertz", "{:.0f} MHz", 1),
+            )
+            if device[key] is not None
+        ]  # fmt: skip
+        slowed = [f"clocks lowered {share:.0%} of the time ({reason})" for reason, share in device["slowed"].items()]
+        looks = f"medians of {device['samples']} looks at it, while it was used"
+        yield (
+            f"{name}: {', '.join([*found, *slowed])} ({looks})"
+            if found
+            else f"{name}: partitioned (MIG), its use cannot be seen"
+        )
+    if summary["trouble"]:
+        yield f"No verdict: {summary['trouble']}."

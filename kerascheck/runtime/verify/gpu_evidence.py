@@ -1,0 +1,154 @@
+"""The GPU column of the evidence table: every room on the backend of Keras that can use the GPU."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from kerascheck.runtime.verify.compare import Budget, Comparison, Progress, Status
+from kerascheck.runtime.verify.evidence import has_example, measure_room, row
+
+BACKENDS = ("tensorflow", "jax", "torch")
+"""In the order of preference: the examples are written for the first one."""
+_NAMES = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch"}
+_TENSORFLOWS_OWN = ("GradientTape", "tf.function", "tf.distribute", "tf.config", "tf.Variable", "tf_keras", "tf.compat")
+"""What of an example's text runs on TensorFlow, whatever the backend of Keras is."""
+_LOOK_SECONDS = 120.0
+
+
+class NoGpu(Exception):
+    """There is none to measure on; ``str()`` says why, in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What the examples run on."""
+
+    backend: str
+    card: str
+    driver: str | None
+    versions: Mapping[str, str]
+    """Of Keras and of the backend."""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables that make an example run on it."""
+        return {} if self.backend == BACKENDS[0] else {"KERAS_BACKEND": self.backend}
+
+    @property
+    def machine(self) -> dict[str, Any]:
+        """What the table says of the machine, beyond its processor."""
+        return {"gpu": self.card} | ({"driver": self.driver} if self.driver else {})
+
+
+def engine(python: str = sys.executable) -> Engine:
+    """The first backend of the interpreter that sees a GPU; raises NoGpu."""
+    from kerascheck.runtime.doctor.look import look_at
+    from kerascheck.runtime.doctor.nvidia import nvidia
+
+    if os.environ.get("CUDA_VISIBLE_DEVICES", "0").strip() in ("", "-1"):
+        raise NoGpu("CUDA_VISIBLE_DEVICES hides every GPU: unset it")
+    driver, cards = nvidia()
+    if cards and not _can_watch():
+        raise NoGpu("what else a GPU does must be watched, which needs nvidia-ml-py: pip install 'kerascheck[gpu]'")
+    seen = []
+    for backend in BACKENDS:
+        looked, devices = look_at(python, _LOOK_SECONDS, {"KERAS_BACKEND": backend})
+        framework = getattr(looked, backend)
+        if framework is None or framework.version is None:
+            continue
+        if framework.gpus:
+            card = devices[0].get("device_name") if devices else None
+            versions = {"keras": looked.keras.version if looked.keras else None, backend: framework.version}
+            name = card or (cards[0].name if cards else "GPU")
+            return Engine(
+                backend,
+                name,
+                driver.version if driver else None,
+                {key: value for key, value in versions.items() if value},
+            )
+        seen.append(f"{_NAMES[backend]} {framework.version}")
+    if not cards:
+        raise NoGpu("no GPU answers on this machine: 'kerascheck doctor' looks for the reason")
+    fault = f"{' and '.join(seen)} cannot use it" if seen else "this environment has no TensorFlow, JAX or PyTorch"
+    raise NoGpu(f"{cards[0].name} is there, but {fault}: 'kerascheck doctor' looks for the reason")
+
+
+def _can_watch() -> bool:
+    return importlib.util.find_spec("pynvml") is not None
+
+
+def collect(
+    rooms: Sequence[Any],
+    on: Engine,
+    budget: Budget,
+    progress: Progress,
+    tell: Callable[[dict[str, Any]], None],
+    measure: Callable[..., Comparison] = measure_room,
+) -> Iterator[dict[str, Any]]:
+    """Measure ``rooms`` (of ``kerascheck.catalog.registry``) one after the other; ``tell`` is told every finished row."""
+    for room in rooms:
+        folder = example(room)
+        if folder is None:
+            continue
+        prefix = room.rule.code
+        reason = why_not((folder / "slow.py").read_text(encoding="utf-8"), on.backend)
+        if reason is None:
+            sized = replace(room, folder=folder)
+            comparison = measure(sized, budget, lambda text, left: progress(f"{prefix}: {text}", left), on.environment)
+            entry = row(room.rule.code, room.rule.name, comparison, "gpu")
+            reason = _missed(comparison, on)
+        if reason is not None:
+            entry = row(room.rule.code, room.rule.name, None, "gpu")
+            entry["gpu"] |= {"status": Status.NOT_RUN.value, "reason": reason}
+        if folder != room.folder:
+            entry["gpu"]["example"] = f"{folder.name}/slow.py"
+        entry["gpu"]["machine"] |= on.machine
+        entry["gpu"]["versions"] = {**on.versions, **entry["gpu"]["versions"]}
+        tell(entry)
+        yield entry
+
+
+def example(room: Any) -> Path | None:
+    """The folder of the example to measure: that of a size for a GPU if the room has one, or the one that every test runs; None
+    without any."""
+    return next(filter(has_example, (room.folder / "gpu", room.folder)), None)
+
+
+def why_not(text: str, backend: str) -> str | None:
+    """Why an example cannot run on ``backend``, by its text; None if it may."""
+    if backend == BACKENDS[0]:
+        return None
+    own = next((word for word in _TENSORFLOWS_OWN if word in text), None)
+    if own is not None:
+        return f"its example uses {own}, and TensorFlow has no GPU here"
+    return None if "keras" in text else "its example does not train with Keras, and TensorFlow has no GPU here"
+
+
+def _missed(comparison: Comparison, on: Engine) -> str | None:
+    """Why a run that took place says nothing about the GPU; None if it does, or if nothing ran."""
+    facts = (comparison.scout.end or {}).get("facts", {})
+    if comparison.failure or not facts:
+        return None
+    if not facts.get("gpus"):
+        return "its example did not use the GPU"
+    backend = facts.get("backend", BACKENDS[0])
+    if on.backend != BACKENDS[0] and backend != on.backend:
+        return f"its example ran on {backend}, not on {_NAMES[on.backend]}"
+    return None
+
+
+def is_finished(code: str, rows: Sequence[Mapping[str, Any]], on: Engine) -> bool:
+    """Whether a table has a GPU column for a rule that was measured on this very card, driver and versions."""
+    column = next((entry.get("gpu") for entry in rows if entry["code"] == code), None)
+    if column is None or column["status"] == Status.INCONCLUSIVE.value:
+        return False
+    machine, versions = column["machine"], column["versions"]
+    return {key: machine.get(key) for key in on.machine} == on.machine and all(
+        versions.get(key) == value for key, value in on.versions.items()
+    )

@@ -1,0 +1,71 @@
+"""A script that is linted and ready to be measured, here or elsewhere."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from kerascheck.runtime.verify.findings import Linted, Repair, findings_of, looks, repairs
+from kerascheck.runtime.verify.process import Script
+from kerascheck.runtime.verify.result import Verification
+
+if TYPE_CHECKING:
+    from kerascheck.project.config import Configuration
+    from kerascheck.runtime.verify.compare import Comparison, Variant
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What to run, and what its results are about."""
+
+    linted: Linted
+    repairs: Sequence[Repair]
+    run: Script
+    command: str
+    """For people."""
+
+    @property
+    def variants(self) -> list[Variant]:
+        """What to compare the script with, and where to look."""
+        return [*(repair.variant for repair in self.repairs), *looks(self.linted, self.repairs)]
+
+    def result(self, comparison: Comparison, machine: Mapping[str, Any], gpu: Mapping[str, Any] | None) -> Verification:
+        """What a comparison on a machine says of the findings."""
+        return Verification(
+            comparison,
+            self.linted,
+            {repair.variant.name: repair for repair in self.repairs},
+            machine,
+            self.command,
+            gpu,
+        )
+
+
+def prepare(
+    script: str,
+    arguments: Sequence[str],
+    configuration: Configuration,
+    *,
+    python: str = sys.executable,
+    directory: str | None = None,
+    room: Any = None,
+) -> Prepared:
+    """Lint ``script`` and make its variants.
+
+    ``directory``: where it runs, and what its command is relative to (None: the working directory). ``room``: of
+    ``kerascheck.catalog.registry``, whose slow.py the script is. Raises NotAScript and ConfigError as ``findings_of`` does.
+    """
+    linted = findings_of(script, configuration)
+    made = repairs(linted, every=room is not None)
+    if room is not None and not made:
+        # Not every rule repairs by itself what its room shows repaired.
+        from kerascheck.runtime.verify.evidence import room_variants
+
+        made = [Repair(replace(variant, name=f"fast.py, {variant.name}"), ()) for variant in room_variants(room)]
+    texts = {path: source.text for path, source in linted.sources.items()}
+    command = shlex.join(["python", os.path.relpath(linted.script, directory), *arguments])
+    return Prepared(linted, made, Script(linted.script, texts, tuple(arguments), directory, python), command)

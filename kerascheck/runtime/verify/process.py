@@ -1,0 +1,228 @@
+"""One measured process: started in its own session, spoken to over two pipes, and surely ended.
+
+POSIX only for now: freezing a process between its blocks needs ``SIGSTOP``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+_CHILD = Path(__file__).parent / "child" / "__main__.py"
+_MARK = "KERASCHECK_RUN"
+_LOG_TAIL = 4000
+_LAST_SECONDS = 5.0
+"""How long a process may take to end once its pipe is closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How long a run goes on. Times in seconds; see ``child/recorder.py`` for the meaning of each.
+
+    ``rows``: count the samples of the first batches of the training's data, at the end. ``parts``: time the parts of a step, and
+    the step without its input, after the blocks (:mod:`kerascheck.runtime.verify.child.parts`). ``validation``: let ``fit`` validate, which
+    then counts to the blocks.
+    """
+
+    warmup_steps: int = 3
+    warmup_seconds: float = 1.0
+    warmup_limit: float = 15.0
+    block_steps: int = 0
+    block_seconds: float = 0.5
+    blocks: int = 10
+    seconds: float | None = None
+    in_turn: bool = False
+    kind: str | None = None
+    training: int = 0
+    passes: int | None = None
+    weak_after: float = 10.0
+    rows: bool = False
+    diagnose: bool = False
+    parts: bool = False
+    validation: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """What to run: the script, its arguments, and where.
+
+    ``sources`` maps absolute paths to the text to run instead of the file's; it always holds the script itself.
+    """
+
+    path: str
+    sources: Mapping[str, str]
+    arguments: Sequence[str] = ()
+    directory: str | None = None
+    python: str = sys.executable
+    environment: Mapping[str, str] = field(default_factory=dict)
+    ceiling: Mapping[str, Any] | None = None
+    """Feed the training one cached batch: ``iterator`` is the number of the first tf.data iterator to replace (None: none of
+    them), ``loops`` whether loops over datasets inside of tf.functions are meant. None: leave its data alone."""
+
+
+class Ended(Exception):
+    """The process has ended without a closing message; ``str()`` says how, for people."""
+
+
+class TooLate(Exception):
+    """The deadline passed before the next message."""
+
+
+class ScriptProcess:
+    """A script running under probes. Use as a context manager: leaving it ends the whole process group."""
+
+    def __init__(self, script: Script, plan: Plan, *, seed: int = 1) -> None:
+        """Start it; raises OSError if the interpreter cannot be started."""
+        self.messages: list[dict[str, Any]] = []
+        self._buffer = b""
+        self._frozen = False
+        self._mark = uuid.uuid4().hex
+        # Short, because sockets of multiprocessing live below it and their paths are limited to about 100 bytes.
+        self._scratch = tempfile.mkdtemp(prefix="kc-")
+        events, child_events = os.pipe()
+        child_orders, orders = os.pipe()
+        self._events, self._orders = events, orders
+        run = {
+            "script": script.path,
+            "sources": dict(script.sources),
+            "argv": list(script.arguments),
+            "plan": asdict(plan),
+            "seed": seed,
+            "ceiling": script.ceiling,
+            "scratch": self._scratch,
+            "events": child_events,
+            "orders": child_orders,
+            "parent": os.getpid(),
+        }
+        run_file = Path(self._scratch, "run.json")
+        run_file.write_text(json.dumps(run), encoding="utf-8")
+        environment = {"MPLBACKEND": "Agg", "PYTHONHASHSEED": "0", **os.environ, **script.environment}
+        environment |= {"TMPDIR": self._scratch, _MARK: self._mark}
+        self._log = Path(self._scratch, "output.txt").open("wb")
+        try:
+            # -B: bytecode of the script's own modules would be a file left behind.
+            self._process = subprocess.Popen(
+                [script.python, "-B", str(_CHILD), str(run_file)],
+                stdin=subprocess.DEVNULL,
+                stdout=self._log,
+                stderr=subprocess.STDOUT,
+                cwd=script.directory,
+                env=environment,
+                pass_fds=(child_events, child_orders),
+                start_new_session=True,
+            )
+        except BaseException:
+            self._log.close()
+            for descriptor in (events, orders):
+                os.close(descriptor)
+            shutil.rmtree(self._scratch, ignore_errors=True)
+            raise
+        finally:
+            os.close(child_events)
+            os.close(child_orders)
+
+    def __enter__(self) -> ScriptProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def pid(self) -> int:
+        """Process (and process group) id."""
+        return self._process.pid
+
+    def next_message(self, deadline: float) -> dict[str, Any]:
+        """The next message; raises :class:`TooLate` at ``deadline`` (``time.monotonic()``), :class:`Ended` without one."""
+        while b"\n" not in self._buffer:
+            wait = deadline - time.monotonic()
+            if wait <= 0:
+                raise TooLate
+            # The pipe alone would not tell the end: a process that the script forked may hold it open.
+            readable, _, _ = select.select([self._events], [], [], min(wait, 0.2))
+            if readable:
+                data = os.read(self._events, 1 << 16)
+                if not data:
+                    raise Ended(self._how_it_ended())
+                self._buffer += data
+            elif self._process.poll() is not None and not select.select([self._events], [], [], 0)[0]:
+                raise Ended(self._how_it_ended())
+        line, self._buffer = self._buffer.split(b"\n", 1)
+        message: dict[str, Any] = json.loads(line)
+        self.messages.append(message)
+        return message
+
+    def _how_it_ended(self) -> str:
+        try:
+            status = self._process.wait(_LAST_SECONDS)
+        except subprocess.TimeoutExpired:
+            return "the script replaced its process (os.exec) or closed all files: nothing can be seen of it any more"
+        if status < 0:
+            try:
+                name = signal.Signals(-status).name
+            except ValueError:
+                name = f"signal {-status}"
+            hint = " (out of memory?)" if -status == signal.SIGKILL else ""
+            return f"the process was ended by {name}{hint}"
+        return f"the process ended by itself with status {status}"
+
+    def freeze(self) -> None:
+        """Stop all threads and child processes of the script where they are."""
+        self._signal(signal.SIGSTOP)
+        self._frozen = True
+
+    def go_on(self, *, enough: bool = False) -> None:
+        """Let a process that waits (and may be frozen) run its next block, or end with its last word if that is ``enough``."""
+        os.write(self._orders, b"e" if enough else b"g")
+        if self._frozen:
+            self._signal(signal.SIGCONT)
+            self._frozen = False
+
+    def output(self) -> str:
+        """The last of what the script printed."""
+        self._log.flush()
+        text = Path(self._scratch, "output.txt").read_bytes()[-_LOG_TAIL:]
+        return text.decode("utf-8", "replace")
+
+    def kill(self) -> None:
+        """End the process, its group and everything that it started."""
+        self._signal(signal.SIGKILL)
+        self._process.wait()
+        _kill_marked(self._mark)
+
+    def close(self) -> None:
+        """As :meth:`kill`, and remove the scratch folder."""
+        self.kill()
+        self._log.close()
+        for descriptor in (self._events, self._orders):
+            os.close(descriptor)
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def _signal(self, number: int) -> None:
+        try:
+            os.killpg(self._process.pid, number)
+        except (ProcessLookupError, PermissionError):
+            pass  # the group is empty
+
+
+def _kill_marked(mark: str) -> None:
+    """End processes that left the group (``setsid``, daemons), found by the mark in their environment (Linux only)."""
+    needle = f"{_MARK}={mark}".encode()
+    for entry in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if needle in entry.read_bytes().split(b"\0"):
+                os.kill(int(entry.parent.name), signal.SIGKILL)
+        except (OSError, ValueError):
+            continue

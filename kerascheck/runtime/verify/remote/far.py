@@ -1,0 +1,270 @@
+"""The other side of ``verify --on``: measures the job in a folder and tells what it found, line by line.
+
+Runs in the environment of the script, so it uses the standard library alone. Started as ``start.py FOLDER [FILE]`` by
+the archive that :mod:`kerascheck.runtime.verify.remote.pack` writes. Every message is a line of ``FILE`` (standard output
+without one) that begins with :data:`MARK`, followed by a JSON object.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+import zlib
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+MARK = "@kerascheck "
+_PART = 6000
+"""Characters of the result per line: longer ones may be cut on their way through a cluster's logs."""
+_LOOK_SECONDS = 1.0
+_SESSION = "KERASCHECK_SESSION"
+"""Variable in the environment of all processes of a run, by which those that outlive it are found."""
+_GUARD = """\
+import os, shutil, signal, sys, time
+sys.stdin.read()
+mark, messages, *folders = sys.argv[1:]
+if messages:
+    with open(messages, "a") as stream:
+        stream.write('@kerascheck {"event": "ended", "how": "the run was killed (out of memory?)"}\\n')
+for _ in range(5):
+    for name in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else ()):
+        try:
+            with open(f"/proc/{name}/environ", "rb") as stream:
+                if mark.encode() in stream.read().split(b"\\0"):
+                    os.kill(int(name), signal.SIGKILL)
+        except OSError:
+            pass
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+    time.sleep(1)
+"""
+"""Ends the processes of a run and removes its folders once its standard input ends, and says so in the file of messages.
+It does so more than once, for a process may write until it is gone."""
+_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+
+
+def main() -> None:
+    """Measure what ``job.json`` describes; every way to end is a message."""
+    folder = os.path.realpath(sys.argv[1])
+    if len(sys.argv) > 2:
+        sys.stdout = open(sys.argv[2], "a", encoding="utf-8", buffering=1)
+    for number in _SIGNALS:
+        signal.signal(number, lambda number, frame: sys.exit(128 + number))
+    job = json.loads(_read(os.path.join(folder, "job.json")))
+    say(event="started")
+    lease = Lease(folder, job)
+    scratch: str | None = None
+    guard: subprocess.Popen[bytes] | None = None
+    try:
+        scratch = tempfile.tempdir = tempfile.mkdtemp(prefix="kc-")
+        guard = _guard([scratch, folder] if lease.owns_folder else [scratch])
+        threading.Thread(target=lease.watch, daemon=True).start()
+        _answer(job, os.path.join(folder, "project"))
+    except SystemExit as stopped:
+        if lease.is_held:
+            with suppress(OSError):  # nobody listens
+                say(event="ended", how=f"the run was ended by {signal.Signals(int(stopped.code or 0) - 128).name}")
+        raise
+    except Exception as error:  # told to the other side, which has the terminal
+        say(event="refused", reason=f"{type(error).__name__}: {error}")
+    finally:
+        for number in _SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+        if lease.owns_folder:
+            _remove(folder)
+        if scratch is not None:
+            shutil.rmtree(scratch, ignore_errors=True)
+        if guard is not None:
+            guard.kill()
+            guard.wait()
+
+
+class Lease:
+    """What this run depends on, and whether it removes what was uploaded.
+
+    The other side removes the upload when it ends the run. A killed process cannot, so ``job["lease"]`` names what ends
+    with it: "stdin", a pipe that it holds, or a number of seconds in which it touches the file ``lease``.
+    """
+
+    def __init__(self, folder: str, job: Mapping[str, Any]) -> None:
+        self._folder = folder
+        self._lease = job.get("lease")
+        self.owns_folder = bool(job.get("clean"))
+        """Whether this side removes the upload."""
+        self.is_held = True
+        """False once nobody waits for the result any more."""
+
+    def watch(self) -> None:
+        """Wait until nobody waits for the result any more, then end this process."""
+        if self._lease == "stdin":
+            os.read(0, 1)
+            with suppress(OSError):  # nobody listens
+                say(event="ended", how="the run lost the process that started it and ended")
+        else:
+            self._watch_files()
+        self.is_held = False
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    def _watch_files(self) -> None:
+        renewed, since = None, time.monotonic()
+        while os.path.exists(os.path.join(self._folder, "job.json")):
+            with suppress(OSError):
+                stamp = os.stat(os.path.join(self._folder, "lease")).st_mtime_ns
+                # Compared with itself alone: the clocks of two machines differ.
+                renewed, since = (renewed, since) if stamp == renewed else (stamp, time.monotonic())
+            if self._lease and time.monotonic() - since > self._lease:
+                self.owns_folder = True
+                return
+            time.sleep(_LOOK_SECONDS)
+
+
+def _guard(folders: Sequence[str]) -> subprocess.Popen[bytes]:
+    """Start a process that cleans up if this one is killed, for then no ``finally`` runs.
+
+    It leads a session of its own, since a cluster kills the whole group of a job.
+    """
+    mark, messages = uuid.uuid4().hex, sys.argv[2] if len(sys.argv) > 2 else ""
+    guard = subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", _GUARD, f"{_SESSION}={mark}", messages, *folders],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=os.sep,
+        start_new_session=True,
+    )
+    os.environ[_SESSION] = mark
+    return guard
+
+
+def _remove(folder: str) -> None:
+    """Remove the upload, and the folders of the project's ``.kerascheck/slurm`` around it that are empty then."""
+    shutil.rmtree(folder, ignore_errors=True)
+    base = os.path.dirname(folder)
+    if base.endswith(os.path.join(".kerascheck", "slurm")):
+        for empty in (base, os.path.dirname(base)):
+            with suppress(OSError):  # another job is there, or evidence
+                os.rmdir(empty)
+
+
+def _answer(job: Mapping[str, Any], project: str) -> None:
+    if source := job.get("link_from"):
+        try:
+            link(os.path.expanduser(source), project)
+        except OSError as problem:
+            name = problem.filename or source
+            say(event="refused", reason=f"{name} there cannot be linked into the project: {problem.strerror}")
+            return
+    if reason := unfit(job, project):
+        say(event="refused", reason=reason)
+    else:
+        _measure(job, project)
+
+
+def say(**message: Any) -> None:
+    """Send one message."""
+    sys.stdout.write(MARK + json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+
+def _read(path: str) -> str:
+    with open(path, encoding="utf-8") as stream:
+        return stream.read()
+
+
+def unfit(job: Mapping[str, Any], project: str) -> str | None:
+    """Why the environment cannot run the script, in one line; None if it can."""
+    needs = job["needs"]
+    sys.path.insert(1, os.path.dirname(os.path.join(project, job["script"]["path"])))
+    try:
+        if not needs or any(importlib.util.find_spec(name) for name in needs):
+            return None
+    finally:
+        del sys.path[1]
+    return f"{sys.executable} has none of the packages that the script needs: {', '.join(needs)}; name another one with --python"
+
+
+def link(source: str, target: str) -> None:
+    """Link into ``target`` what ``source`` has and it lacks: data that git ignores, say."""
+    for entry in os.scandir(source):
+        path = os.path.join(target, entry.name)
+        if entry.name in (".git", ".kerascheck"):
+            continue
+        if not os.path.lexists(path):
+            os.symlink(entry.path, path)
+        elif entry.is_dir(follow_symlinks=False) and os.path.isdir(path) and not os.path.islink(path):
+            link(entry.path, path)
+
+
+def _measure(job: Mapping[str, Any], project: str) -> None:
+    from kerascheck.runtime.plain import plain, restored
+    from kerascheck.runtime.verify import gpu
+    from kerascheck.runtime.verify.compare import Budget, Variant, compare, machine
+    from kerascheck.runtime.verify.process import Script
+
+    script = restored(Script, job["script"])
+    script = replace(
+        script,
+        path=os.path.join(project, script.path),
+        sources=_there(script.sources, project),
+        directory=os.path.normpath(os.path.join(project, script.directory or ".")),
+        python=sys.executable,
+    )
+    variants = [restored(Variant, variant) for variant in job["variants"]]
+    variants = [
+        replace(
+            v,
+            sources=_there(v.sources, project),
+            places=tuple((os.path.join(project, p), *rest) for p, *rest in v.places),
+        )
+        for v in variants
+    ]
+    budget = restored(Budget, job["budget"])
+    if "scaling" in job:
+        _measure_scaling(script, job["scaling"], budget, project)
+        return
+    with gpu.Sampler() as sampler:
+        comparison = compare(script, variants, budget, _progress)
+    watched = sampler.summary()
+    gpus = (comparison.scout.end or {}).get("facts", {}).get("gpus")
+    where = {**machine(), "gpu": gpus[0]} if gpus else machine()
+    result = {"comparison": plain(gpu.doubted(comparison, watched, sampler.failure)), "machine": where, "gpu": watched}
+    _tell(result, project)
+
+
+def _measure_scaling(script: Any, command: str, budget: Any, project: str) -> None:
+    from kerascheck.runtime.plain import plain
+    from kerascheck.runtime.verify import scaling
+
+    try:
+        names = scaling.here()
+    except scaling.TooFewGpus as problem:
+        say(event="refused", reason=str(problem))
+        return
+    _tell({"scaling": plain(scaling.measure(script, names, command, budget, _progress))}, project)
+
+
+def _there(sources: Mapping[str, str], project: str) -> dict[str, str]:
+    return {os.path.join(project, path): text for path, text in sources.items()}
+
+
+def _progress(text: str, seconds_left: float) -> None:
+    say(event="progress", text=text, left=seconds_left)
+
+
+def _tell(result: Mapping[str, Any], project: str) -> None:
+    data = base64.b64encode(zlib.compress(json.dumps(result).encode())).decode()
+    for start in range(0, len(data), _PART):
+        say(event="part", data=data[start : start + _PART])
+    say(event="result", project=project, length=len(data))

@@ -1,0 +1,237 @@
+"""``--on ray``: a job of a Ray cluster, through its Jobs interface.
+
+Ray unpacks the upload on a node; the run removes it there when it ends, and a second process does if the run is killed. What Ray itself keeps of a job, it removes
+when the job is deleted, which happens as soon as its result is there.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shlex
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from kerascheck.runtime.verify.remote.far import MARK
+from kerascheck.runtime.verify.remote.pack import Upload
+from kerascheck.runtime.verify.remote.slurm import unpack
+from kerascheck.runtime.verify.remote.talk import Conversation, Refused
+from kerascheck.runtime.verify.remote.target import Target
+
+_POLL_SECONDS = 1.0
+_SECONDS_TO_END = 30.0
+_SECONDS_TO_CLEAN = 15.0
+_SECONDS_TO_START = 10.0
+_LOOKS_AFTER_DELETE = 3
+_SECONDS_TO_GROW = 300.0
+"""Patience with a cluster of which no node is large enough: an autoscaler may add one within minutes."""
+_ENTRYPOINT_LINE = "Running entrypoint for job"
+"""Part of the first line of a job's log, which Ray writes."""
+_OVER = frozenset({"SUCCEEDED", "FAILED", "STOPPED"})
+_ADDRESSES = ("RAY_ADDRESS", "RAY_API_SERVER_ADDRESS")
+MISSING = "--on ray needs Ray: pip install 'kerascheck[ray]'"
+
+
+def run(target: Target, python: str, upload: Upload, job: bytes, conversation: Conversation) -> None:
+    """Run ``job`` on the cluster and hear what it says; raises Refused."""
+    try:
+        from ray.job_submission import JobSubmissionClient
+    except ImportError:
+        raise Refused(MISSING) from None
+    client = _connected(JobSubmissionClient, target)
+    for name in ("ray", "ray.dashboard.modules.dashboard_sdk", "ray.dashboard.modules.job.sdk"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    # Named here: an interrupt may come before Ray answers.
+    name = f"kerascheck_{uuid.uuid4().hex[:16]}"
+    try:
+        _submit(client, name, target, python, upload, job)
+        conversation.waiting(f"waiting for {name} of {target.label} to start")
+        try:
+            _follow(client, name, conversation, target, python)
+        except OSError as problem:  # those of requests are of this kind
+            raise Refused(f"the connection to the Ray cluster broke: {type(problem).__name__}") from None
+    finally:
+        patience = _SECONDS_TO_CLEAN if conversation.result is not None else 0.0
+        if not _is_removed(client, name, target, patience):
+            conversation.note(f"Ray stops no job that waits: {name} ends itself 15 minutes after its submission")
+
+
+def _submit(client: Any, name: str, target: Target, python: str, upload: Upload, job: bytes) -> None:
+    with tempfile.TemporaryDirectory(prefix="kerascheck-") as folder:
+        # "nonce": Ray keeps one copy of equal uploads, and this one removes itself.
+        unpack(upload, {**json.loads(job), "clean": True, "nonce": uuid.uuid4().hex}, Path(folder))
+        try:
+            client.submit_job(
+                submission_id=name,
+                entrypoint=_entrypoint(python),
+                runtime_env={"working_dir": folder},
+                entrypoint_num_gpus=target.gpus,
+                entrypoint_num_cpus=target.cpus,
+            )
+        except Exception as problem:  # of Ray, of requests, or of the operating system
+            raise Refused(f"Ray does not take the job: {_last_line(problem)}") from None
+
+
+def _entrypoint(python: str) -> str:
+    """The shell command of the job; it also removes the upload where ``python`` does not start.
+
+    Ray stops a job by SIGTERM to the shell too, which would then remove nothing: ``trap`` lets it go on. A status of 137 is
+    SIGKILL.
+    """
+    clean = "test -f job.json && test -f code/start.py && rm -rf code project job.json"
+    killed = shlex.quote(MARK + json.dumps({"event": "ended", "how": "the run was killed (out of memory?)"}))
+    return (
+        f"trap : TERM; {shlex.quote(python)} -B code/start.py .; status=$?; "
+        f"{clean}; test $status -eq 137 && echo {killed}; exit $status"
+    )
+
+
+def _connected(connect: Any, target: Target) -> Any:
+    address = f"http://{target.host}:{target.port}" if target.host else None
+    try:
+        with _without_addresses() if address else _as_it_is():
+            return connect(address)
+    except Exception as problem:  # of requests, of Ray, or of the operating system
+        hint = (
+            " (the port is that of the dashboard, 8265 by default)"
+            if address
+            else "; 'ray start --head' starts one here"
+        )
+        raise Refused(
+            f"no Ray cluster answers{f' at {address}' if address else ''}{hint}: {type(problem).__name__}"
+        ) from None
+
+
+@contextmanager
+def _without_addresses() -> Iterator[None]:
+    """Ray lets its environment variables win over the address that it is given."""
+    kept = {name: os.environ.pop(name) for name in _ADDRESSES if name in os.environ}
+    try:
+        yield
+    finally:
+        os.environ.update(kept)
+
+
+@contextmanager
+def _as_it_is() -> Iterator[None]:
+    yield
+
+
+def _follow(client: Any, name: str, conversation: Conversation, target: Target, python: str) -> None:
+    heard, too_small, since = 0, None, time.monotonic()
+    while True:
+        status = _status(client, name)
+        if status == "PENDING" and too_small is None:
+            too_small = _why_too_small(client, target)
+            if too_small:
+                conversation.waiting(f"{too_small}: waiting for the cluster to grow", logged=True)
+        if status == "PENDING" and too_small and time.monotonic() - since > _SECONDS_TO_GROW:
+            raise Refused(f"the job cannot start: {too_small}")
+        text = client.get_job_logs(name)
+        complete = text.rfind("\n") + 1
+        for line in text[heard:complete].splitlines():
+            if _ENTRYPOINT_LINE not in line and "job_manager.py" not in line:
+                conversation.hear(line)
+        heard = max(heard, complete)
+        if conversation.result is not None:
+            return
+        if status is None or status in _OVER:
+            raise Refused(_how_it_ended(status, conversation, python, _message(client, name)))
+        conversation.pause(_POLL_SECONDS)
+
+
+def _how_it_ended(status: str | None, conversation: Conversation, python: str, message: str) -> str:
+    """How a job without a result ended, for people, in one line; ``message``: what Ray says of it."""
+    said = conversation.other_lines[-1:]
+    if status in (None, "STOPPED"):
+        return f"the job was {'stopped' if status else 'deleted'} on the cluster"
+    if conversation.ended:
+        return conversation.ended
+    # What Ray says of a command that fails ends with the last lines of its log, which were heard already.
+    ran = _ENTRYPOINT_LINE in message
+    line = message.strip().splitlines()[-1:]
+    last = "".join(f": {each}" for each in said or ([] if ran or MARK in message else line))
+    if (said or ran) and not conversation.started:
+        return f"{python} could not be started on the node (name another one with --python){last}"
+    return f"the job ended without a result ({status}){last}"
+
+
+def _is_removed(client: Any, name: str, target: Target, patience: float) -> bool:
+    """End the job if it still runs after ``patience`` seconds, in which it may clean up, and let Ray forget it.
+
+    False for a job that waits for a node: Ray acts on a stop only once the job starts, and gives it up after 15 minutes
+    (``RAY_JOB_START_TIMEOUT_SECONDS``).
+    """
+    try:
+        # A node may be unpacking the upload: only a job that starts removes that.
+        starts = time.monotonic() + (0.0 if _why_too_small(client, target) else _SECONDS_TO_START)
+        while _status(client, name) == "PENDING" and time.monotonic() < starts:
+            time.sleep(_POLL_SECONDS)
+        deadline = time.monotonic() + patience
+        while _status(client, name) not in (None, *_OVER) and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
+        if _status(client, name) not in (None, *_OVER):
+            client.stop_job(name)
+        return _is_forgotten(client, name)
+    except Exception:  # of Ray or of requests: the cluster is gone, and the job with it
+        return True
+
+
+def _is_forgotten(client: Any, name: str) -> bool:
+    """Delete a job that ends; False if it waits for a node instead."""
+    # Who watches a job for Ray may write it down once more after it was deleted.
+    missing = waiting = 0
+    deadline = time.monotonic() + _SECONDS_TO_END
+    while missing < _LOOKS_AFTER_DELETE and waiting < _LOOKS_AFTER_DELETE and time.monotonic() < deadline:
+        status = _status(client, name)
+        missing = missing + 1 if status is None else 0
+        waiting = waiting + 1 if status == "PENDING" else 0
+        if status in _OVER:
+            client.delete_job(name)
+        time.sleep(_POLL_SECONDS)
+    return waiting == 0
+
+
+def _why_too_small(client: Any, target: Target) -> str:
+    """Why no node of the cluster can run the job, for people; empty if one can, or if that is unknown."""
+    try:
+        from ray.util.state import list_nodes
+
+        nodes = [
+            node.resources_total or {}
+            for node in list_nodes(address=client.get_address(), limit=10_000)
+            if node.state == "ALIVE"
+        ]
+    except Exception:  # an old Ray, or one without that interface
+        return ""
+    asked = {name: number for name, number in (("GPU", target.gpus), ("CPU", target.cpus)) if number}
+    if not nodes or any(all(node.get(name, 0) >= number for name, number in asked.items()) for node in nodes):
+        return ""
+    wanted = " and ".join(f"{number} {name}{'s' * (number != 1)}" for name, number in asked.items())
+    return f"no node of the cluster has {wanted}"
+
+
+def _message(client: Any, name: str) -> str:
+    """What Ray says of the end of a job; empty for nothing."""
+    try:
+        return str(client.get_job_info(name).message or "")
+    except (RuntimeError, AttributeError):
+        return ""
+
+
+def _last_line(problem: Exception) -> str:
+    return (str(problem).strip().splitlines() or [type(problem).__name__])[-1]
+
+
+def _status(client: Any, name: str) -> str | None:
+    """Of a job, in Ray's words; None if Ray knows of none."""
+    try:
+        return str(client.get_job_status(name).value)
+    except RuntimeError:
+        return None

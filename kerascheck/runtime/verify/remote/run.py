@@ -1,0 +1,153 @@
+"""What happens around a run on another machine: what is uploaded is shown and agreed to, and its result is read."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from kerascheck.report.common import plain
+from kerascheck.runtime.plain import restored
+from kerascheck.runtime.verify.compare import Budget, Comparison, Progress, Variant
+from kerascheck.runtime.verify.process import Script
+from kerascheck.runtime.verify.remote import pack, talk
+from kerascheck.runtime.verify.remote.target import Target
+
+if TYPE_CHECKING:
+    from kerascheck.runtime.verify.scaling import Scaling
+
+_T = TypeVar("_T")
+_SHOWN = 8
+_MINUTES = 60
+"""What a scheduler is asked for at least."""
+
+Run = Callable[[Target, str, pack.Upload, bytes, talk.Conversation], None]
+
+
+class NotAgreed(Exception):
+    """Nothing was uploaded; ``str()`` says why."""
+
+
+def agree(target: Target, python: str, uploads: Iterable[pack.Upload], commands: Sequence[str], *, yes: bool) -> None:
+    """Show what will be uploaded and executed, and ask; raises NotAgreed."""
+    if not yes and not sys.stdin.isatty():
+        raise NotAgreed("nothing was uploaded: there is no terminal to ask on; --yes agrees to the upload")
+    for upload in uploads:
+        for line in shown(target, upload):
+            click.echo(line, err=True)
+    click.echo(f"  and executes there, with {python}: {plain('; '.join(commands[:_SHOWN]))}{_more(commands)}", err=True)
+    if not yes and not click.confirm("Upload and run?", err=True):
+        raise NotAgreed("nothing was uploaded")
+
+
+def shown(target: Target, upload: pack.Upload) -> Iterable[str]:
+    """What is uploaded, for people."""
+    seen = (
+        "tracked by git, or named" if upload.git else "without git: the script, its modules, and what --include names"
+    )
+    ours = sum(path.stat().st_size for path in pack.own_code())
+    yield (
+        f"kerascheck verify UPLOADS to {target.label}: {len(upload.files)} files of {upload.root} ({seen}), "
+        f"{pack.size(upload.size)}, and its own code, {pack.size(ours)}"
+    )
+    largest = sorted(upload.files, key=upload.files.__getitem__, reverse=True)
+    yield (
+        "  " + ", ".join(f"{plain(name)} {pack.size(upload.files[name])}" for name in largest[:_SHOWN]) + _more(largest)
+    )
+    # However small and however many: nobody agrees to a secret that is behind "and more".
+    for name, why in upload.suspicious.items():
+        yield click.style(f"  UPLOADS, though it looks like a secret: {plain(name)} ({why})", bold=True)
+    for name, why in upload.left_out.items():
+        yield f"  stays here: {plain(name)} ({why})"
+    for pattern in upload.unmatched:
+        yield f"  nothing matches --include {plain(pattern)} (relative to {upload.root}; hidden files need its dot)"
+    if upload.untracked:
+        yield f"  stays here: files that git does not track, {upload.untracked} of them; --include PATTERN uploads some"
+
+
+def _more(names: Sequence[str]) -> str:
+    return f", and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+
+
+def measure(
+    target: Target,
+    python: str,
+    upload: pack.Upload,
+    script: Script,
+    budget: Budget,
+    progress: Progress,
+    variants: Sequence[Variant],
+    stop: threading.Event | None = None,
+) -> tuple[Comparison, dict[str, Any], Mapping[str, Any] | None]:
+    """As ``compare``, on ``target``: the comparison, the machine and its GPUs. ``stop``: set to end it from another
+    thread.
+
+    Raises talk.Refused where nothing was measured.
+    """
+    told = _ask(target, python, upload, script, budget, progress, variants, stop)
+    comparison = _understood(Comparison, told, "comparison")
+    comparison.script = script.path
+    return comparison, {**told["machine"], "on": target.label}, told["gpu"]
+
+
+def measure_scaling(
+    target: Target, python: str, upload: pack.Upload, script: Script, budget: Budget, progress: Progress, command: str
+) -> Scaling:
+    """As ``scaling.measure``, on the GPUs of ``target``; raises talk.Refused where nothing was measured."""
+    from kerascheck.runtime.verify.scaling import Scaling
+
+    result = _understood(Scaling, _ask(target, python, upload, script, budget, progress, scaling=command), "scaling")
+    result.script, result.machine = script.path, {**result.machine, "on": target.label}
+    return result
+
+
+def _ask(
+    target: Target,
+    python: str,
+    upload: pack.Upload,
+    script: Script,
+    budget: Budget,
+    progress: Progress,
+    variants: Sequence[Variant] = (),
+    stop: threading.Event | None = None,
+    **more: Any,
+) -> dict[str, Any]:
+    conversation = talk.Conversation(progress, stop, budget.seconds * (len(variants) + 1))
+    conversation.expect(upload.root)
+    conversation.waiting(f"uploading to {target.label}")
+    minutes = target.minutes or max(_MINUTES, math.ceil(seconds_of(budget, len(variants)) / 60))
+    job = talk.job(upload, script, variants, budget, link_from=target.folder, minutes=minutes, **more)
+    _engine(target)(target, python, upload, job, conversation)
+    if conversation.result is None:
+        raise talk.Refused("it ended without a result")
+    result: dict[str, Any] = json.loads(conversation.result)
+    return result
+
+
+def _understood(kind: type[_T], told: Mapping[str, Any], key: str) -> _T:
+    try:
+        result: _T = restored(kind, told[key])
+        return result
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        raise talk.Refused(f"its result cannot be understood: {type(problem).__name__}: {problem}") from None
+
+
+def _engine(target: Target) -> Run:
+    if target.kind == "ssh":
+        from kerascheck.runtime.verify.remote.ssh import run
+    elif target.kind == "slurm":
+        from kerascheck.runtime.verify.remote.slurm import run
+    else:
+        from kerascheck.runtime.verify.remote.ray_jobs import run
+    return run
+
+
+def seconds_of(budget: Budget, variants: int) -> float:
+    """About how long a run may take at most, for schedulers: every group of variants starts anew, and so do its
+    looks."""
+    return 2 * budget.start_limit + 3 * budget.seconds * (variants + 2)

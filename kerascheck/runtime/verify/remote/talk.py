@@ -1,0 +1,162 @@
+"""This side of the conversation with :mod:`kerascheck.runtime.verify.remote.far`."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import json
+import os
+import sys
+import threading
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from kerascheck.runtime.plain import plain
+from kerascheck.runtime.verify.compare import Budget, Progress, Variant
+from kerascheck.runtime.verify.process import Script
+from kerascheck.runtime.verify.remote.far import MARK
+from kerascheck.runtime.verify.remote.pack import Upload
+
+_FRAMEWORKS = frozenset({"tensorflow", "keras", "tf_keras", "torch", "jax"})
+_PASSED_ON = ("KERAS_BACKEND",)
+"""Variables of this side's environment that decide what the script is."""
+
+
+class Refused(Exception):
+    """The other side does not measure; ``str()`` says why, in one line."""
+
+
+class Conversation:
+    """Reads what the other side prints."""
+
+    def __init__(self, progress: Progress, stop: threading.Event | None = None, seconds: float = 0.0) -> None:
+        """``stop``: set when nobody waits for the result any more. ``seconds``: about how long the run will take."""
+        self._progress = progress
+        self._seconds = seconds
+        self._stop = stop or threading.Event()
+        self._parts: list[str] = []
+        self.result: str | None = None
+        """The result as JSON, with paths of this side, once it is there."""
+        self.other_lines: list[str] = []
+        """The last lines that were no messages."""
+        self.started = False
+        """Whether the other side has said anything: then it was reached, and its interpreter runs."""
+        self.ended: str | None = None
+        """How the run there ended, for people, if its own last word is missing."""
+        self._root = ""
+
+    def expect(self, root: str) -> None:
+        """``root``: the project's folder on this side, which paths of the result shall begin with."""
+        self._root = root
+
+    def waiting(self, text: str, *, logged: bool = False) -> None:
+        """Show what is waited for. ``logged``: as a line of its own where no terminal shows progress."""
+        self._progress(text, self._seconds)
+        if logged and not sys.stderr.isatty():
+            print(text, file=sys.stderr, flush=True)
+
+    def note(self, text: str) -> None:
+        """Print a line that stays."""
+        start = "\r\033[K" if sys.stderr.isatty() else ""
+        print(f"{start}{text}", file=sys.stderr, flush=True)
+
+    def pause(self, seconds: float) -> None:
+        """Wait until the other side may have said more; raises Refused when nobody waits for it any more."""
+        if self._stop.wait(seconds):
+            raise Refused("stopped")
+
+    def hear(self, line: str) -> None:
+        """Take one line; raises Refused."""
+        _, mark, text = line.partition(MARK)
+        if not mark:
+            if line.strip():
+                self.other_lines = [*self.other_lines[-4:], line.strip()]
+            return
+        self.started = True
+        try:
+            self._take(json.loads(text))
+        except (ValueError, KeyError, TypeError, zlib.error) as problem:
+            raise Refused(f"what it says cannot be understood: {type(problem).__name__}: {problem}") from None
+
+    def _take(self, message: Mapping[str, Any]) -> None:
+        if message["event"] == "progress":
+            self._progress(message["text"], message["left"])
+        elif message["event"] == "refused":
+            raise Refused(message["reason"])
+        elif message["event"] == "part":
+            self._parts.append(message["data"])
+        elif message["event"] == "result":
+            self.result = self._put_together(message)
+        elif message["event"] == "ended":
+            self.ended = str(message["how"])
+
+    def _put_together(self, message: Mapping[str, Any]) -> str:
+        data = "".join(self._parts)
+        if len(data) != message["length"]:
+            raise Refused(f"its result came incomplete: {len(data)} of {message['length']} characters")
+        text = zlib.decompress(base64.b64decode(data)).decode()
+        there, here = (json.dumps(path)[1:-1] for path in (message["project"], self._root))
+        return text.replace(there, here)
+
+
+def job(upload: Upload, script: Script, variants: Sequence[Variant], budget: Budget, **more: Any) -> bytes:
+    """``job.json``: what to measure, with paths relative to the project."""
+
+    def inside(path: str) -> str:
+        return os.path.relpath(os.path.realpath(path), upload.root)
+
+    def moved(sources: Mapping[str, str]) -> dict[str, str]:
+        # The text of a file that stays here stays here too.
+        return {name: text for path, text in sources.items() if (name := inside(path)) in upload.files}
+
+    environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    there = replace(
+        script,
+        path=inside(script.path),
+        sources=moved(script.sources),
+        directory=working_directory(upload, script),
+        environment={**environment, **script.environment},
+    )
+    variants = [
+        replace(
+            v, sources=moved(v.sources), places=tuple((inside(path), first, last) for path, first, last in v.places)
+        )
+        for v in variants
+    ]
+    if budget.training is not None and budget.training.path and os.path.isabs(budget.training.path):
+        budget = replace(budget, training=replace(budget.training, path=inside(budget.training.path)))
+    described = {
+        "script": plain(there),
+        "variants": plain(variants),
+        "budget": plain(budget),
+        "needs": sorted(needs(script.sources.values())),
+        **more,
+    }
+    return json.dumps(described).encode()
+
+
+def working_directory(upload: Upload, script: Script) -> str:
+    """Where in the project the script runs: in this side's working directory, or beside the script if that lies
+    elsewhere."""
+    here = os.path.realpath(script.directory or os.getcwd())
+    if here != upload.root and not here.startswith(upload.root + os.sep):
+        here = os.path.dirname(os.path.realpath(script.path))
+    return os.path.relpath(here, upload.root)
+
+
+def needs(texts: Iterable[str]) -> set[str]:
+    """Frameworks that the code imports."""
+    found: set[str] = set()
+    for text in texts:
+        try:
+            tree = ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError):
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                found.update(alias.name.partition(".")[0] for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found.add(node.module.partition(".")[0])
+    return found & _FRAMEWORKS

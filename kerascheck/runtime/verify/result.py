@@ -1,0 +1,130 @@
+"""What a verification found, as one object for all reports and for the evidence memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from kerascheck.finding import Finding
+from kerascheck.runtime.verify.compare import Comparison, Status, Verdict, frames
+from kerascheck.runtime.verify.findings import Linted, Repair, is_about_speed
+from kerascheck.runtime.verify.observed import Observation, observations
+
+FRAMEWORKS = ("keras", "tf-keras", "tensorflow", "jax", "torch")
+"""Names of the distributions whose versions a measurement depends on."""
+
+
+@dataclass(slots=True)
+class Verification:
+    """A script, its findings and the verdicts on them."""
+
+    comparison: Comparison
+    linted: Linted
+    repairs: Mapping[str, Repair]
+    """By the name of the variant; without entry for variants that no finding stands behind."""
+    machine: Mapping[str, Any]
+    command: str
+    """What was run, for people."""
+    gpu: Mapping[str, Any] | None = None
+    """Utilisation, memory, power and clocks while it ran; None without a GPU or without nvidia-ml-py."""
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Of the frameworks that the script loaded."""
+        facts = (
+            self.comparison.scout.end["facts"]
+            if self.comparison.scout.end and "facts" in self.comparison.scout.end
+            else {}
+        )
+        return {name: facts[name] for name in FRAMEWORKS if facts.get(name)}
+
+    @property
+    def has_several_trainings(self) -> bool:
+        """Whether more than the first training was looked at, or another one."""
+        return len(self.comparison.scouts) > 1 or any(
+            (analysis.number or 1) > 1 for analysis in self.comparison.analyses
+        )
+
+    @property
+    def observations(self) -> list[Observation]:
+        """What was seen at the places of findings that have no fix."""
+        measured = [finding for repair in self.repairs.values() for finding in repair.findings]
+        return observations(
+            self.linted,
+            self.comparison.analyses,
+            measured,
+            [frames(scout.end) for scout in self.comparison.scouts if scout.end],
+        )
+
+    @property
+    def not_about_speed(self) -> list[Finding]:
+        """Findings that no measurement of time can say anything about."""
+        measured = [finding for repair in self.repairs.values() for finding in repair.findings]
+        return [finding for finding in self.linted.findings if finding not in measured and not is_about_speed(finding)]
+
+    @property
+    def exit_code(self) -> int:
+        """0: no finding is confirmed; 1: one is; 2: nothing could be measured."""
+        if self.comparison.failure:
+            return 2
+        return int(any(v.status is Status.CONFIRMED and not self._is_of_several(v) for v in self.comparison.verdicts))
+
+    def _is_of_several(self, verdict: Verdict) -> bool:
+        repair = self.repairs.get(verdict.name)
+        return repair is not None and len(repair.findings) > 1
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything, in types that JSON knows; the schema is ``version`` 1."""
+        comparison = self.comparison
+        return {
+            "version": 1,
+            "script": comparison.script,
+            "command": self.command,
+            "failure": comparison.failure,
+            "machine": dict(self.machine),
+            "versions": self.versions,
+            "seconds": round(comparison.seconds, 1),
+            "notes": comparison.notes,
+            "trainings": [self._training(number) for number in range(len(comparison.analyses))],
+            "verdicts": [self._verdict(verdict) for verdict in comparison.verdicts],
+            "observations": [
+                {**_named(each.finding), "seen": each.seen, "training": each.training, "share": each.share}
+                for each in self.observations
+            ],
+            "not_about_speed": [_named(finding) for finding in self.not_about_speed],
+            "gpu": self.gpu,
+        }
+
+    def _training(self, number: int) -> dict[str, Any]:
+        analysis = self.comparison.analyses[number]
+        facts = {k: v for k, v in analysis.facts.items() if k not in ("chain", "runtime_nodes")}
+        return {
+            "kind": analysis.kind,
+            "number": analysis.number,
+            "place": analysis.place,
+            "step_seconds": analysis.step_seconds,
+            "first_step_seconds": analysis.first_step_seconds,
+            "ceiling_seconds": analysis.ceiling_seconds,
+            "input_bound": analysis.input_bound,
+            "largest_input_gain": analysis.largest_input_gain,
+            "stages": [asdict(stage) for stage in analysis.stages],
+            "facts": facts,
+            "not_measured": analysis.missing,
+        }
+
+    def _verdict(self, verdict: Verdict) -> dict[str, Any]:
+        repair = self.repairs.get(verdict.name)
+        return verdict.as_dict() | {"findings": [_named(finding) for finding in (repair.findings if repair else ())]}
+
+
+def _named(finding: Finding) -> dict[str, Any]:
+    place = finding.location
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "path": place.path,
+        "line": place.line,
+        "cell": place.cell,
+        "cell_number": place.cell_number,
+    }

@@ -1,0 +1,48 @@
+"""Which part of a step each rule is about: a fix of its findings can shorten that part and no other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kerascheck.runtime.why.step import Part
+
+_I, _T, _C, _P, _E, _O, _K, _B, _R, _H, _N, _S, _F, _L, _V = (
+    Part.INPUT, Part.TRACING, Part.CALLBACKS, Part.PYTHON, Part.EAGER, Part.OVERHEAD, Part.COMPUTE, Part.EPOCHS, Part.PREDICT,
+    Part.INSIDE, Part.BETWEEN_EPOCHS, Part.START, Part.FIT, Part.LOOKUP, Part.COMPILE,
+)  # fmt: skip
+
+CONCERNS: Mapping[str, tuple[Part, ...]] = {
+    "KC101": (_I,), "KC102": (_I,), "KC103": (_I,), "KC104": (_I,), "KC105": (_I,), "KC106": (_I,), "KC107": (_I,),
+    "KC109": (_I,), "KC110": (_I,), "KC111": (_I,), "KC112": (_P,), "KC113": (_I,), "KC116": (_I,), "KC118": (_I,),
+    "KC119": (_I,), "KC120": (_I,), "KC121": (_T,), "KC122": (_I, _P), "KC123": (_I,), "KC124": (_I, _K),
+    "KC125": (_I,), "KC126": (_B,), "KC128": (_I,), "KC129": (_I,), "KC130": (_I, _B), "KC131": (_T,),
+    "KC202": (_K, _O, _E), "KC203": (_H, _K, _O), "KC205": (_K, _O, _T, _S), "KC206": (_K, _O), "KC208": (_K,), "KC209": (_K,),
+    "KC210": (_K, _O), "KC211": (_K, _O), "KC212": (_L, _K, _O), "KC213": (_K,), "KC214": (_T, _S, _V),
+    "KC301": (_K,), "KC302": (_K,), "KC308": (_K,), "KC309": (_E,), "KC310": (_K, _O), "KC313": (_K,), "KC314": (_K,),
+    "KC401": (_E,), "KC402": (_P, _O, _E), "KC403": (_T,), "KC404": (_T,), "KC405": (_R, _P, _C, _N), "KC406": (_C,), "KC407": (_O,),
+    "KC408": (_T,), "KC409": (_T,), "KC410": (_O, _P), "KC411": (_O,), "KC412": (_C, _N), "KC413": (_K,), "KC415": (_B, _O, _T, _F),
+    "KC416": (_P, _E), "KC417": (_T,), "KC501": (_K,), "KC502": (_O,), "KC503": (_E,), "KC505": (_O,),
+    "KC701": (_K,),
+}  # fmt: skip
+"""By code, the part that it is most about first; rules that are not named are not about the speed of a step: accuracy,
+memory, start-up, measuring, what no longer runs."""
+
+PYTHON_IN_PIPELINE = frozenset({"KC107", "KC109"})
+"""Rules about Python that tf.data calls: they are about all of that Python, wherever its lines stand."""
+
+PYTHON_OF_KERAS = frozenset({"KC110", "KC111"})
+"""Rules about how Keras makes batches in Python: where the script's own lines take the time, these are the cause."""
+
+DIVIDES_BY_CORES = frozenset({"KC101", "KC105", "KC110"})
+"""Rules whose fix does the same work on several cores: it takes no less processor time."""
+
+
+def parts_of(code: str) -> frozenset[Part]:
+    """The parts that a rule is about. What is about computing or about the fixed cost of a step is also about the two
+    not told apart; what is about the input is also about the first batch of an epoch."""
+    parts = frozenset(CONCERNS[code])
+    if parts & {Part.COMPUTE, Part.OVERHEAD}:
+        parts |= {Part.STEP}
+    if Part.INPUT in parts:
+        parts |= {Part.EPOCHS}
+    return parts

@@ -1,0 +1,467 @@
+"""From the parts of a step and the linter's findings to an answer: what the limit is, and what to do first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kerascheck.finding import Finding, Severity
+from kerascheck.lint.pipeline import processors
+from kerascheck.runtime.verify.analysis import Stage, keras_input
+from kerascheck.runtime.verify.uses import Span
+from kerascheck.runtime.why import words
+from kerascheck.runtime.why.concerns import CONCERNS, DIVIDES_BY_CORES, PYTHON_IN_PIPELINE, PYTHON_OF_KERAS, parts_of
+from kerascheck.runtime.why.lines import Lines
+from kerascheck.runtime.why.step import Cause, HotLine, Part, Step
+
+_LIMIT = 0.15
+"""Share of a step from which a part is worth a recommendation."""
+_LIMIT_OF_LOAD = 0.4
+"""By how much that share grows, for a machine that other programs use wholly: they make waiting out of nothing."""
+_LITTLE = 0.05
+"""Share below which a part is not worth to be called the next limit."""
+_MOST = 0.3
+"""Of the samples of a part, the share that must lie in the lines of a finding."""
+_WORTH_NAMING = 0.2
+"""Of the time that a step waits, the share that a stage must take to be its cause."""
+_SLOW_PYTHON = 0.2
+"""Share of the time that Python must run for the data, to be the cause of waiting for it."""
+_COMPUTING = (Part.COMPUTE, Part.STEP)
+_WITHOUT_PLACE = (
+    Part.OVERHEAD, Part.UNEXPLAINED, Part.FIT, Part.LOOKUP, Part.TABLES, Part.VALIDATION, *_COMPUTING
+)  # fmt: skip
+_OF_ONE_FUNCTION = 0.25
+"""Of the looks at the start, the share in one function of the script that makes it the cause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What to do about a part."""
+
+    part: Part | None
+    """None: about the machine."""
+    largest_gain: float | None
+    """How many times faster steps are at most when the part takes no time; None where no bound is known."""
+    text: str
+    """In the imperative where there is something to do."""
+    findings: Sequence[Finding] = ()
+    """Of the linter, about this part, those at the cause's place first."""
+    cause: Cause | None = None
+    leads: bool = False
+    """Whether the first finding is the recommendation; else it is only about the same part."""
+    is_fact: bool = False
+    """Whether there is nothing to do about it in the code."""
+    place: tuple[str, int] | None = None
+    """Where, for what is about no part."""
+    least_bound: float | None = None
+    """What that bound may be on a quiet machine at least, where other programs run beside; then ``largest_gain`` is the most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The answer."""
+
+    step: Step
+    headline: str
+    causes: Mapping[Part, Cause]
+    advice: Sequence[Advice]
+    """What to do first, then next."""
+    little: Sequence[Finding] = ()
+    """Findings about parts that take hardly any time in this run, or of which there is nothing to say."""
+    elsewhere: Sequence[Finding] = ()
+    """Findings about speed in code that this training does not run."""
+    remarks: Sequence[str] = field(default=())
+    """What limits the truth of all this."""
+    lines: Lines = field(default_factory=lambda: Lines({}))
+    """Of the files of the script."""
+    warning: str | None = None
+    """What to know before all this is read: see :func:`kerascheck.runtime.why.words.warning`."""
+
+
+def diagnose(
+    step: Step,
+    findings: Sequence[Finding],
+    lines: Lines,
+    machine_problems: Sequence[tuple[str, str]] = (),
+) -> Diagnosis:
+    """The answer for one training.
+
+    Args:
+        step: what was measured.
+        findings: of the linter, on the script and its own modules.
+        lines: of the script and its own modules.
+        machine_problems: (what is wrong, what to do), such as a GPU that TensorFlow does not see: they come first.
+    """
+    about_speed = [finding for finding in findings if finding.code in CONCERNS]
+    here = [finding for finding in about_speed if _concerns(lines.spans(finding), step)]
+    causes = {part: cause for part in step.ranked if (cause := _cause(step, part, lines)) is not None}
+    problems = [*_of_script(step), *(Advice(None, None, f"{what}: {todo}") for what, todo in machine_problems)]
+    advice: list[Advice] = []
+    limit = _LIMIT + (_LIMIT_OF_LOAD * (step.busy_others or 0.0) if words.is_busy(step) else 0.0)
+    for part in step.ranked:
+        told = {id(finding) for one in advice for finding in one.findings}
+        mine = [finding for finding in here if id(finding) not in told and part in parts_of(finding.code)]
+        if step.share(part) >= limit:
+            advice.append(_advise(step, part, causes.get(part), mine, lines))
+    # What computes is said first where it takes most. Any other fact is worth a word only where there is nothing to do.
+    fact = advice[:1] if advice and advice[0].part in _COMPUTING and advice[0].is_fact else []
+    unsaid = {one.part for one in advice}
+    advice = [*fact, *(one for one in advice if not one.is_fact)] or advice[:1]
+    unsaid -= {one.part for one in advice}
+    # The first batches of an epoch wait for the same stage, and the same advice helps them.
+    waits_for = {one.cause.place for one in advice if one.part is Part.INPUT and one.cause is not None} - {None}
+    advice = [
+        one for one in advice if one.part is not Part.EPOCHS or one.cause is None or one.cause.place not in waits_for
+    ]
+    taken = {id(finding) for one in advice for finding in one.findings}
+    little = [
+        finding
+        for finding in here
+        if id(finding) not in taken
+        and all(step.share(part) < _LIMIT or part in unsaid for part in parts_of(finding.code))
+    ]
+    elsewhere = [finding for finding in about_speed if finding not in here]
+    return Diagnosis(
+        step,
+        words.headline(step, limit),
+        causes,
+        [*problems, *advice],
+        little,
+        elsewhere,
+        list(words.remarks(step, lines)),
+        lines,
+        words.warning(step),
+    )
+
+
+def _of_script(step: Step) -> list[Advice]:
+    """What the script asks for that makes every part longer: data that is read again and again, and GPUs that it hides."""
+    found = []
+    if (repeated := words.repeated_rows(step)) is not None:
+        found.append(Advice(None, None if words.is_busy(step) else repeated[0], repeated[1], place=step.place))
+    if (hidden := words.hidden_devices(step)) is not None:
+        found.append(Advice(None, None, hidden[1], place=hidden[0]))
+    return found
+
+
+def _concerns(spans: Sequence[Span], step: Step) -> bool:
+    """Whether a finding stands in lines that the training uses."""
+    return any(
+        where == other and first <= end and begin <= last
+        for where, first, last in spans
+        for other, begin, end in step.used
+    )
+
+
+def _cause(step: Step, part: Part, lines: Lines) -> Cause | None:
+    if part is Part.INPUT:
+        return _input_cause(step, lines)
+    if part is Part.EPOCHS:
+        return _epoch_cause(step)
+    if part is Part.START:
+        return _start_cause(step, lines)
+    if part is Part.PREDICT and step.facts.get("predictions"):
+        return _predict_cause(step, lines)
+    if part is Part.COMPILE and not step.facts.get("new_shapes"):
+        return _compile_cause(step)
+    if part is Part.COMPILE:
+        padding = next((each for each in step.stages if "Padded" in each.name or "Ragged" in each.name), None)
+        return None if padding is None or padding.place is None else Cause(padding.name, *padding.place, 1.0)
+    if part in _WITHOUT_PLACE:
+        return None
+    hot = _between_steps(step, part)
+    total = sum(line.share for line in hot)
+    return _of_line(hot[0], hot[0].share / total, lines) if total else None
+
+
+def _compile_cause(step: Step) -> Cause | None:
+    """The function that JAX or ``torch.compile`` compiled most often, at its line or at the one that called it first."""
+    compiled = step.facts.get("compiled") or {}
+    functions = compiled.get("functions") or {}
+    if not functions:
+        return None
+    name = max(functions, key=functions.__getitem__)
+    path, line = (compiled.get("places") or {}).get(name) or (None, None)
+    return Cause(name, path, line, functions[name] / sum(functions.values()))
+
+
+def _start_cause(step: Step, lines: Lines) -> Cause | None:
+    """The function of the script that is traced for longest, at its busiest line."""
+    shares: dict[tuple[str, str], float] = {}
+    for line in step.start_lines:
+        shares[line.path, line.function] = shares.get((line.path, line.function), 0.0) + line.share
+    if not shares:
+        return None
+    (path, function), share = max(shares.items(), key=lambda item: item[1])
+    if share < _OF_ONE_FUNCTION:
+        return None
+    busiest = next(line for line in step.start_lines if (line.path, line.function) == (path, function))
+    return _of_line(busiest, share, lines)
+
+
+def _predict_cause(step: Step, lines: Lines) -> Cause:
+    """The call of ``predict`` that takes longest."""
+    predictions = step.facts["predictions"]
+    path, line, seconds = max(predictions, key=lambda each: each[2])
+    share = seconds / sum(each[2] for each in predictions)
+    return Cause(lines.text(path, line) or "predict", path, line, share, python=True)
+
+
+def _between_steps(step: Step, part: Part) -> list[HotLine]:
+    """The busiest lines of a part, without what Keras does at the line that calls the step: that is no Python between the
+    steps."""
+    return [
+        line
+        for line in step.main_lines.get(part, ())
+        if (line.path, line.line) != step.place or part is Part.TRACING or (part is Part.PYTHON and not line.library)
+    ]
+
+
+def _input_cause(step: Step, lines: Lines) -> Cause | None:
+    """The slowest stage of the pipeline, or, where Python feeds it, the busiest line of that Python."""
+    hot = [line for line in step.input_lines if (line.path, line.line) != step.place or line.library]
+    busy = sum(line.share for line in hot)
+    own = [line for line in hot if line.path and (line.path, line.line) != step.place]
+    slowest = max(step.stages, key=lambda stage: stage.share, default=None)
+    if hot and busy > _SLOW_PYTHON:
+        libraries: dict[str, float] = {}
+        for each in hot:
+            name = each.library or "Python"
+            libraries[name] = libraries.get(name, 0.0) + (0.0 if each.path else each.share)
+        library, share = max(libraries.items(), key=lambda item: item[1])
+        if own and sum(line.share for line in own) >= share:
+            return _of_line(own[0], own[0].share / busy, lines)
+        return Cause(f"in {library}", None, None, share / busy, python=True)
+    made = _keras_cause(step)
+    if made is None and (cut := step.facts.get("by_dataset")):
+        return _cut_cause(cut)
+    if made is not None and made.place != step.place:
+        # Of all that such a step waits for, only this Python is the script's.
+        return made
+    if slowest is None or slowest.seconds_per_batch < _WORTH_NAMING * step.parts[Part.INPUT]:
+        return None
+    if made is not None:
+        return made
+    path, line = slowest.near or step.place or (None, None)
+    return Cause(slowest.name, path, line, slowest.share)
+
+
+def _epoch_cause(step: Step) -> Cause | None:
+    """What the first batch of an epoch waits for: the slowest stage. A shuffle behind it only asks for many of its elements."""
+    stage = max(step.stages, key=lambda stage: stage.share, default=None)
+    if stage is None:
+        return None
+    if (made := _keras_cause(step)) is not None:
+        return made
+    if "Shuffle" in stage.name and (cut := step.facts.get("by_dataset")):
+        # TensorFlow's model counts what fills a buffer as work of the buffer.
+        return _cut_cause(cut)
+    path, line = stage_place(stage, step) or (None, None)
+    return Cause(stage.name, path, line, stage.share)
+
+
+def _keras_cause(step: Step) -> Cause | None:
+    """The data of the script that Keras's own pipeline reads; the stages of that pipeline are not the user's to change."""
+    made = keras_input(step.facts, step.place)
+    if made is None:
+        return None
+    what, place = made
+    path, line = place or (None, None)
+    return Cause(what, path, line, 1.0)
+
+
+def _cut_cause(cut: Sequence[Mapping[str, Any]]) -> Cause:
+    """The dataset that takes most on top of the one before it, of the datasets timed one by one."""
+    before, best = 0.0, (0.0, cut[-1])
+    for dataset in cut:
+        best = max(best, (dataset["seconds_per_batch"] - before, dataset), key=lambda each: each[0])
+        before = dataset["seconds_per_batch"]
+    path, line = best[1]["place"]
+    return Cause(best[1]["name"], path, line, best[0] / max(before, best[0], 1e-9))
+
+
+def _of_line(line: HotLine, share: float, lines: Lines) -> Cause:
+    return Cause(lines.text(line.path, line.line) or line.function, line.path, line.line, share, python=True)
+
+
+def _is_at(spans: Sequence[Span], path: str, line: int) -> bool:
+    return any(where == path and first <= line <= last for where, first, last in spans)
+
+
+def _advise(step: Step, part: Part, cause: Cause | None, mine: list[Finding], lines: Lines) -> Advice:
+    if part in _COMPUTING and not step.gpus:
+        # What a GPU would gain by a hint about computing, this processor does not.
+        mine = [
+            finding
+            for finding in mine
+            if finding.severity > Severity.INFO or CONCERNS[finding.code][0] is not Part.COMPUTE
+        ]
+    # The loop that a finding stands in is related to it, and holds all that the loop does.
+    places = lines.own_spans if part in (Part.PYTHON, Part.INSIDE) else lines.spans
+    hot = {cause.place} if cause is not None else set()
+    if part is Part.EPOCHS and step.stages:
+        # The buffer that is filled may stand in the wrong place.
+        hot |= {stage_place(stage, step) for stage in step.stages if "Shuffle" in stage.name}
+    at = {id(f) for f in mine if any(_is_at(places(f), *place) for place in hot if place)}
+    seen = {id(f): _seen(f, step, part, lines) for f in mine}
+    mine.sort(
+        key=lambda f: (
+            id(f) not in at, CONCERNS[f.code][0] is not part, -f.severity, -seen[id(f)], f.fix is None, f.location.line,
+        )
+    )  # fmt: skip
+    if mine and _leads(mine[0], step, part, cause, id(mine[0]) in at, sum(seen.values())):
+        first = mine[0]
+        text = first.message
+        if part is Part.LOOKUP:
+            text = words.without_finding(step, part, cause)
+        if part is Part.PREDICT:
+            text = f"{words.without_finding(step, part, cause)}. Or: {text}"
+        least, largest = _bounds(first, step, part)
+        return Advice(part, largest, text, mine, cause, leads=True, least_bound=least)
+    text = words.without_finding(step, part, cause, covered=bool(mine))
+    is_fact = part in (*_COMPUTING, Part.UNEXPLAINED) or (part in (Part.INPUT, Part.START) and cause is None)
+    least, largest = (None, None) if is_fact else _bounds(None, step, part)
+    return Advice(part, largest, text, mine, cause, is_fact=is_fact, least_bound=least)
+
+
+def _seen(finding: Finding, step: Step, part: Part, lines: Lines) -> float:
+    """Of the samples of a part, the share in the lines of a finding."""
+    hot = _between_steps(step, part)
+    here = sum(line.share for line in hot if _is_at(lines.own_spans(finding), line.path, line.line))
+    return here / max(1e-9, sum(line.share for line in hot))
+
+
+def _leads(finding: Finding, step: Step, part: Part, cause: Cause | None, at: bool, seen: float) -> bool:
+    """Whether a finding about a part is what to do first about it: where the time is seen to go to other lines than
+    those of the findings (``seen``: their share), it is not."""
+    if part is Part.INPUT:
+        if at or cause is None:
+            return at or not step.stages
+        if finding.code in PYTHON_OF_KERAS and cause.python:
+            return cause.path is None
+        return not cause.python or finding.code in PYTHON_IN_PIPELINE
+    if part is Part.EAGER:
+        return CONCERNS[finding.code][0] is part
+    if part is Part.EPOCHS:
+        return at or part in CONCERNS[finding.code]
+    if part is Part.STEP:
+        return seen >= _MOST
+    if part is Part.START:
+        return cause is not None
+    if part in (Part.VALIDATION, Part.TABLES, Part.UNEXPLAINED, Part.COMPILE):
+        return False
+    return part not in (Part.PYTHON, Part.INSIDE) or at or seen >= _MOST
+
+
+def _bounds(finding: Finding | None, step: Step, part: Part) -> tuple[float | None, float | None]:
+    """How many times faster steps are at most with the finding repaired, or with the part gone.
+
+    The first number is None on a quiet machine. Both are None where no bound is known, or the load changed during the run.
+    """
+    if step.load_changed:
+        return None, None
+    least, largest = None, step.largest_gain(part)
+    if words.is_busy(step) and (ends := step.gains_under_load(part)) is not None:
+        least, largest = ends
+    if finding is None or finding.code not in DIVIDES_BY_CORES:
+        return least, largest
+    return _divided_by_cores(least), _divided_by_cores(largest)
+
+
+def _divided_by_cores(gain: float | None) -> float | None:
+    """The gain where a part does not go away, but is shared by all cores."""
+    return None if gain is None else 1 / (1 - (1 - 1 / gain) * (1 - 1 / processors()))
+
+
+def second_limit(diagnosis: Diagnosis) -> Part | None:
+    """What the limit is once the first part is gone."""
+    if not diagnosis.advice:
+        return None
+    first = diagnosis.advice[0].part
+    return next(
+        (part for part in diagnosis.step.ranked if part is not first and diagnosis.step.share(part) >= _LITTLE), None
+    )
+
+
+def stage_place(stage: Stage, step: Step) -> tuple[str, int] | None:
+    """The line of the script that a stage comes from; for stages that TensorFlow added, of the nearest one, or the
+    line that trains."""
+    return stage.near or step.place
+
+
+def as_dict(diagnosis: Diagnosis) -> dict[str, Any]:
+    """Everything, in types that JSON knows; ``version`` 1."""
+    step = diagnosis.step
+    return {
+        "version": 1,
+        "kind": step.kind,
+        "place": _json_place(step.place),
+        "headline": diagnosis.headline,
+        "warning": diagnosis.warning,
+        "step_seconds": step.seconds,
+        "first_step_seconds": step.first_step_seconds,
+        "start_seconds": step.start_seconds,
+        "epochs": step.epochs,
+        "training_seconds": step.training_seconds,
+        "batch_size": step.batch_size,
+        "steps_per_epoch": step.steps_per_epoch,
+        "backend": step.backend,
+        "gpus": list(step.gpus),
+        "parts": [_json_part(part, diagnosis) for part in step.ranked],
+        "advice": [_json_advice(advice) for advice in diagnosis.advice],
+        "stages": [
+            {"name": s.name, "share": s.share, "seconds_per_batch": s.seconds_per_batch, "parallelism": s.parallelism,
+             "place": _json_place(stage_place(s, step)), "added_by_tensorflow": s.place is None}
+            for s in step.stages
+        ],
+        "python": [
+            {"path": line.path, "line": line.line, "function": line.function, "library": line.library, "share": line.share}
+            for line in step.input_lines[:10]
+        ],
+        "main_thread": {
+            part.name.lower(): [{"path": line.path, "line": line.line, "function": line.function, "library": line.library, "share": line.share}
+                                for line in hot[:10]]
+            for part, hot in step.main_lines.items()
+        },
+        "matters_little": [_json_finding(finding) for finding in diagnosis.little],
+        "elsewhere": [_json_finding(finding) for finding in diagnosis.elsewhere],
+        "remarks": list(diagnosis.remarks),
+        "timeline": step.facts.get("timeline"),
+    }  # fmt: skip
+
+
+def _json_place(place: tuple[str, int] | None) -> dict[str, Any] | None:
+    return place and {"path": place[0], "line": place[1]}
+
+
+def _json_part(part: Part, diagnosis: Diagnosis) -> dict[str, Any]:
+    step, cause = diagnosis.step, diagnosis.causes.get(part)
+    return {
+        "part": part.name.lower(),
+        "text": part.value,
+        "seconds": step.parts[part],
+        "share": step.share(part),
+        "largest_gain": step.largest_gain(part),
+        "cause": cause and {"what": cause.what, "path": cause.path, "line": cause.line, "share": cause.share},
+    }
+
+
+def _json_advice(advice: Advice) -> dict[str, Any]:
+    return {
+        "part": advice.part and advice.part.name.lower(),
+        "text": advice.text,
+        "is_fact": advice.is_fact,
+        "leads": advice.leads,
+        "largest_gain": advice.largest_gain,
+        "least_bound": advice.least_bound,
+        "findings": [_json_finding(finding) for finding in advice.findings],
+    }
+
+
+def _json_finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "code": finding.code, "name": finding.name, "path": finding.location.path, "line": finding.location.line,
+        "cell": finding.location.cell, "cell_number": finding.location.cell_number, "message": finding.message,
+        "fixable": finding.fix is not None,
+    }  # fmt: skip

@@ -1,0 +1,79 @@
+"""Lines of scripts and of notebooks: the run counts those of a notebook over all its cells, people and findings within
+a cell."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from kerascheck.finding import Finding, Location
+from kerascheck.runtime.verify.uses import Span
+from kerascheck.source import Source
+from kerascheck.source.escape import escaped
+
+
+class Lines:
+    """The lines of a script and of its own modules."""
+
+    def __init__(self, sources: Mapping[str, Source]) -> None:
+        """``sources``: by absolute path."""
+        self._sources = sources
+
+    def span(self, location: Location) -> Span:
+        """Where a location of the linter lies."""
+        path = os.path.abspath(location.path)
+        before = self._before(path, location.cell)
+        return path, location.line + before, location.end_line + before
+
+    def spans(self, finding: Finding) -> list[Span]:
+        """The places of a finding: its own, its statement's and the related ones."""
+        return [*self.own_spans(finding), *(self.span(related.location) for related in finding.related)]
+
+    def own_spans(self, finding: Finding) -> list[Span]:
+        """The places of a finding without the related ones, such as the loop that it stands in."""
+        found = [self.span(finding.location)]
+        if finding.statement_lines[0]:
+            path, before = found[0][0], found[0][1] - finding.location.line
+            found.append((path, finding.statement_lines[0] + before, finding.statement_lines[1] + before))
+        return found
+
+    def _before(self, path: str, cell: int | None) -> int:
+        source = self._sources.get(path)
+        return 0 if source is None else source.lines_above(cell)
+
+    def shown(self, path: str, line: int) -> str:
+        """Such as "train.py:14", or "train.ipynb cell 3:2"."""
+        name = escaped(os.path.basename(path))
+        source = self._sources.get(path)
+        if source is None or not source.cells:
+            return f"{name}:{line}"
+        place = source.locate(source.line_starts[line - 1], source.line_starts[line - 1])
+        return f"{name} cell {place.cell_number}:{place.line}"
+
+    def text(self, path: str, line: int) -> str:
+        """What stands in the line, without its indentation; empty for a file that is not among the sources."""
+        return next((text.strip() for _, text, hit in self.around(path, line, 0) if hit), "")
+
+    def around(self, path: str, line: int, context: int) -> list[tuple[int, str, bool]]:
+        """The line with ``context`` lines before and after it, of its cell in a notebook.
+
+        Returns:
+            The number that people count with, the text, and whether it is the line itself; nothing for a file that is
+            not
+            among the sources, and for a line that it does not have.
+        """
+        source = self._sources.get(path)
+        if source is None or not 0 < line <= len(source.line_starts):
+            return []
+        cell = source.cell_at(source.line_starts[line - 1])
+        first, last = (
+            (source.line_of(cell.start), source.line_of(max(cell.start, cell.end - 1)))
+            if cell
+            else (1, len(source.line_starts))
+        )
+        shown = range(max(first, line - context), min(last, line + context) + 1)
+        return [(each - first + 1, source.line_text(source.line_starts[each - 1]), each == line) for each in shown]
+
+    def commands(self) -> int:
+        """How many lines are commands to IPython or the shell, which are not executed."""
+        return sum(len(source.commands.splitlines()) for source in self._sources.values())

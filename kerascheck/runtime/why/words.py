@@ -1,0 +1,455 @@
+"""What an answer says of a part that no finding leads, and around it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from kerascheck.lint.pipeline import processors
+from kerascheck.runtime.why.lines import Lines
+from kerascheck.runtime.why.step import Cause, Part, Step
+
+_BUSY = 0.3
+_KERAS_SECONDS = 0.01
+"""What Keras itself does around a step takes some milliseconds (see the page of KC407): what takes longer is not saved by
+``steps_per_execution``."""
+_COMPILERS = {"jax": "@jax.jit", "torch": "@torch.compile"}
+_WORTH_PROCESSES = 60.0
+"""Seconds that an epoch waits for its data. Keras starts the processes of a PyDataset in every epoch, each for some seconds: in a
+training of 10 s, four of them made steps 4 times as fast and the whole 2.3 times as slow."""
+
+
+def headline(step: Step, limit: float) -> str:
+    """A clause on the largest part, if its share is at least ``limit``."""
+    first = next((part for part in step.ranked if step.share(part) >= limit), None)
+    if first is None:
+        return "it is too busy here to tell" if is_busy(step) else "no part of a step stands out"
+    share = f"{step.share(first):.0%}"
+    said = {
+        Part.INPUT: f"a step waits for data {share} of its time",
+        Part.TRACING: f"a step spends {share} of its time on new graphs: tracing, optimizing and running them for "
+        "the first time",
+        Part.CALLBACKS: f"callbacks take {share} of a step",
+        Part.PYTHON: f"your own Python between the calls of the step takes {share} of the time",
+        Part.EAGER: f"the step runs eagerly: {share} of its time goes to operations that Python starts one by one",
+        Part.INSIDE: f"Python that the step calls takes {share} of its time",
+        Part.OVERHEAD: f"{share} of a step is a fixed cost, however small the batch",
+        Part.COMPUTE: f"the {_device(step)} computes {share} of a step",
+        Part.STEP: f"the step itself takes {share} of the time",
+        Part.EPOCHS: f"{share} of the time goes to the start of each epoch, before its first step",
+        Part.VALIDATION: f"validation takes {_at_least(step)}{share} of the time",
+        Part.BETWEEN_EPOCHS: f"callbacks at the end of each epoch take {share} of the time",
+        Part.PREDICT: "the script spends its time in calls of predict"
+        if step.share(first) == 1
+        else f"calls of predict between the steps take {share} of the time",
+        Part.START: f"the training takes {seconds_of(step.start_seconds)} to begin: {share} of its time",
+        Part.FIT: f"each call of fit is set up again, which takes {share} of the time",
+        Part.COMPILE: f"the step is compiled again for new shapes, which takes {share} of the time",
+        Part.LOOKUP: f"layers of the model for text and categories take {share} of a step",
+        Part.TABLES: f"the optimizer updates whole embedding tables in every step, which takes {share} of it",
+        Part.UNEXPLAINED: f"{share} of a step is not explained by what was measured",
+    }[first]
+    if first in (Part.INPUT, Part.PREDICT, Part.START, Part.VALIDATION, Part.FIT, Part.UNEXPLAINED) or not step.stages:
+        return said
+    waiting = (step.largest_gain(Part.INPUT) or 1.0) - 1
+    if waiting >= 0.1 or is_busy(step):
+        return said
+    return (
+        f"{said}; the input is not the limit: a data fix wins "
+        f"{f'at most {waiting:.0%}' if waiting >= 0.01 else 'less than 1%'}"
+    )
+
+
+def _device(step: Step) -> str:
+    return "GPU" if step.gpus else "processor"
+
+
+def _at_least(step: Step) -> str:
+    return "" if (step.facts.get("validation") or {}).get("whole") else "at least "
+
+
+def without_finding(step: Step, part: Part, cause: Cause | None, *, covered: bool = False) -> str:
+    """What to do about a part that no finding leads, as a clause; ``covered``: whether there are findings about it, at
+    other lines."""
+    uncovered = "" if covered else "; no rule covers it"
+    if part is Part.INPUT:
+        return _about_input(step, cause, uncovered)
+    busy = f", {cause.share:.0%} of it at this line" if cause is not None else ""
+    if part is Part.PYTHON:
+        where = (
+            f"into the function decorated with {_compiler(step)}" if step.kind == "function loop" else "out of the loop"
+        )
+        beside = "a DataLoader with num_workers" if step.backend == "torch" else "the input pipeline"
+        return (
+            f"this Python runs between the calls of the step{busy}{uncovered}. Move it {where} or into "
+            f"{beside}, which runs beside the step"
+        )
+    if part is Part.INSIDE:
+        return (
+            f"TensorFlow calls this Python in every step{busy}{uncovered}. Write it with TensorFlow operations, or compute it "
+            "once an epoch in a callback"
+        )
+    if part is Part.PREDICT:
+        return f"predict once for all rows{busy}; where they come one by one, {_called_directly(step)}"
+    return _SAID[part](step, cause)
+
+
+def _about_input(step: Step, cause: Cause | None, uncovered: str) -> str:
+    fed_by = (step.facts.get("feeder") or [""])[0]
+    if fed_by == "generator" and cause is not None and not cause.python and cause.place != step.place:
+        return (
+            f"every batch waits for {cause.what}, which runs in one thread: make its batches cheaper, or read the data with tf.data "
+            "and map(..., num_parallel_calls=tf.data.AUTOTUNE)"
+        )
+    if fed_by == "pydataset" and (cause is None or not cause.python):
+        return (
+            "the batches are made in other processes, which cannot be seen from here: time __getitem__ of the "
+            "PyDataset by itself"
+        )
+    if cause is None:
+        return (
+            "no single stage or line was seen to take the time that a step waits: run it again when the "
+            "machine is quiet"
+        )
+    if cause.python:
+        seen = (
+            f"{cause.share:.0%} of the Python that makes the batches was seen "
+            f"{'at this line' if cause.path else 'here'}{uncovered}"
+        )
+        once = "Do it once before training where its result is always the same; else make it faster"
+        return f"{seen}. {once}{_workers(step, fed_by)}"
+    stage = next((stage for stage in step.stages if stage.name == cause.what), None)
+    if "Unbatch" in cause.what:
+        return (
+            "unbatch() takes the batches apart, row by row: read batches and keep them, and shuffle before "
+            "they are made"
+        )
+    if "Shuffle" in cause.what:
+        return (
+            "the shuffle buffer fills again in every pass: shuffle file names or indices before they are "
+            "loaded, or cache() what is loaded before it is shuffled"
+        )
+    if fed_by in ("arrays", "generator") and step.kind == "fit":
+        return f"Keras reads {cause.what} through a pipeline of its own, which has no faster setting; pass fit a tf.data dataset"
+    parallel = " although it runs in parallel already" if stage is not None and stage.parallelism > 1 else ""
+    kept = ", or cache() its results if they never change" if "Map" in cause.what else ""
+    return f"{words_of(cause.what)} is the slowest stage{parallel}: let it do less{kept}"
+
+
+def _workers(step: Step, fed_by: str) -> str:
+    """What several workers may win, as the end of a sentence; empty where their start would cost more, or nobody can tell."""
+    if fed_by == "dataloader":
+        return ", or let several processes run it: DataLoader(num_workers=4, persistent_workers=True)"
+    waiting = step.parts[Part.INPUT] * (step.steps_per_epoch or 0)
+    if fed_by != "pydataset" or waiting < _WORTH_PROCESSES:
+        return ""
+    return (
+        f". An epoch waits {seconds_of(waiting)} for it: that can pay for processes, which start again in every epoch "
+        "(workers=4, use_multiprocessing=True)"
+    )
+
+
+_METHODS = {"generator": "from_generator"}
+
+
+def words_of(stage: str) -> str:
+    """A stage by the methods that make it: "map() and batch()" for "MapAndBatch"; what is no stage as it is."""
+    if " " in stage:
+        return stage
+    bare = stage.removesuffix("V2").removesuffix("V3").removesuffix("V4").replace("Parallel", "")
+    methods = ("".join("_" + c.lower() if c.isupper() else c for c in name).strip("_") for name in bare.split("And"))
+    return " and ".join(f"{_METHODS.get(method, method)}()" for method in methods)
+
+
+def _about_epochs(step: Step, cause: Cause | None) -> str:
+    if (step.facts.get("feeder") or [None])[0] in ("arrays", "generator", "pydataset"):
+        return (
+            "the first step of every epoch waits until Keras has started its own input pipeline again: use longer epochs, "
+            "or pass fit a tf.data dataset"
+        )
+    if cause is not None and "Shuffle" in cause.what:
+        return (
+            "shuffle() fills its buffer before it gives its first element, in every epoch: shuffle file names or "
+            "indices before they are loaded, or cache() what is loaded before it is shuffled"
+        )
+    names = [stage.name for stage in step.stages]
+    behind = names[: names.index(cause.what)] if cause is not None and cause.what in names else names
+    if cause is not None and any("Shuffle" in name for name in behind):
+        return (
+            f"{words_of(cause.what)} makes all elements with which shuffle() fills its buffer before the first step of every "
+            "epoch: make it cheaper or parallel, cache() its results if they never change, or shuffle before it"
+        )
+    slowest = f"; most of that is {words_of(cause.what)}" if cause is not None else ""
+    return f"the first step of every epoch waits until the input pipeline has started again{slowest}: use longer epochs"
+
+
+def _about_eager(step: Step) -> str:
+    if step.facts.get("functions_run_eagerly"):
+        return "remove tf.config.run_functions_eagerly(True)"
+    if step.kind in ("fit", "train_on_batch loop"):
+        return "remove run_eagerly=True from compile()"
+    return f"put the step into a function decorated with {_compiler(step)}"
+
+
+def _compiler(step: Step) -> str:
+    return _COMPILERS.get(step.backend, "@tf.function")
+
+
+def _called_directly(step: Step) -> str:
+    if step.backend == "torch":
+        return "call the model itself under torch.no_grad()"
+    return f"call the model in a function decorated with {_compiler(step)}"
+
+
+def _about_overhead(step: Step) -> str:
+    batch = f"a batch of {step.batch_size}" if step.batch_size else "this batch"
+    text = f"{batch} does not keep the {_device(step)} busy: "
+    if step.kind != "fit":
+        return text + "train on larger batches"
+    if step.parts.get(Part.OVERHEAD, 0.0) > _KERAS_SECONDS:
+        return f"{_measured_overhead(step)}{_known_of_overhead(step)}. Use a larger batch_size"
+    # On JAX it only calls the step several times, and PyTorch refuses it.
+    several = ", or pass steps_per_execution=16 to compile()" if step.backend.startswith("tensorflow") else ""
+    return f"{text}use a larger batch_size{several}"
+
+
+def _measured_overhead(step: Step) -> str:
+    """What was measured of a cost that does not grow with the batch, as a clause."""
+    fixed = seconds_of(step.parts[Part.OVERHEAD])
+    larger, longer = step.facts.get("times_larger"), step.facts.get("times_as_long")
+    told = f": with {larger} times the rows it takes {longer:.2f} times as long" if larger and longer else ""
+    return f"{fixed} of a step do not grow with the batch{told}"
+
+
+def _known_of_overhead(step: Step) -> str:
+    """What is known of the model that could explain such a cost, as the end of a clause; empty where nothing is."""
+    if recurrent := step.facts.get("recurrent"):
+        return f"; {' and '.join(recurrent)} compute{'s' * (len(recurrent) == 1)} the time steps one after another"
+    if step.backend == "jax" and step.facts.get("jit_compile") is False:
+        return "; with jit_compile=False JAX starts each operation by itself: leave it out"
+    return ". What takes them was not measured"
+
+
+def _about_start(step: Step, cause: Cause | None) -> str:
+    steps = step.seconds - step.parts[Part.START]
+    told = (
+        f"{seconds_of(step.start_seconds)} until the first step has ended, {seconds_of(steps)} for each one after that"
+    )
+    if cause is None:
+        return f"{told}. No line of the script was seen to take it: the step is built and compiled once for each call of fit"
+    return (
+        f"{told}; {cause.share:.0%} of it was seen in this function. Loops over tensors in Python are unrolled into the graph: "
+        "write them as keras.layers.RNN or keras.ops.scan"
+    )
+
+
+def _about_shapes(step: Step) -> str:
+    known = step.facts.get("new_shapes")
+    if not known:
+        compiled = step.facts.get("compiled") or {}
+        names = ", ".join(list(compiled.get("functions") or {})[:3])
+        return (
+            f"{compiled.get('count', 0)} functions were compiled while steps were measured ({names}){_what_changed(compiled)}: "
+            f"pad the batches to one shape, or to a few{', or compile with dynamic=True' * (step.backend == 'torch')}"
+        )
+    each = known["seconds"] * known["seen"] / max(1, known["new"])
+    shapes = ", ".join(str(tuple(shape)) for shape in known["shapes"][:3])
+    switch = ", or leave out jit_compile=True" if step.facts.get("jit_compile") else ""
+    return (
+        f"{known['new']} of {known['seen']} batches had to be compiled for first, in {seconds_of(each)} on average, with "
+        f"shapes such as {shapes}: pad them to one length, or to a few{switch}"
+    )
+
+
+def _what_changed(compiled: Mapping[str, Any]) -> str:
+    """What differed between two compilations of a function, as a clause; empty where nothing is known to."""
+    if reasons := compiled.get("reasons"):
+        return f", because of {reasons[0].splitlines()[0].partition(': ')[2]}"
+    for seen in (compiled.get("shapes") or {}).values():
+        changed = [at for at, kinds in enumerate(zip(*seen)) if len({str(kind) for kind in kinds}) > 1]
+        if len(seen) > 1 and changed:
+            dtype, *_ = seen[0][changed[0]]
+            shapes = dict.fromkeys(str(tuple(arguments[changed[0]][1:])) for arguments in seen)
+            return f", for {dtype} arguments of {len(shapes)} shapes such as {', '.join(list(shapes)[:3])}"
+    return ""
+
+
+def _about_lookup(step: Step) -> str:
+    layers = dict.fromkeys(each[1] for each in step.facts.get("lookup_layers") or [("", "a lookup layer", 0.0)])
+    return (
+        f"{' and '.join(layers)}: {seconds_of(step.parts[Part.LOOKUP])} a step, measured by itself: it works on the processor, in every "
+        "step of every epoch. Apply it to the dataset with map(), or once before the training"
+    )
+
+
+def _about_tables(step: Step) -> str:
+    tables = step.facts.get("whole_tables") or [("a table", 0, None, "the optimizer", 0.0)]
+    name, rows, used, optimizer, _ = max(tables, key=lambda each: each[-1])
+    of_batch = f", of which a batch uses {used:,}" if used else ""
+    return (
+        f"{optimizer} keeps moments of all {rows:,} rows of {name}{of_batch}, and updates them in every step: "
+        f"{seconds_of(step.parts[Part.TABLES])}, measured by itself. Use an optimizer without moments (SGD), or a smaller table"
+    )
+
+
+def _about_validation(step: Step) -> str:
+    found = step.facts.get("validation") or {}
+    batches, of_a_pass = found.get("batches"), found.get("batches_of_a_pass")
+    if batches and of_a_pass and batches > of_a_pass:
+        return (
+            f"each validation reads {batches:,} batches of a set that has {of_a_pass:,}: validation_steps counts batches, "
+            f"not rows. Use validation_steps={of_a_pass}"
+        )
+    first, seconds = found.get("first_seconds") or 0.0, found.get("seconds") or 0.0
+    if seconds and first > seconds / 2:
+        return (
+            f"{seconds_of(first)} of {seconds_of(seconds)} go to the first batch of the validation set, which is read from "
+            "its beginning each time: make it of data of its own instead of skip(), and do not shuffle it"
+        )
+    return "validate every few epochs (validation_freq) or on fewer batches (validation_steps)"
+
+
+def repeated_rows(step: Step) -> tuple[float, str] | None:
+    """How many times an epoch reads its data, and what says so, where ``steps_per_epoch`` counts rows as if they were batches."""
+    asked = step.facts.get("asked") or {}
+    steps = asked.get("steps_per_epoch")
+    if not steps or not asked.get("steps_given"):
+        return None
+    if (batches := asked.get("batches_of_a_pass")) and steps >= 2 * batches:
+        return steps / batches, f"an epoch reads {steps:,} batches of data that has {batches:,}"
+    held = [name for name, rows in (asked.get("held_rows") or {}).items() if rows == steps]
+    if held and (step.batch_size or 1) > 1:
+        rows = steps * (step.batch_size or 1)
+        return float(step.batch_size or 1), (
+            f"steps_per_epoch is {steps:,}, the number of rows of '{held[0]}', but counts batches: of {step.batch_size} rows "
+            f"each, an epoch reads {rows:,} rows"
+        )
+    return None
+
+
+def hidden_devices(step: Step) -> tuple[tuple[str, int] | None, str] | None:
+    """Where the script says which GPUs it may see, and what follows from that; None where it does not, or has one."""
+    value, path, line = step.facts.get("visible_set") or (None, None, None)
+    if value is None or step.gpus:
+        return None
+    place = (path, line) if path is not None and line is not None else None
+    if value in ("", "-1"):
+        return place, "the script hides every GPU from itself here, and trains on the processor: delete the line"
+    return place, (
+        f"the script may only see the GPU{'s' * (',' in value)} with the number {value}: where the machine has no such GPU, it "
+        "trains on the processor. Numbers begin at 0; delete the line, or name a GPU that is there"
+    )
+
+
+def seconds_of(seconds: float | None) -> str:
+    """Such as "19 s" or "26 ms"."""
+    if seconds is None:
+        return "some time"
+    if seconds >= 1:
+        return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+    return f"{seconds * 1e3:.0f} ms" if seconds >= 0.01 else f"{seconds * 1e3:.1f} ms"
+
+
+def _about_computing(step: Step) -> str:
+    if step.gpus:
+        return (
+            "the GPU computes most of the time: mixed precision, a smaller model or a faster GPU can help, "
+            "and nothing in the input"
+        )
+    can = "a smaller model" if hidden_devices(step) is not None else "a GPU or a smaller model"
+    return f"the processor computes most of the time: {can} can help, and nothing in the input"
+
+
+def is_busy(step: Step) -> bool:
+    """Whether other programs used so much of the machine that small shares and bounds mean nothing."""
+    return step.load_changed or (step.busy_others or 0.0) > _BUSY
+
+
+def nothing_said(step: Step) -> str:
+    """Why there is no recommendation, as a sentence."""
+    if not is_busy(step):
+        return "Nothing here is worth a change: no part of a step stands out."
+    cores = processors()
+    used = f"{(step.busy_others or 0.0) * cores:.1f} of {cores} cores are used by others"
+    return f"Too busy to tell: {used if not step.load_changed else 'what others use of this machine changes'}."
+
+
+def warning(step: Step) -> str | None:
+    """What to know before the answer is read, as a clause."""
+    if not is_busy(step):
+        return None
+    used = (
+        f"used {step.busy_others:.0%} of this machine"
+        if not step.load_changed
+        else "used a changing share of this machine"
+    )
+    bounds = "without bounds" if step.load_changed else "with wide bounds"
+    return (
+        f"other programs {used} during the run; only large parts are named, {bounds}. Run it again when they have ended"
+    )
+
+
+def remarks(step: Step, lines: Lines) -> Iterator[str]:
+    """What limits the truth of an answer, as clauses."""
+    commands = lines.commands()
+    if commands:
+        yield (
+            f"{commands} line{'s' * (commands > 1)} for IPython or the shell "
+            f"{'were' if commands > 1 else 'was'} not executed"
+        )
+    if not step.gpus:
+        yield "no GPU was used: on a GPU computing takes less, and everything else a larger share"
+    for what in step.unknown:
+        yield f"not measured: {what}"
+
+
+def _about_tracing(step: Step, cause: Cause | None) -> str:
+    return (
+        f"{step.new_traces} graphs were traced while steps were measured; pass tensors of the same shapes and dtypes, no "
+        "Python numbers, or set reduce_retracing=True"
+    )
+
+
+def _about_fits(step: Step, cause: Cause | None) -> str:
+    return (
+        "gather the rows of several calls and fit them at once, or call train_on_batch: fit makes a data pipeline and its "
+        f"callbacks for every call, here for {step.batch_size or 'a few'} row{'s' * (step.batch_size != 1)}"
+    )
+
+
+def _about_unexplained(step: Step) -> str:
+    if step.unknown:
+        return f"waiting for data was not told from the step itself; not measured: {step.unknown[0]}"
+    return (
+        "a step takes longer than the same step on one batch, and neither waiting for data nor compiling was seen to be "
+        "that: run it again when the machine is quiet"
+    )
+
+
+def _about_step(step: Step, cause: Cause | None) -> str:
+    return (
+        f"{_about_computing(step)}. If a step with twice the batch takes hardly longer, keep that batch: then it was a "
+        "fixed cost"
+    )
+
+
+_SAID: Mapping[Part, Callable[[Step, Cause | None], str]] = {
+    Part.CALLBACKS: lambda step, cause: "let the callbacks do less, or run once an epoch instead of after every batch",
+    Part.BETWEEN_EPOCHS: lambda step, cause: (
+        "let the callbacks do less at the end of an epoch, or do it every few epochs"
+    ),
+    Part.VALIDATION: lambda step, cause: _about_validation(step),
+    Part.TRACING: _about_tracing,
+    Part.EAGER: lambda step, cause: _about_eager(step),
+    Part.OVERHEAD: lambda step, cause: _about_overhead(step),
+    Part.EPOCHS: _about_epochs,
+    Part.START: _about_start,
+    Part.FIT: _about_fits,
+    Part.COMPILE: lambda step, cause: _about_shapes(step),
+    Part.LOOKUP: lambda step, cause: _about_lookup(step),
+    Part.TABLES: lambda step, cause: _about_tables(step),
+    Part.COMPUTE: lambda step, cause: _about_computing(step),
+    Part.STEP: _about_step,
+    Part.UNEXPLAINED: lambda step, cause: _about_unexplained(step),
+}
+"""What to do about a part where no finding leads."""
