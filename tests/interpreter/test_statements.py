@@ -122,6 +122,7 @@ def test_the_bound_of_a_loop_is_never_below_what_python_runs(tmp_path, test):
         "for x in items:\n    if x > 3: break\n    show(x)",
         "n = 0\nfor x in items:\n    if n < 3: break\n    n += 1\n    show(x)",
         "n = 0\nfor x in items:\n    if n > limit: break\n    n += 1\n    show(x)",
+        "k = []\nfor x in items:\n    if id(k) > 3: break\n    k.append(x)\n    show(x)",
         "n = 0\nfor x in items:\n    if n == 3: continue\n    n += 1\n    show(x)",
         "n = 0\nfor x in items:\n    if load(): n = 0\n    if n > 3: break\n    n += 1\n    show(x)",
         "k = []\nfor x in items:\n    if load(): k = []\n    if len(k) > 3: break\n    k.append(x)\n    show(x)",
