@@ -7,7 +7,7 @@ import pytest
 
 from kerascheck.syntax import parse
 from kerascheck.syntax.from_ast import FILLED
-from kerascheck.syntax.recent import Recent
+from kerascheck.syntax.lru_text_cache import LRUTextCache
 from kerascheck.syntax.tree import Tree
 
 
@@ -19,5 +19,5 @@ def unknown_field_in_call():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parse, "_PYTHON_PARSER_SERVES", serves)
         # The usual cache holds trees of the other parser.
-        patch.setattr("kerascheck.interpreter.module.tree_of", Recent(Tree, 3_000_000))
+        patch.setattr("kerascheck.interpreter.module.tree_of", LRUTextCache(Tree, 3_000_000))
         yield

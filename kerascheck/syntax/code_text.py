@@ -9,7 +9,7 @@ from functools import cached_property
 
 from kerascheck.project import import_scan
 from kerascheck.source.code import compact, without_comments, without_strings
-from kerascheck.syntax.recent import Recent
+from kerascheck.syntax.lru_text_cache import LRUTextCache
 from kerascheck.syntax.search import Searched
 
 _WORD = re.compile(r"\w+")
@@ -71,5 +71,5 @@ class CodeText:
         return import_scan.import_names(self.bare)
 
 
-code_text = Recent(CodeText, 3_000_000)
+code_text = LRUTextCache(CodeText, 3_000_000)
 """The one of a text, the same as before where that is among the last."""

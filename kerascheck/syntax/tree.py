@@ -18,8 +18,8 @@ from libcst._nodes.internal import CodegenState
 
 from kerascheck.source.code import without_comments
 from kerascheck.source.python import Deep
+from kerascheck.syntax.lru_text_cache import LRUTextCache
 from kerascheck.syntax.parse import is_skipped, read
-from kerascheck.syntax.recent import Recent
 from kerascheck.syntax.whitespace import NEWLINE, skip
 
 if TYPE_CHECKING:
@@ -482,5 +482,5 @@ class Tree:
         return bisect_right(self._line_starts, self.range_of(node)[0])
 
 
-tree_of = Recent(Tree, 3_000_000)
+tree_of = LRUTextCache(Tree, 3_000_000)
 """The tree of a text, the same as before where that is among the last. Raises :class:`SyntaxProblem`."""
