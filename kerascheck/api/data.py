@@ -28,7 +28,7 @@ from kerascheck.meaning.data.materialised import (
     lists_trained_on,
 )
 from kerascheck.meaning.data.options import Lost, LostOptimization, lost_optimizations
-from kerascheck.meaning.data.order import Added, Wish, WishKind, arrangement
+from kerascheck.meaning.data.order import Added, ReorderKind, ReorderRequest, arrangement
 from kerascheck.meaning.data.pipelines import Operation, Pipelines
 from kerascheck.meaning.data.read_images import ReadImage, images_read_first
 from kerascheck.meaning.data.remote_files import reads_remote_files, remote_examples
@@ -54,10 +54,10 @@ __all__ = [
     "Operation",
     "Pipelines",
     "ReadImage",
+    "ReorderKind",
+    "ReorderRequest",
     "Serial",
     "Unfrozen",
-    "Wish",
-    "WishKind",
     "arrangement",
     "counted_lists",
     "creates_state",

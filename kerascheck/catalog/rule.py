@@ -16,7 +16,7 @@ from kerascheck.catalog.applies import Applies
 from kerascheck.finding import Fix, Severity
 
 if TYPE_CHECKING:
-    from kerascheck.meaning.data.order import Wish
+    from kerascheck.meaning.data.order import ReorderRequest
     from kerascheck.meaning.module import Module
     from kerascheck.project.requirements import RequirementsFile
     from kerascheck.project.suppression import Comments
@@ -72,8 +72,8 @@ class Diagnosis:
     related: Sequence[tuple[Located, str]] = field(default=())
     pedantic: bool = False
     """Known to cost nothing where the code runs: reported only to those who ask for it."""
-    wish: Wish | None = None
-    """What it asks of the order of a chain of dataset operations, where it does: several that conflict become one finding."""
+    reorder: ReorderRequest | None = None
+    """A requested order of a chain of dataset operations; conflicting requests become one finding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class AnyRule:
         related: Sequence[tuple[Located, str]] = (),
         pedantic: bool = False,
         doubt: str | None = None,
-        wish: Wish | None = None,
+        reorder: ReorderRequest | None = None,
     ) -> Diagnosis:
         """A diagnosis at the semantic object ``at``; the severity is the rule's own unless stated, and info where it is ``pedantic`` or there is a ``doubt``.
 
@@ -158,7 +158,7 @@ class AnyRule:
         """
         severity = Severity.INFO if pedantic or doubt else self.severity if severity is None else severity
         because = " ".join(filter(None, (because, doubt))) or None
-        return Diagnosis(at, severity, message, because, fix, tuple(related), pedantic, wish)
+        return Diagnosis(at, severity, message, because, fix, tuple(related), pedantic, reorder)
 
 
 class Rule(AnyRule):

@@ -161,7 +161,7 @@ class Analysis:
             asked: list[tuple[Room, Diagnosis]] = []
             for room in self._concerned(module, file.settings, checked):
                 self._run(room, lambda: said_of(room, module), module.source, checked, asked)
-            self._settle(module, asked, file.settings, checked)
+            self._add_reordered(module, asked, file.settings, checked)
             self._remember_directives(checked, source)
         if source.path in checked.sources:
             # Cells that were left out are there to be shown.
@@ -251,7 +251,7 @@ class Analysis:
                 finding = self._locate(room, diagnosis, checked)
                 if finding is None:
                     continue
-                if asked is not None and diagnosis.wish is not None:
+                if asked is not None and diagnosis.reorder is not None:
                     asked.append((room, diagnosis))
                 else:
                     self._add(finding, diagnosis, checked)
@@ -268,20 +268,20 @@ class Analysis:
         checked.findings.append(finding)
         checked.sources[finding.location.path] = diagnosis.at.module.source
 
-    def _settle(
+    def _add_reordered(
         self, module: Module, asked: Sequence[tuple[Room, Diagnosis]], settings: Settings, checked: Checked
     ) -> None:
         """Add what rules ask of chains, where several conflict as one finding."""
         if not asked:
             return
-        from kerascheck.lint.resolve_conflicts import settled
+        from kerascheck.lint.resolve_conflicts import resolve_conflicts
 
         def is_shown(room: Room, diagnosis: Diagnosis) -> bool:
             left_out = is_left_out(settings, diagnosis.at.module.source.path, room.code, room.name)
             return not left_out and (settings.pedantic or not diagnosis.pedantic)
 
         try:
-            for (room, diagnosis), joined in settled(module, [each for each in asked if is_shown(*each)]):
+            for (room, diagnosis), joined in resolve_conflicts(module, [each for each in asked if is_shown(*each)]):
                 finding, _ = placed(room, diagnosis)
                 covers = tuple(placed(*each)[0].sort_key for each in joined)
                 self._add(replace(finding, covers=covers), diagnosis, checked)

@@ -1,4 +1,4 @@
-"""Conflicting advice about one chain of dataset operations becomes one finding, with one order that serves all."""
+"""Merges conflicting advice about one chain of dataset operations into one finding, with one order that serves all."""
 
 from __future__ import annotations
 
@@ -11,26 +11,29 @@ import libcst as cst
 from kerascheck.fixes.builders.chains import rearranged
 from kerascheck.fixes.proofs import SAME_ORDER
 from kerascheck.interpreter.values import Stage
-from kerascheck.meaning.data.order import CONFLICTING, Added, Arrangement, WishKind, arrangement
+from kerascheck.meaning.data.order import CONFLICTING, Added, Arrangement, ReorderKind, arrangement
 
 if TYPE_CHECKING:
     from kerascheck.catalog.registry import Room
     from kerascheck.catalog.rule import Diagnosis
     from kerascheck.finding import Severity
-    from kerascheck.meaning.data.order import Wish
+    from kerascheck.meaning.data.order import ReorderRequest
     from kerascheck.meaning.module import Module
 
     Asked = tuple[Room, Diagnosis]
 
 _SHOWN = 20
-"""Characters of an argument that the recipe repeats."""
+"""Longest argument that the recipe repeats, in characters."""
 
 
-def settled(module: Module, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Sequence[Asked]]]:
-    """Of what rules ask of chains: each by itself, or in place of several about one chain one that joins them, with those.
+def resolve_conflicts(module: Module, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Sequence[Asked]]]:
+    """Replace conflicting diagnoses about one chain by one that joins them.
 
     Args:
-        asked: diagnoses with a wish, each with the room of its rule.
+        asked: diagnoses with a request, each with the room of its rule.
+
+    Yields:
+        Each diagnosis to report, with the diagnoses that it replaces: none if nothing conflicts with it.
     """
     pending = list(asked)
     while pending:
@@ -44,27 +47,27 @@ def settled(module: Module, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Seq
         group.sort(key=_weight, reverse=True)
         served, plan = group, None
         while len(served) > 1 and plan is None:
-            plan = arrangement(module.pipelines, [_wish(each) for each in served])
+            plan = arrangement(module.pipelines, [_request(each) for each in served])
             served = served if plan is not None else served[:-1]
         yield (_joined(module, served, plan), served) if plan is not None else (served[0], ())
-        # What does not go with the others waits until they are served.
+        # The rest is reported without a fix: its fix would undo the order of the others.
         yield from (((room, replace(diagnosis, fix=None)), ()) for room, diagnosis in group[len(served) :])
 
 
 def _related(first: Asked, others: Sequence[Asked]) -> list[Asked]:
-    """Those that are about operations of one chain with the first, and with each other."""
+    """Select the diagnoses about the chain of the first one."""
     found = [first]
     for other in others:
-        if all(_on_one_line(_wish(other).stage, _wish(each).stage) for each in found):
+        if all(_on_one_line(_request(other).stage, _request(each).stage) for each in found):
             found.append(other)
     return found[1:]
 
 
 def _conflict(module: Module, group: Sequence[Asked]) -> bool:
-    """Whether what is asked of the order of one chain may undo each other, or moves the end that something is asked for."""
-    wishes = [_wish(each) for each in group]
-    moves = [wish for wish in wishes if wish.kind in CONFLICTING]
-    if len(moves) != 1 or len(wishes) == 1:
+    """Whether requests for one chain may undo each other, or move the end that a request is about."""
+    requests = [_request(each) for each in group]
+    moves = [request for request in requests if request.kind in CONFLICTING]
+    if len(moves) != 1 or len(requests) == 1:
         return len(moves) > 1
     plan = arrangement(module.pipelines, moves)
     return plan is not None and [item for item in plan.after if isinstance(item, Stage)][-1] is not plan.before[-1]
@@ -76,24 +79,24 @@ def _on_one_line(one: Stage, other: Stage) -> bool:
     )
 
 
-def _wish(asked: Asked) -> Wish:
-    wish = asked[1].wish
-    assert wish is not None, "only what wishes something is settled"
-    return wish
+def _request(asked: Asked) -> ReorderRequest:
+    request = asked[1].reorder
+    assert request is not None, "only diagnoses with a request get here"
+    return request
 
 
 def _weight(asked: Asked) -> tuple[Severity, bool, int]:
     room, diagnosis = asked
-    return diagnosis.severity, _wish(asked).kind in CONFLICTING, -int(room.code[2:])
+    return diagnosis.severity, _request(asked).kind in CONFLICTING, -int(room.code[2:])
 
 
 def _joined(module: Module, group: Sequence[Asked], plan: Arrangement) -> Asked:
     room, first = group[0]
     diagnoses = [(each.code, diagnosis) for each, diagnosis in group]
-    wishes = [_wish(each) for each in group]
+    requests = [_request(each) for each in group]
     uncached = (
-        arrangement(module.pipelines, [wish for wish in wishes if wish.kind is not WishKind.ADD_CACHE])
-        if any(wish.kind is WishKind.ADD_CACHE for wish in wishes)
+        arrangement(module.pipelines, [request for request in requests if request.kind is not ReorderKind.ADD_CACHE])
+        if any(request.kind is ReorderKind.ADD_CACHE for request in requests)
         else None
     )
     joined = replace(
@@ -105,7 +108,7 @@ def _joined(module: Module, group: Sequence[Asked], plan: Arrangement) -> Asked:
         + (f" Where memory is too small for the cache, write {_recipe(uncached)}." if uncached is not None else ""),
         fix=rearranged(
             module,
-            wishes,
+            requests,
             "Put the operations of the chain in order",
             SAME_ORDER.unless("the elements come in another order"),
         ),
@@ -116,7 +119,7 @@ def _joined(module: Module, group: Sequence[Asked], plan: Arrangement) -> Asked:
 
 
 def _recipe(plan: Arrangement) -> str:
-    """The part of the chain that changes, in its new order, as it could be written."""
+    """The part of the chain that changes, as code in its new order."""
     places = [
         place for place, item in enumerate(plan.after) if place >= len(plan.before) or item is not plan.before[place]
     ]
@@ -128,7 +131,7 @@ def _recipe(plan: Arrangement) -> str:
 
 
 def _argument(item: Stage | Added, is_scaled: bool) -> str:
-    """What stands in the brackets of an operation, where that is short."""
+    """The argument of an operation, or "..." if it is long."""
     if isinstance(item, Added):
         return "" if item.name == "cache" else "..."
     arguments = item.node.args if isinstance(item.node, cst.Call) else ()

@@ -5,7 +5,7 @@ from snippets import MODEL, load
 
 from kerascheck.fixes.builders.chains import rearranged
 from kerascheck.fixes.proofs import SAME_ORDER
-from kerascheck.meaning.data.order import Added, Wish, WishKind, arrangement, line_of
+from kerascheck.meaning.data.order import Added, ReorderKind, ReorderRequest, arrangement, line_of
 
 PROOF = SAME_ORDER.unless("the elements come in another order")
 
@@ -20,11 +20,11 @@ WRITTEN = {
     "take": "take(500)", "repeat": "repeat()", "prefetch": "prefetch(2)", "filter": "filter(scale)", "interleave": "interleave(tf.data.TFRecordDataset)",
 }  # fmt: skip
 KINDS = {
-    "cache": WishKind.CACHE_EARLIER,
-    "shuffle": WishKind.SHUFFLE_EARLIER,
-    "take": WishKind.TAKE_EARLIER,
-    "repeat": WishKind.REPEAT_LATER,
-    "prefetch": WishKind.PREFETCH_LAST,
+    "cache": ReorderKind.CACHE_EARLIER,
+    "shuffle": ReorderKind.SHUFFLE_EARLIER,
+    "take": ReorderKind.TAKE_EARLIER,
+    "repeat": ReorderKind.REPEAT_LATER,
+    "prefetch": ReorderKind.PREFETCH_LAST,
 }
 
 
@@ -38,24 +38,24 @@ def chain(folder, operations, end="model.fit({}, epochs=3)\n"):
     return module, dict(zip(operations, [stage for stage in line if not stage.is_source]))
 
 
-def ordered(folder, operations, *wishes):
-    """The short names in the order that gives the wishes, "+" for what is added; a wish is the name of what is to move, or "+cache decode"."""
+def ordered(folder, operations, *requests):
+    """The short names in the order that serves the requests; "+" marks added operations. A request is "shuffle" or "+cache decode"."""
     module, stages = chain(folder, operations.split())
     kinds = [
-        (WishKind.ADD_CACHE, wish.split()[1])
-        if wish.startswith("+cache")
-        else (WishKind.ADD_PREFETCH, wish.split()[1])
-        if wish.startswith("+")
-        else (KINDS[wish], wish)
-        for wish in wishes
+        (ReorderKind.ADD_CACHE, request.split()[1])
+        if request.startswith("+cache")
+        else (ReorderKind.ADD_PREFETCH, request.split()[1])
+        if request.startswith("+")
+        else (KINDS[request], request)
+        for request in requests
     ]
-    plan = arrangement(module.pipelines, [Wish(kind, stages[name]) for kind, name in kinds])
+    plan = arrangement(module.pipelines, [ReorderRequest(kind, stages[name]) for kind, name in kinds])
     names = {stage: name for name, stage in stages.items()}
     return plan and " ".join("+" + item.name if isinstance(item, Added) else names[item] for item in plan.after)
 
 
 @pytest.mark.parametrize(
-    ("operations", "wishes", "after"),
+    ("operations", "requests", "after"),
     [
         # Each alone.
         ("decode augment cache batch", ["cache"], "decode cache augment batch"),
@@ -99,8 +99,8 @@ def ordered(folder, operations, *wishes):
         ("decode augment batch take", ["+cache decode"], None),
     ],
 )
-def test_the_order_that_is_asked_for(tmp_path, operations, wishes, after):
-    assert ordered(tmp_path, operations, *wishes) == after
+def test_the_order_that_is_asked_for(tmp_path, operations, requests, after):
+    assert ordered(tmp_path, operations, *requests) == after
 
 
 def test_a_wish_for_another_chain_is_not_granted(tmp_path):
@@ -111,7 +111,10 @@ def test_a_wish_for_another_chain_is_not_granted(tmp_path):
         for name, before in (("cache", "shuffle"), ("shuffle", "batch"))
     )
     assert (
-        arrangement(module.pipelines, [Wish(WishKind.CACHE_EARLIER, cache), Wish(WishKind.SHUFFLE_EARLIER, shuffle)])
+        arrangement(
+            module.pipelines,
+            [ReorderRequest(ReorderKind.CACHE_EARLIER, cache), ReorderRequest(ReorderKind.SHUFFLE_EARLIER, shuffle)],
+        )
         is None
     )
 
@@ -130,4 +133,6 @@ def test_a_wish_for_another_chain_is_not_granted(tmp_path):
 def test_what_is_used_elsewhere_stays(tmp_path, end, fixed):
     module, _ = chain(tmp_path, ["batch", "shuffle"], end)
     shuffle = next(stage for stage in module.run.stages if stage.name == "shuffle")
-    assert (rearranged(module, [Wish(WishKind.SHUFFLE_EARLIER, shuffle)], "Shuffle first", PROOF) is not None) is fixed
+    assert (
+        rearranged(module, [ReorderRequest(ReorderKind.SHUFFLE_EARLIER, shuffle)], "Shuffle first", PROOF) is not None
+    ) is fixed

@@ -13,7 +13,7 @@ from kerascheck.fixes.builders.datasets import autotune
 from kerascheck.fixes.offer import offer
 from kerascheck.fixes.proofs import Proof
 from kerascheck.interpreter.values import Stage
-from kerascheck.meaning.data.order import Added, Wish, arrangement
+from kerascheck.meaning.data.order import Added, ReorderRequest, arrangement
 from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.module import Module
 from kerascheck.syntax import edits
@@ -21,9 +21,9 @@ from kerascheck.syntax.edits import CannotEdit, call_at
 from kerascheck.syntax.tree import Tree
 
 
-def rearranged(module: Module, wishes: Collection[Wish], message: str, *proofs: Proof) -> Fix | None:
-    """Give a chain the order that serves all wishes; None where there is none, or parts of the chain are used or made elsewhere."""
-    plan = arrangement(module.once(Pipelines), wishes)
+def rearranged(module: Module, requests: Collection[ReorderRequest], message: str, *proofs: Proof) -> Fix | None:
+    """Give a chain the order that serves all requests; None where there is none, or parts of the chain are used or made elsewhere."""
+    plan = arrangement(module.once(Pipelines), requests)
     if plan is None:
         return None
     changed = [
@@ -136,17 +136,17 @@ def _scaled_buffer(shuffle: Stage, batch: Stage) -> str:
     return module.text[start : ranges[0][0]] + product + module.text[ranges[0][1] : end]
 
 
-def take_before_cache(module: Module, wish: Wish, cache: Stage, take: Stage) -> Fix | None:
+def take_before_cache(module: Module, request: ReorderRequest, cache: Stage, take: Stage) -> Fix | None:
     """Put a take in front of the cache that it keeps from being complete.
 
     Args:
-        wish: what the rule asks of the chain of both.
+        request: the rule's request for the chain of both.
     """
     passed = [each for each in take.upstream() if cache in each.upstream()]
     chain = [*reversed(passed)]
     return rearranged(
         module,
-        [wish],
+        [request],
         "Take before the cache",
         obligations.SAME_NAMES.unless(
             None if cache.given("filename") is None else "an earlier run may have completed the file"

@@ -24,8 +24,8 @@ _KEEPS_INCOMPLETE = frozenset({"cache", "map", "batch", "padded_batch", "ragged_
 _WITH_BATCHES = frozenset({"filter", "repeat", "ignore_errors", "batch", "padded_batch", "ragged_batch"})
 
 
-class WishKind(enum.Enum):
-    """What a rule may ask of a chain of dataset operations."""
+class ReorderKind(enum.Enum):
+    """The change of a chain of dataset operations that a rule requests."""
 
     ADD_CACHE = enum.auto()
     """A cache behind an operation."""
@@ -44,16 +44,22 @@ class WishKind(enum.Enum):
 
 
 CONFLICTING = frozenset(
-    {WishKind.ADD_CACHE, WishKind.CACHE_EARLIER, WishKind.SHUFFLE_EARLIER, WishKind.TAKE_EARLIER, WishKind.REPEAT_LATER}
+    {
+        ReorderKind.ADD_CACHE,
+        ReorderKind.CACHE_EARLIER,
+        ReorderKind.SHUFFLE_EARLIER,
+        ReorderKind.TAKE_EARLIER,
+        ReorderKind.REPEAT_LATER,
+    }
 )
 """What can undo each other, where several are asked of one chain; what is asked of its end goes with all."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What a rule asks of a chain: of an operation, to stand elsewhere, or to be followed by another."""
+class ReorderRequest:
+    """A request of a rule: move an operation of a chain, or add another behind it."""
 
-    kind: WishKind
+    kind: ReorderKind
     stage: Stage
 
 
@@ -100,21 +106,21 @@ def line_of(pipelines: Pipelines, stage: Stage) -> list[Stage]:
         line += after.values()
 
 
-def arrangement(pipelines: Pipelines, wishes: Collection[Wish]) -> Arrangement | None:
-    """The order of a chain that gives all wishes what they ask for; None where none does, or they are about several chains."""
-    line = max((line_of(pipelines, wish.stage) for wish in wishes), key=len)
+def arrangement(pipelines: Pipelines, requests: Collection[ReorderRequest]) -> Arrangement | None:
+    """Find an order of a chain that serves all requests; None if there is none, or if they are about several chains."""
+    line = max((line_of(pipelines, request.stage) for request in requests), key=len)
     identities = [stage.identity for stage in line]
-    if any(wish.stage.identity not in identities for wish in wishes):
+    if any(request.stage.identity not in identities for request in requests):
         return None
     before = [stage for stage in line if not stage.is_source]
     order: list[Item] = list(before)
     asked = {
         kind: [
-            before[[each.identity for each in before].index(wish.stage.identity)]
-            for wish in wishes
-            if wish.kind is kind and not wish.stage.is_source
+            before[[each.identity for each in before].index(request.stage.identity)]
+            for request in requests
+            if request.kind is kind and not request.stage.is_source
         ]
-        for kind in WishKind
+        for kind in ReorderKind
     }
     try:
         _arrange(order, asked)
@@ -123,34 +129,39 @@ def arrangement(pipelines: Pipelines, wishes: Collection[Wish]) -> Arrangement |
     return Arrangement(
         before,
         order,
-        [(each, batch) for each in asked[WishKind.SHUFFLE_EARLIER] for batch in _crossed(before, order, each)],
+        [(each, batch) for each in asked[ReorderKind.SHUFFLE_EARLIER] for batch in _crossed(before, order, each)],
     )
 
 
-def _arrange(order: list[Item], asked: dict[WishKind, list[Stage]]) -> None:
-    for stage in asked[WishKind.ADD_CACHE]:
+def _arrange(order: list[Item], asked: dict[ReorderKind, list[Stage]]) -> None:
+    for stage in asked[ReorderKind.ADD_CACHE]:
         order.insert(order.index(stage) + 1, Added("cache"))
-    for take in asked[WishKind.TAKE_EARLIER]:
+    for take in asked[ReorderKind.TAKE_EARLIER]:
         _place_take(order, take)
-    caches = [item for item in order if isinstance(item, Added)] + asked[WishKind.CACHE_EARLIER]
+    caches = [item for item in order if isinstance(item, Added)] + asked[ReorderKind.CACHE_EARLIER]
     # What is shuffled behind a cache of batches is to be cached as examples.
-    caches += [cache for shuffle in asked[WishKind.SHUFFLE_EARLIER] for cache in _last_before(order, shuffle, "cache")]
+    caches += [
+        cache for shuffle in asked[ReorderKind.SHUFFLE_EARLIER] for cache in _last_before(order, shuffle, "cache")
+    ]
     for cache in dict.fromkeys(caches):
-        _place_cache(order, cache, bool(asked[WishKind.SHUFFLE_EARLIER]))
+        _place_cache(order, cache, bool(asked[ReorderKind.SHUFFLE_EARLIER]))
         # What is cut off behind it would keep it from being complete.
         cut = next((item for item in order[order.index(cache) :] if item.name not in _KEEPS_INCOMPLETE), None)
         if isinstance(cut, Stage) and cut.name == "take" and isinstance(constant(cut.given("count")), int):
             _place_take(order, cut)
-    for shuffle in asked[WishKind.SHUFFLE_EARLIER]:
+    for shuffle in asked[ReorderKind.SHUFFLE_EARLIER]:
         _place_shuffle(order, shuffle)
-    for repeat in asked[WishKind.REPEAT_LATER]:
+    for repeat in asked[ReorderKind.REPEAT_LATER]:
         last = max((place for place, item in enumerate(order) if item.name in ("shuffle", "cache")), default=0)
         if order.index(repeat) < last:
             _pass(order[order.index(repeat) + 1 : last + 1], _ONE_BY_ONE | _WITH_BATCHES | {"shuffle", "cache"})
             _move(order, repeat, last)
-    for prefetch in asked[WishKind.PREFETCH_LAST]:
+    for prefetch in asked[ReorderKind.PREFETCH_LAST]:
         order.remove(prefetch)
-    last_ones: list[Item] = [*asked[WishKind.PREFETCH_LAST], *(Added("prefetch") for _ in asked[WishKind.ADD_PREFETCH])]
+    last_ones: list[Item] = [
+        *asked[ReorderKind.PREFETCH_LAST],
+        *(Added("prefetch") for _ in asked[ReorderKind.ADD_PREFETCH]),
+    ]
     for each in last_ones:
         order.insert(_end(order), each)
 

@@ -91,14 +91,14 @@ class MissingCache(Rule):
             if last.node in reported:
                 continue
             reported.add(last.node)
-            wish = data.Wish(data.WishKind.ADD_CACHE, last)
+            request = data.ReorderRequest(data.ReorderKind.ADD_CACHE, last)
             shuffles = (
                 []
                 if op.followed_by(module.pipelines, "shuffle")
                 else [stage for stage in first.upstream() if data.is_reshuffled(stage)]
             )
             # What a source shuffles stays before the cache.
-            plan = data.arrangement(module.pipelines, [wish])
+            plan = data.arrangement(module.pipelines, [request])
             if plan is None and not shuffles:
                 yield self.silence(op, "a later take would keep a cache from ever being complete")
                 continue
@@ -113,11 +113,11 @@ class MissingCache(Rule):
                 if frozen
                 else fixes.rearranged(
                     module,
-                    [wish],
+                    [request],
                     "Append .cache()" + " and shuffle after it" * bool(shuffles),
                     proofs.SAME_MEMORY.unless("memory then holds all elements"),
                 ),
-                wish=None if frozen else wish,
+                reorder=None if frozen else request,
                 related=((reading, "repeated in every epoch"),),
             )
 

@@ -98,5 +98,5 @@ class MissingPrefetch(Rule):
                     pedantic=end.runtime.repairs,
                     # Where the dataset also goes through more operations, the prefetch would stand before those.
                     fix=None if any(module.pipelines.downstream(end.last)) else fixes.append_prefetch(module, end.last),
-                    wish=data.Wish(data.WishKind.ADD_PREFETCH, end.last),
+                    reorder=data.ReorderRequest(data.ReorderKind.ADD_PREFETCH, end.last),
                 )

@@ -92,6 +92,6 @@ class PrefetchNotLast(Rule):
                     severity=Severity.WARNING if end.costs and end.last.name != "cache" else Severity.INFO,
                     pedantic=end.runtime.repairs,
                     fix=fixes.move_prefetch(module, end.early, end.last),
-                    wish=data.Wish(data.WishKind.PREFETCH_LAST, end.early),
+                    reorder=data.ReorderRequest(data.ReorderKind.PREFETCH_LAST, end.early),
                     related=((end.last, "the last operation"),),
                 )

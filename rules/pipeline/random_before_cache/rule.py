@@ -101,9 +101,9 @@ class RandomBeforeCache(Rule):
 
     def _frozen_draws(self, module, op, cache, random):
         what = "shuffle order" if random.name == "shuffle" else "random draws"
-        wish = data.Wish(data.WishKind.CACHE_EARLIER, cache)
+        request = data.ReorderRequest(data.ReorderKind.CACHE_EARLIER, cache)
         # What a shuffle deals out to several datasets, or to the files of an interleave, must stay where it is.
-        stays = random.name == "shuffle" and data.arrangement(module.pipelines, [wish]) is None
+        stays = random.name == "shuffle" and data.arrangement(module.pipelines, [request]) is None
         remedy = (
             "shuffle again after it"
             if stays
@@ -118,11 +118,11 @@ class RandomBeforeCache(Rule):
             doubt="The cache is off by default." if conditions.is_off_by_default(cache) else None,
             fix=fixes.rearranged(
                 module,
-                [wish],
+                [request],
                 "Move the cache before the random operations",
                 proofs.SAME_NUMBERS.unless("each epoch then draws anew"),
             ),
-            wish=None if stays else wish,
+            reorder=None if stays else request,
             related=((random, f"the cache keeps the {what} of this {random.name}"),),
         )
 

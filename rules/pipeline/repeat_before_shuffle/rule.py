@@ -114,18 +114,18 @@ class RepeatBeforeShuffle(Rule):
                     )
                 else:
                     cost = "The buffer holds elements of two epochs, so some come twice before others come once."
-                wish = data.Wish(data.WishKind.REPEAT_LATER, repeat)
+                request = data.ReorderRequest(data.ReorderKind.REPEAT_LATER, repeat)
                 yield self.finding(
                     op,
                     f"This {op.name} comes after repeat and cannot tell epochs apart; move repeat after it.",
                     because=cost,
                     fix=fixes.rearranged(
                         module,
-                        [wish],
+                        [request],
                         f"Repeat after {op.name}",
                         proofs.SAME_ORDER.unless("the elements come in another order"),
                     ),
-                    wish=wish,
+                    reorder=request,
                     related=((repeat, "repeated here"),),
                 )
                 break

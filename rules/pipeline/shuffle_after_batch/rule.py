@@ -96,7 +96,7 @@ class ShuffleAfterBatch(Rule):
             yield self._report(module, op, found)
 
     def _report(self, module, op, found):
-        wish = data.Wish(data.WishKind.SHUFFLE_EARLIER, found.shuffle)
+        request = data.ReorderRequest(data.ReorderKind.SHUFFLE_EARLIER, found.shuffle)
         by_file = found.mixes_examples_by_file
         return self.finding(
             op,
@@ -111,10 +111,10 @@ class ShuffleAfterBatch(Rule):
             else "No training on it is visible here.",
             fix=fixes.rearranged(
                 module,
-                [wish],
+                [request],
                 "Shuffle the elements, before batch",
                 proofs.SAME_ORDER.unless("the elements come in another order"),
             ),
-            wish=wish,
+            reorder=request,
             related=tuple((batch, "batched here") for batch in found.batches),
         )

@@ -81,7 +81,7 @@ class ShuffleAfterDecode(Rule):
                 continue
             # Of one of several datasets alone the images would lose their labels.
             can_move = op.name == "shuffle" and not found.is_joined and not found.is_cut
-            wish = data.Wish(data.WishKind.SHUFFLE_EARLIER, found.shuffle) if can_move else None
+            request = data.ReorderRequest(data.ReorderKind.SHUFFLE_EARLIER, found.shuffle) if can_move else None
             yield self.finding(
                 op,
                 f"This shuffle buffers decoded images; {'join and shuffle the file names, then decode' if found.is_joined else 'move it before the map that decodes them'}.",
@@ -89,13 +89,13 @@ class ShuffleAfterDecode(Rule):
                 doubt=None if found.count is not None else "Their number is not known here.",
                 fix=fixes.rearranged(
                     module,
-                    [wish],
+                    [request],
                     "Shuffle before decoding",
                     proofs.SAME_ORDER.unless("the elements come in another order"),
                 )
-                if wish is not None
+                if request is not None
                 else None,
-                wish=wish,
+                reorder=request,
                 related=((found.decoding, "decoded here"),),
             )
 

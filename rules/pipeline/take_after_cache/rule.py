@@ -87,13 +87,13 @@ class TakeAfterCache(Rule):
                 between = [stage for stage in take.upstream() if stage is not take and cache in stage.upstream()]
                 if any(map(pipelines.is_shared, between)):
                     continue
-                wish = data.Wish(data.WishKind.TAKE_EARLIER, take)
+                request = data.ReorderRequest(data.ReorderKind.TAKE_EARLIER, take)
                 yield self.finding(
                     op,
                     "This take stops before the cache is complete, so every epoch recomputes it; move take before cache.",
                     because="A cache is used only after one pass has read its dataset to the end, and here none does.",
-                    fix=fixes.take_before_cache(module, wish, cache, take),
-                    wish=wish,
+                    fix=fixes.take_before_cache(module, request, cache, take),
+                    reorder=request,
                     related=((cache, "never complete"),),
                 )
                 break
