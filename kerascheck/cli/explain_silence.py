@@ -14,7 +14,7 @@ from kerascheck.catalog import registry
 from kerascheck.catalog.rule import Diagnosis, Rule, Silence
 from kerascheck.interpreter.values import Sink
 from kerascheck.lint import pipeline
-from kerascheck.lint.analyze_file import Analysis, Checked, is_left_out, lines_of, said_of
+from kerascheck.lint.analyze_file import Analysis, FileResult, is_left_out, lines_of, said_of
 from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.graph.traced_code import find_traced_calls
 from kerascheck.project.config import Configuration, Settings
@@ -85,10 +85,10 @@ def _left_alone(rooms: Sequence[Room], module: Module) -> Iterator[str]:
 
 
 def _load(source: Source, file: File) -> Module:
-    checked = Checked(file.path)
-    module = Analysis([source]).load(source, file.settings, checked)
+    result = FileResult(file.path)
+    module = Analysis([source]).load(source, file.settings, result)
     if module is None:
-        raise ValueError(checked.errors[0].message)
+        raise ValueError(result.errors[0].message)
     return module
 
 

@@ -63,12 +63,12 @@ def _target(path: str, folder: str, settings: Settings) -> Target:
     if os.path.isfile(path) and kind_of(path) is None:
         source = read(path)
         if mentions_keras(source.text.encode("utf-8", "surrogatepass")):
-            from kerascheck.lint.analyze_file import Analysis, Checked
+            from kerascheck.lint.analyze_file import Analysis, FileResult
 
-            checked = Checked(path)
-            module = Analysis([source]).load(source, settings, checked)
+            result = FileResult(path)
+            module = Analysis([source]).load(source, settings, result)
             if module is None:
-                raise ValueError(checked.errors[0].message)
+                raise ValueError(result.errors[0].message)
             target: Target = module.target
             return target
     return target_of(settings, pinned_versions(os.path.join(folder, "train.py")), Signs())

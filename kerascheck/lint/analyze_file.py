@@ -50,7 +50,7 @@ _Result = TypeVar("_Result")
 
 
 @dataclass
-class Checked:
+class FileResult:
     """What checking one file gave, before the settings of the files concerned are applied."""
 
     path: str
@@ -105,36 +105,36 @@ class Analysis:
             self._projects[settings] = Project(settings, self._read, Module, self._limits.extend)
         return self._projects[settings]
 
-    def check(self, file: File) -> Checked:
+    def check(self, file: File) -> FileResult:
         """Run the selected rules on one file."""
-        checked = Checked(file.path)
+        result = FileResult(file.path)
         self._limits.begin()
         record = dependencies.recorded()
         try:
             with dependencies.on_behalf_of(file.path):
-                self._check(file, checked)
+                self._check(file, result)
             if (
                 record is not None
                 and file.content is None
-                and not any(error.code == INTERNAL for error in checked.errors)
+                and not any(error.code == INTERNAL for error in result.errors)
             ):
-                checked.follows_from = record.asked_by(dependencies.of_file(file.path))
+                result.follows_from = record.asked_by(dependencies.of_file(file.path))
         except MemoryError:
             self._limits.end()
             self._projects.clear()
-            checked.errors.append(FileError(UNREADABLE, Location(file.path, None, 1, 1, 1, 1), TOO_LARGE))
+            result.errors.append(FileError(UNREADABLE, Location(file.path, None, 1, 1, 1, 1), TOO_LARGE))
         finally:
             self._limits.end()
-        return checked
+        return result
 
-    def _check(self, file: File, checked: Checked) -> None:
+    def _check(self, file: File, result: FileResult) -> None:
         try:
             source = (
                 self._read(file.path) if file.content is None else replace(decode(file.path, file.content), piped=True)
             )
         except Unreadable as problem:
             place = Location(file.path, None, problem.line, problem.column, problem.line, problem.column)
-            checked.errors.append(FileError(UNREADABLE, place, problem.message))
+            result.errors.append(FileError(UNREADABLE, place, problem.message))
             return
         self._limits.extend(source.text)
         if kind_of(file.path) is not None:
@@ -142,43 +142,43 @@ class Analysis:
 
             if (long := LONG_NUMBER.search(source.text)) is not None:
                 message = f"has a number of {len(long[0])} digits, which is no version"
-                self._refuse(checked, source, message, long.start())
+                self._refuse(result, source, message, long.start())
                 return
             asked_for = RequirementsFile(source)
             for room in registry.enabled(file.settings.selections):
                 if room.kind is RequirementsRule:
-                    self._run(room, lambda: room.rule_as(RequirementsRule).check(asked_for), source, checked)
-            self._remember_directives(checked, source)
+                    self._run(room, lambda: room.rule_as(RequirementsRule).check(asked_for), source, result)
+            self._remember_directives(result, source)
             return
         try:
-            module = self.load(source, file.settings, checked)
+            module = self.load(source, file.settings, result)
         except MemoryError:
             raise
         except BaseException as problem:  # noqa: BLE001 - a panic of libcst's native parser is no Exception
-            self._fault(checked, source, "the analysis", problem)
+            self._fault(result, source, "the analysis", problem)
             return
         if module is not None:
             asked: list[tuple[Room, Diagnosis]] = []
-            for room in self._concerned(module, file.settings, checked):
-                self._run(room, lambda: said_of(room, module), module.source, checked, asked)
-            self._add_reordered(module, asked, file.settings, checked)
-            self._remember_directives(checked, source)
-        if source.path in checked.sources:
+            for room in self._concerned(module, file.settings, result):
+                self._run(room, lambda: said_of(room, module), module.source, result, asked)
+            self._add_reordered(module, asked, file.settings, result)
+            self._remember_directives(result, source)
+        if source.path in result.sources:
             # Cells that were left out are there to be shown.
-            checked.sources[source.path] = source
+            result.sources[source.path] = source
 
-    def _concerned(self, module: Module, settings: Settings, checked: Checked) -> list[Room]:
+    def _concerned(self, module: Module, settings: Settings, result: FileResult) -> list[Room]:
         """The rules that may find something in a program: one of their triggers stands in a module that it runs."""
         held: set[str] = set()
         try:
             for each in module.run.modules:
                 held |= each.once(_triggers_in)
         except RecursionError:
-            self._refuse(checked, module.source, TOO_DEEP, 0)
+            self._refuse(result, module.source, TOO_DEEP, 0)
         except MemoryError:
             raise
         except Exception as problem:  # noqa: BLE001 - a fault costs the file, not the run
-            self._fault(checked, module.source, "the analysis", problem)
+            self._fault(result, module.source, "the analysis", problem)
         rooms = registry.enabled(settings.selections)
         return [room for room in rooms if room.kind is Rule and not held.isdisjoint(room.triggers)]
 
@@ -187,18 +187,18 @@ class Analysis:
             self._suppressions[source.path] = suppressions(source, noqa=self._noqa)
         return self._suppressions[source.path]
 
-    def _remember_directives(self, checked: Checked, source: Source) -> None:
-        if not checked.errors and speaks_to_us(source.text):
-            checked.directives = self._suppressions_of(source).directives
-            checked.sources[source.path] = source
+    def _remember_directives(self, result: FileResult, source: Source) -> None:
+        if not result.errors and speaks_to_us(source.text):
+            result.directives = self._suppressions_of(source).directives
+            result.sources[source.path] = source
 
-    def load(self, source: Source, settings: Settings, checked: Checked) -> Module | None:
-        """The module of ``source``, without the cells of a notebook that cannot be parsed, of which ``checked`` gets an error; None where nothing can be."""
+    def load(self, source: Source, settings: Settings, result: FileResult) -> Module | None:
+        """The module of ``source``, without the cells of a notebook that cannot be parsed, of which ``result`` gets an error; None where nothing can be."""
         from kerascheck.syntax.tree import SyntaxProblem, TooDeep
 
         project = self._project(settings)
         for cell, what, where in _broken_cells(source):
-            self._refuse(checked, source, what, where)
+            self._refuse(result, source, what, where)
             source = without(source, cell)
         while True:
             try:
@@ -209,37 +209,35 @@ class Analysis:
                     return module
                 message, offset = problem
             except (TooDeep, RecursionError):
-                self._refuse(checked, source, TOO_DEEP, 0)
+                self._refuse(result, source, TOO_DEEP, 0)
                 return None
             except SyntaxProblem as problem:
                 message, offset = _plain(problem.message), source.offset(problem.line, problem.column)
             if source.cells is None:
                 # What Python reads is beyond libcst alone.
                 unread = f"could not be analysed: the parser gave up, although Python reads it ({message.removeprefix(_REFUSED)})"
-                self._refuse(checked, source, *(_problem(source.text) or (unread, offset)))
+                self._refuse(result, source, *(_problem(source.text) or (unread, offset)))
                 return None
             # Python could read each.
             faulty = (each for each in source.cells if not _is_read(_alone(source, each)))
             refused = next(faulty, None) or source.cell_at(offset)
             assert refused is not None, "a text without cells is empty, and parses"
             before = source.text
-            self._refuse(
-                checked, source, message, max(offset, refused.start) if offset < refused.end else refused.start
-            )
+            self._refuse(result, source, message, max(offset, refused.start) if offset < refused.end else refused.start)
             source = without(source, refused)
             if source.text == before:
                 return None
 
-    def _refuse(self, checked: Checked, source: Source, message: str, offset: int) -> None:
-        checked.errors.append(FileError(UNREADABLE, source.locate(offset, offset), message))
-        checked.sources[source.path] = source
+    def _refuse(self, result: FileResult, source: Source, message: str, offset: int) -> None:
+        result.errors.append(FileError(UNREADABLE, source.locate(offset, offset), message))
+        result.sources[source.path] = source
 
     def _run(
         self,
         room: Room,
         check: Callable[[], Iterator[Diagnosis | Silence]],
         source: Source,
-        checked: Checked,
+        result: FileResult,
         asked: list[tuple[Room, Diagnosis]] | None = None,
     ) -> None:
         """Run the ``check`` of a rule; what it asks of chains goes to ``asked``, unless a comment silences it."""
@@ -248,28 +246,28 @@ class Analysis:
             for diagnosis in check():
                 if isinstance(diagnosis, Silence):
                     continue
-                finding = self._locate(room, diagnosis, checked)
+                finding = self._locate(room, diagnosis, result)
                 if finding is None:
                     continue
                 if asked is not None and diagnosis.reorder is not None:
                     asked.append((room, diagnosis))
                 else:
-                    self._add(finding, diagnosis, checked)
+                    self._add(finding, diagnosis, result)
         except MemoryError:
             raise
         except RecursionError:
-            if not checked.errors:
-                self._refuse(checked, source, TOO_DEEP, 0)
+            if not result.errors:
+                self._refuse(result, source, TOO_DEEP, 0)
         except Exception as problem:  # noqa: BLE001 - a fault of one rule costs that rule, not the run
-            checked.errors.append(fault_of(room, source, problem))
-        checked.seconds[room.code] = checked.seconds.get(room.code, 0.0) + time.perf_counter() - started
+            result.errors.append(fault_of(room, source, problem))
+        result.seconds[room.code] = result.seconds.get(room.code, 0.0) + time.perf_counter() - started
 
-    def _add(self, finding: Finding, diagnosis: Diagnosis, checked: Checked) -> None:
-        checked.findings.append(finding)
-        checked.sources[finding.location.path] = diagnosis.at.module.source
+    def _add(self, finding: Finding, diagnosis: Diagnosis, result: FileResult) -> None:
+        result.findings.append(finding)
+        result.sources[finding.location.path] = diagnosis.at.module.source
 
     def _add_reordered(
-        self, module: Module, asked: Sequence[tuple[Room, Diagnosis]], settings: Settings, checked: Checked
+        self, module: Module, asked: Sequence[tuple[Room, Diagnosis]], settings: Settings, result: FileResult
     ) -> None:
         """Add what rules ask of chains, where several conflict as one finding."""
         if not asked:
@@ -284,23 +282,23 @@ class Analysis:
             for (room, diagnosis), joined in resolve_conflicts(module, [each for each in asked if is_shown(*each)]):
                 finding, _ = placed(room, diagnosis)
                 covers = tuple(placed(*each)[0].sort_key for each in joined)
-                self._add(replace(finding, covers=covers), diagnosis, checked)
+                self._add(replace(finding, covers=covers), diagnosis, result)
         except MemoryError:
             raise
         except RecursionError:
-            if not checked.errors:
-                self._refuse(checked, module.source, TOO_DEEP, 0)
+            if not result.errors:
+                self._refuse(result, module.source, TOO_DEEP, 0)
         except Exception as problem:  # noqa: BLE001 - as for the rules
-            self._fault(checked, module.source, "the order of chains", problem)
+            self._fault(result, module.source, "the order of chains", problem)
 
-    def _fault(self, checked: Checked, source: Source, what: str, problem: BaseException) -> None:
-        checked.errors.append(_fault(source, what, problem, "kerascheck"))
+    def _fault(self, result: FileResult, source: Source, what: str, problem: BaseException) -> None:
+        result.errors.append(_fault(source, what, problem, "kerascheck"))
 
-    def _locate(self, room: Room, diagnosis: Diagnosis, checked: Checked) -> Finding | None:
+    def _locate(self, room: Room, diagnosis: Diagnosis, result: FileResult) -> Finding | None:
         """The finding at its place; None where a comment silences it."""
         finding, lines = placed(room, diagnosis)
         silencing = self._suppressions_of(diagnosis.at.module.source).silencing(room.code, room.name, lines)
-        checked.silenced.update((directive, room.code) for directive in silencing)
+        result.silenced.update((directive, room.code) for directive in silencing)
         return None if silencing else finding
 
 

@@ -25,7 +25,7 @@ from kerascheck.catalog.rule import CommentsRule, Silence
 from kerascheck.finding import UNREADABLE, Applicability, FileError, Finding, Location, Severity, SortKey
 from kerascheck.lint.analyze_file import (
     Analysis,
-    Checked,
+    FileResult,
     fault_of,
     is_left_out,
     placed,
@@ -329,16 +329,16 @@ def lint(
     candidates += _choose_callers(_importers(on_disk, graphs), memo)
     if part is not None:
         candidates = _concerning(part, candidates, graphs)
-    checked, candidates = _recalled(candidates, noqa, memo)
-    total = len(checked) + len(candidates)
+    results, candidates = _recalled(candidates, noqa, memo)
+    total = len(results) + len(candidates)
     keys = {file.path: _key(file, noqa) for file, _ in candidates} if memo is not None else {}
 
-    def gather(result: Checked) -> None:
-        checked.append(result)
+    def gather(result: FileResult) -> None:
+        results.append(result)
         if memo is not None and result.follows_from is not None:
             memo.keep(keys[result.path], _written(result), result.follows_from)
         if progress is not None:
-            progress(min(len(checked), total), total)
+            progress(min(len(results), total), total)
 
     if candidates:
         from kerascheck.lint import workers
@@ -365,7 +365,7 @@ def lint(
         if chunks:
             with contextlib.closing(workers.Pool(jobs)) as processes:
                 processes.check([(chunk, noqa, ()) for chunk in chunks], gather)
-    outcome = _merge(files if part is None else part, checked)
+    outcome = _merge(files if part is None else part, results)
     elsewhere = set() if part is None else {file.path for file in files} - {file.path for file in part}
     outcome.errors = _once_per_folder(error for error in outcome.errors if error.location.path not in elsewhere)
     return outcome
@@ -394,14 +394,14 @@ def _key(file: File, noqa: bool) -> str:
     return f"check {file.path} {noqa} {dependencies.digest(repr(file.settings).encode('utf-8', 'surrogateescape'))}"
 
 
-def _written(checked: Checked) -> Any:
-    silenced = sorted(checked.silenced, key=lambda each: (each[0].path, each[0].start, each[1]))
-    return write((checked.findings, checked.errors, checked.directives, silenced, tuple(checked.sources)))
+def _written(result: FileResult) -> Any:
+    silenced = sorted(result.silenced, key=lambda each: (each[0].path, each[0].start, each[1]))
+    return write((result.findings, result.errors, result.directives, silenced, tuple(result.sources)))
 
 
 def _recalled(
     candidates: Sequence[tuple[File, int]], noqa: bool, memo: Memo | None
-) -> tuple[list[Checked], list[tuple[File, int]]]:
+) -> tuple[list[FileResult], list[tuple[File, int]]]:
     """What an earlier run found in files that would be checked alike, and the other files."""
     if memo is None:
         return [], list(candidates)
@@ -417,7 +417,7 @@ def _recalled(
         except (Damaged, Unreadable):
             others.append((file, size))
             continue
-        found.append(Checked(file.path, findings, errors, sources, {}, directives, set(silenced), ()))
+        found.append(FileResult(file.path, findings, errors, sources, {}, directives, set(silenced), ()))
     return found, others
 
 
@@ -449,7 +449,7 @@ class Session:
         self._graphs: dict[str, ImportGraph] = {}
         self._analysis = Analysis(noqa=noqa)
         self._pool: workers.Pool | None = None
-        self._checked: dict[str, Checked] = {}
+        self._results: dict[str, FileResult] = {}
 
     def lint(self, source: Source, unsaved: Sequence[Source] = ()) -> Outcome:
         """Lint a text that need not be what is on disk at its path, beside other ``unsaved`` ones; raises :class:`ConfigError`."""
@@ -467,16 +467,16 @@ class Session:
         if (outcome := self._plain_outcome(source, file)) is not None:
             yield outcome, True
             return
-        checked = self._check(source, [file], unsaved)
+        results = self._check(source, [file], unsaved)
         # Who imports what is worked out once for a project, and may take as long as to check a file.
         if project_root(source.path) not in self._graphs or self._importers(source.path):
-            yield _merge([file], checked, are_all=False), False
+            yield _merge([file], results, are_all=False), False
         others = self._callers(source.path)
         for start in range(0, len(others), self._jobs):
             if start:
-                yield _merge([file], checked, are_all=False), False
-            checked = checked + self._check(source, others[start : start + self._jobs], unsaved)
-        yield _merge([file], checked), True
+                yield _merge([file], results, are_all=False), False
+            results = results + self._check(source, others[start : start + self._jobs], unsaved)
+        yield _merge([file], results), True
 
     def _file(self, source: Source) -> File:
         settings = self._configuration.for_file(source.path)
@@ -505,16 +505,16 @@ class Session:
             self._graphs[root] = ImportGraph(root, self._configuration)
         return self._graphs[root].importers([path])
 
-    def _check(self, source: Source, files: Sequence[File], unsaved: Sequence[Source]) -> list[Checked]:
+    def _check(self, source: Source, files: Sequence[File], unsaved: Sequence[Source]) -> list[FileResult]:
         if unsaved or not self._keep or not is_on_disk(source):
             return self._run(files, [source, *unsaved])
-        if len(self._checked) > _KEPT_FILES:
-            self._checked, self._analysis = {}, Analysis(noqa=self._noqa)
-        new = [file for file in files if file.path not in self._checked]
-        self._checked.update((checked.path, checked) for checked in self._run(new))
-        return [self._checked[file.path] for file in files]
+        if len(self._results) > _KEPT_FILES:
+            self._results, self._analysis = {}, Analysis(noqa=self._noqa)
+        new = [file for file in files if file.path not in self._results]
+        self._results.update((result.path, result) for result in self._run(new))
+        return [self._results[file.path] for file in files]
 
-    def _run(self, files: Sequence[File], sources: Sequence[Source] = ()) -> list[Checked]:
+    def _run(self, files: Sequence[File], sources: Sequence[Source] = ()) -> list[FileResult]:
         from kerascheck.lint import workers
 
         if self._pool is None and not workers.can_fork():
@@ -523,7 +523,7 @@ class Session:
         if self._pool is None:
             _load({file.settings for file in files})
             self._pool = workers.Pool(self._jobs)
-        found: list[Checked] = []
+        found: list[FileResult] = []
         # One after the other: most scripts that import a file take far longer than it does, and none knows how long.
         parts = [list(files)] if self._jobs == 1 else [[file] for file in files]
         self._pool.check([(part, self._noqa, tuple(sources)) for part in parts], found.append)
@@ -820,23 +820,23 @@ def processors() -> int:
         return os.cpu_count() or 1
 
 
-def _merge(files: Sequence[File], results: Iterable[Checked], *, are_all: bool = True) -> Outcome:
+def _merge(files: Sequence[File], results: Iterable[FileResult], *, are_all: bool = True) -> Outcome:
     """Bring together what the checks gave: each finding once, in a requested file, as that file's settings want it.
 
     Where these are not all, nothing is said of comments: what one silences may be found yet.
     """
     # Of two findings that weigh the same that of the first path is kept, whichever process was faster.
-    results = sorted(results, key=lambda checked: checked.path)
+    results = sorted(results, key=lambda result: result.path)
     about_comments = _judge_comments(files, results) if are_all else {}
     outcome = Outcome(files=len(files))
     requested = {file.path: file for file in files}
     real = functools.cache(lambda: {os.path.realpath(file.path): file.path for file in files})
     best: dict[SortKey, Finding] = {}
-    for checked in results:
-        outcome.errors += checked.errors
-        for code, seconds in checked.seconds.items():
+    for result in results:
+        outcome.errors += result.errors
+        for code, seconds in result.seconds.items():
             outcome.seconds[code] = outcome.seconds.get(code, 0.0) + seconds
-        for finding in (*checked.findings, *about_comments.get(checked.path, ())):
+        for finding in (*result.findings, *about_comments.get(result.path, ())):
             path = found_in = finding.location.path
             if path not in requested:
                 # The same file may be known by another name when it was reached through an import.
@@ -849,42 +849,42 @@ def _merge(files: Sequence[File], results: Iterable[Checked], *, are_all: bool =
                 continue
             if finding.fix is not None and finding.code in registry.fixed_on_request(settings.selections):
                 finding = replace(finding, fix=replace(finding.fix, applicability=Applicability.ON_REQUEST))
-            outcome.sources[path] = checked.sources[found_in]
-            if checked.path != path:
-                outcome.checked_from.setdefault(path, set()).add(checked.path)
+            outcome.sources[path] = result.sources[found_in]
+            if result.path != path:
+                outcome.checked_from.setdefault(path, set()).add(result.path)
             known = best.get(finding.sort_key)
             best[finding.sort_key] = finding if known is None else _joined(known, finding)
-        for error in checked.errors:
-            if error.location.path in checked.sources:
-                outcome.sources.setdefault(error.location.path, checked.sources[error.location.path])
+        for error in result.errors:
+            if error.location.path in result.sources:
+                outcome.sources.setdefault(error.location.path, result.sources[error.location.path])
     # What one check found alone another may have joined with more.
     covered = {key for finding in best.values() for key in finding.covers if key != finding.sort_key}
     outcome.findings = sorted(
         (finding for key, finding in best.items() if key not in covered), key=lambda finding: finding.sort_key
     )
     outcome.errors.sort(key=lambda error: (error.sort_key, error.message))
-    outcome.is_certain = all(checked.follows_from is not None for checked in results)
+    outcome.is_certain = all(result.follows_from is not None for result in results)
     return outcome
 
 
-def _judge_comments(files: Sequence[File], results: Sequence[Checked]) -> dict[str, list[Finding]]:
+def _judge_comments(files: Sequence[File], results: Sequence[FileResult]) -> dict[str, list[Finding]]:
     """What the rules about comments find in each file, now that every file has been checked that can find something in another."""
     found: dict[str, list[Finding]] = {}
     silenced: dict[tuple[str, int], set[str]] = {}
-    for checked in results:
-        for directive, code in checked.silenced:
+    for result in results:
+        for directive, code in result.silenced:
             silenced.setdefault((os.path.realpath(directive.path), directive.start), set()).add(code)
     settings = {file.path: file.settings for file in files}
-    for checked in results:
-        if not checked.directives or checked.path not in settings:
+    for result in results:
+        if not result.directives or result.path not in settings:
             continue
-        directives, source = checked.directives, checked.sources[checked.path]
+        directives, source = result.directives, result.sources[result.path]
         for long in [each for each in directives if len(each.entries) > _MOST_ENTRIES]:
             message = f"this comment has {len(long.entries)} codes: which of them silence nothing is not looked for"
-            checked.errors.append(FileError(UNREADABLE, source.locate(long.start, long.end), message))
+            result.errors.append(FileError(UNREADABLE, source.locate(long.start, long.end), message))
         directives = tuple(each for each in directives if len(each.entries) <= _MOST_ENTRIES)
-        rooms = registry.enabled(settings[checked.path].selections)
-        real = os.path.realpath(checked.path)
+        rooms = registry.enabled(settings[result.path].selections)
+        real = os.path.realpath(result.path)
         comments = Comments(
             source,
             directives,
@@ -903,9 +903,9 @@ def _judge_comments(files: Sequence[File], results: Sequence[Checked]) -> dict[s
                     finding, lines = placed(room, diagnosis)
                     # A comment that silences everything does not mean what is said about itself.
                     if not written.silencing(room.code, room.name, lines):
-                        found.setdefault(checked.path, []).append(finding)
+                        found.setdefault(result.path, []).append(finding)
             except Exception as problem:  # noqa: BLE001 - a fault of one rule costs that rule, not the run
-                checked.errors.append(fault_of(room, checked.sources[checked.path], problem))
+                result.errors.append(fault_of(room, result.sources[result.path], problem))
     return found
 
 

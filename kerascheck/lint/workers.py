@@ -23,7 +23,7 @@ from kerascheck.lint.analyze_file import (
     TOO_LARGE,
     TOO_SLOW,
     Analysis,
-    Checked,
+    FileResult,
     with_large_stack,
     without_collector,
 )
@@ -189,8 +189,8 @@ def _serve(pipe: Connection, folders: Sequence[str], is_recorded: bool, inherite
                     other = sources, Analysis(sources, noqa=noqa, limits=limits)
                 own = other[1]
             for file in files:
-                checked = own.check(file)
-                pipe.send((checked, facts[sent:], own.is_full))
+                result = own.check(file)
+                pipe.send((result, facts[sent:], own.is_full))
                 sent = len(facts)
             own.make_room()
 
@@ -242,10 +242,10 @@ class _Died(Exception):
         super().__init__(file.path)
         self.file, self.rest, self.error = file, rest, error
 
-    def checked(self) -> Checked:
+    def result(self) -> FileResult:
         """What the run tells of the file."""
         code, message = self.error or (UNREADABLE, "could not be analysed: the parser ran out of stack or memory on it")
-        return Checked(self.file.path, errors=[FileError(code, Location(self.file.path, None, 1, 1, 1, 1), message)])
+        return FileResult(self.file.path, errors=[FileError(code, Location(self.file.path, None, 1, 1, 1, 1), message)])
 
 
 def _error(exitcode: int | None) -> tuple[str, str] | None:
@@ -311,13 +311,13 @@ class _Worker:
             # It died before its first file; reading from the pipe tells.
             pass
 
-    def take(self) -> Checked:
+    def take(self) -> FileResult:
         """The next result, as soon as there is one; raises :class:`_Died`."""
         files, noqa, sources = self._chunk
         file = files[self._done]
         self._done += 1
         try:
-            checked, facts, self._is_full = self.pipe.recv()
+            result, facts, self._is_full = self.pipe.recv()
         except (EOFError, ConnectionError):
             self._process.join()
             error = _error(self._process.exitcode)
@@ -325,16 +325,16 @@ class _Worker:
             again = [file] if error is None and len(files) > 1 else []
             rest: list[Chunk] = [(left, noqa, sources) for left in (files[self._done :], again) if left]
             raise _Died(file, rest, error) from None
-        return self._with_own_numbers(checked, facts)
+        return self._with_own_numbers(result, facts)
 
-    def _with_own_numbers(self, checked: Checked, facts: Iterable[dependencies.Fact]) -> Checked:
+    def _with_own_numbers(self, result: FileResult, facts: Iterable[dependencies.Fact]) -> FileResult:
         """Number the facts that a result follows from as this process does."""
         record = dependencies.recorded()
         if record is not None:
             self._numbers.extend(map(record.add, facts))
-            if checked.follows_from is not None:
-                checked.follows_from = [self._numbers[number] for number in checked.follows_from]
-        return checked
+            if result.follows_from is not None:
+                result.follows_from = [self._numbers[number] for number in result.follows_from]
+        return result
 
     def stop(self) -> None:
         """End the process."""
@@ -359,7 +359,7 @@ class Pool:
         self._idle: list[_Worker] = []
         self.close = weakref.finalize(self, _stop_all, self._idle)
 
-    def check(self, chunks: Iterable[Chunk], gather: Callable[[Checked], None]) -> None:
+    def check(self, chunks: Iterable[Chunk], gather: Callable[[FileResult], None]) -> None:
         """Check files, and give each result to ``gather`` as it comes; a file that ends its process has an error for a result."""
         waiting = [chunk for chunk in chunks if chunk[0]][::-1]
         busy: list[_Worker] = []
@@ -377,7 +377,7 @@ class Pool:
                         worker.stop()
                         waiting += death.rest
                         if not any(files == [death.file] for files, *_ in death.rest):
-                            gather(death.checked())
+                            gather(death.result())
                         continue
                     if worker.is_idle:
                         busy.remove(worker)

@@ -38,7 +38,7 @@ def demands(path: str | os.PathLike[str]) -> tuple[Demand, ...]:
         OSError, kerascheck.source.Unreadable, ValueError: it cannot be read or parsed.
         kerascheck.project.config.ConfigError: the configuration of its folder cannot be used.
     """
-    from kerascheck.lint.analyze_file import Analysis, Checked, with_large_stack
+    from kerascheck.lint.analyze_file import Analysis, FileResult, with_large_stack
     from kerascheck.project.config import Configuration
     from kerascheck.source import display_path, read
 
@@ -46,7 +46,7 @@ def demands(path: str | os.PathLike[str]) -> tuple[Demand, ...]:
     source, settings = read(shown), Configuration().for_file(path)
 
     def look() -> tuple[Demand, ...]:
-        checked = Checked(shown)
+        checked = FileResult(shown)
         module = Analysis([source]).load(source, settings, checked)
         if module is None:
             raise ValueError(checked.errors[0].message)
