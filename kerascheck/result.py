@@ -28,7 +28,7 @@ class LeftOut:
 
 
 @dataclass
-class Outcome:
+class LintResult:
     """What linting some files gave."""
 
     findings: list[Finding] = field(default_factory=list)

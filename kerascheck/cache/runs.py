@@ -24,7 +24,7 @@ from kerascheck.finding import FileError, Finding
 from kerascheck.project import import_scan, requirements
 from kerascheck.project.config import Configuration, Settings
 from kerascheck.project.discovery import Discovered, File
-from kerascheck.result import Outcome
+from kerascheck.result import LintResult
 from kerascheck.source import Source, dependencies
 from kerascheck.source.reading import decode
 from kerascheck.source.text import Unreadable
@@ -41,7 +41,7 @@ class Linted:
 
     found: Discovered
     files: Sequence[File]
-    outcome: Outcome
+    outcome: LintResult
 
 
 class Run:
@@ -229,7 +229,7 @@ def _written(linted: Linted) -> dict[str, Any]:
     }
 
 
-def _rules(outcome: Outcome) -> dict[str, tuple[str, bool]]:
+def _rules(outcome: LintResult) -> dict[str, tuple[str, bool]]:
     from kerascheck.catalog import registry
 
     codes = {finding.code for finding in outcome.findings}
@@ -256,7 +256,7 @@ def _linted(head: dict[str, Any], facts: Sequence[dependencies.Fact | None]) -> 
         for path, name in read(list[tuple[str, str]], head["sources"])
     }
     part = found.files if head["files"] is None else files(head["files"])
-    outcome = Outcome(
+    outcome = LintResult(
         findings=read(list[Finding], head["findings"]),
         errors=read(list[FileError], head["errors"]),
         sources=sources,

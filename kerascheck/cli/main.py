@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kerascheck.project.config import Configuration, Overrides, Settings
     from kerascheck.project.discovery import Discovered, File
     from kerascheck.report.report import Report
-    from kerascheck.result import Outcome
+    from kerascheck.result import LintResult
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -490,7 +490,7 @@ def _narrowing(paths: Sequence[str], options: dict[str, Any]) -> Narrowing:
     return Narrowing(options["baseline"], configured=not options["no_baseline"], changes=changes, tops=tops)
 
 
-def _write_baseline(outcome: Outcome, files: Sequence[File], options: dict[str, Any]) -> int:
+def _write_baseline(outcome: LintResult, files: Sequence[File], options: dict[str, Any]) -> int:
     """Write what was found into a file; the exit code of the run."""
     from kerascheck.lint import baseline
     from kerascheck.report import common, concise, overview, text
@@ -568,7 +568,7 @@ def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
     from kerascheck.finding import UNREADABLE, FileError, Location
     from kerascheck.lint import pipeline
     from kerascheck.project.discovery import File
-    from kerascheck.result import Outcome
+    from kerascheck.result import LintResult
     from kerascheck.source import Unreadable, decode, display_path
     from kerascheck.source.notebook import extract, looks_like_one
     from kerascheck.source.reading import cannot_be_read, read_stream
@@ -587,7 +587,7 @@ def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
     except (Unreadable, OSError) as given_up:
         problem = cannot_be_read(given_up) if isinstance(given_up, OSError) else given_up
         place = Location(path, None, problem.line, problem.column, problem.line, problem.column)
-        outcome = Outcome(errors=[FileError(UNREADABLE, place, problem.message)], files=1)
+        outcome = LintResult(errors=[FileError(UNREADABLE, place, problem.message)], files=1)
     else:
         outcome = pipeline.Session(configuration).lint(source)
     narrowing = _narrowing(("-",), options)
@@ -608,7 +608,7 @@ def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
     return _report(outcome, [file], options, err=True, fixed=sum(len(repair.fixed.applied) for repair in made))
 
 
-def _fix(files: Sequence[File], outcome: Outcome, narrowing: Narrowing, options: dict[str, Any]) -> int:
+def _fix(files: Sequence[File], outcome: LintResult, narrowing: Narrowing, options: dict[str, Any]) -> int:
     """Write every file that fixes change; how many findings that repaired."""
     from kerascheck.lint.fix_files import repairs
     from kerascheck.source.writing import write_atomically
@@ -627,7 +627,7 @@ def _fix(files: Sequence[File], outcome: Outcome, narrowing: Narrowing, options:
     return applied
 
 
-def _add_noqa(files: Sequence[File], outcome: Outcome, narrowing: Narrowing, options: dict[str, Any]) -> int:
+def _add_noqa(files: Sequence[File], outcome: LintResult, narrowing: Narrowing, options: dict[str, Any]) -> int:
     """Silence every finding by a comment in its file; the exit code of the run, for what is left."""
     from kerascheck.lint.add_noqa import commented
     from kerascheck.report import common, concise
@@ -662,7 +662,7 @@ def _cannot_be_written(path: str, problem: OSError) -> FileError:
     return FileError(UNREADABLE, place, f"cannot be written: {problem.strerror or problem}")
 
 
-def _took(repair: Repair, outcome: Outcome, options: dict[str, Any]) -> None:
+def _took(repair: Repair, outcome: LintResult, options: dict[str, Any]) -> None:
     """Say what was repaired, and go on with what is left."""
     from kerascheck.report import common
 
@@ -671,7 +671,7 @@ def _took(repair: Repair, outcome: Outcome, options: dict[str, Any]) -> None:
         click.echo(common.fixed(repair.source.path, repair.fixed.applied), err=True)
 
 
-def _tell_skipped(outcome: Outcome, options: dict[str, Any]) -> None:
+def _tell_skipped(outcome: LintResult, options: dict[str, Any]) -> None:
     """Say which fixes were dropped, and why."""
     from kerascheck.report import common
 
@@ -681,7 +681,7 @@ def _tell_skipped(outcome: Outcome, options: dict[str, Any]) -> None:
 
 def _diff(
     files: Sequence[File],
-    outcome: Outcome,
+    outcome: LintResult,
     narrowing: Narrowing,
     options: dict[str, Any],
     given: bytes | None = None,
@@ -709,7 +709,7 @@ def _diff(
 
 
 def _report(
-    outcome: Outcome, files: Sequence[File], options: dict[str, Any], *, err: bool = False, fixed: int = 0
+    outcome: LintResult, files: Sequence[File], options: dict[str, Any], *, err: bool = False, fixed: int = 0
 ) -> int:
     """Print the outcome, after ``fixed`` findings were repaired; the exit code of the run."""
     from kerascheck.catalog.pages import addresses
@@ -743,7 +743,7 @@ def _failing(
     return frozenset(finding for finding in findings if finding.severity >= fail_on[finding.location.path])
 
 
-def _summary(outcome: Outcome, files: Sequence[File], options: dict[str, Any], fixed: int) -> str:
+def _summary(outcome: LintResult, files: Sequence[File], options: dict[str, Any], fixed: int) -> str:
     """The line about the whole run."""
     from kerascheck.report import common
 
@@ -796,7 +796,7 @@ def _write_report(path: str, text: str) -> None:
 
 
 def _lines(
-    outcome: Outcome,
+    outcome: LintResult,
     evidence: Mapping[Finding, Evidence],
     pages: Mapping[Finding, str],
     summary: str,
@@ -827,7 +827,7 @@ def _lines(
 
 
 def _for_people(
-    outcome: Outcome,
+    outcome: LintResult,
     evidence: Mapping[Finding, Evidence],
     pages: Mapping[Finding, str],
     summary: str,

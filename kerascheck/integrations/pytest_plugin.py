@@ -15,7 +15,7 @@ import pytest
 if TYPE_CHECKING:
     from kerascheck.finding import Evidence, Finding
     from kerascheck.project.discovery import File
-    from kerascheck.result import Outcome
+    from kerascheck.result import LintResult
 
 _NAME = "kerascheck"
 """Of the option, the marker, and of each test."""
@@ -47,7 +47,7 @@ class _Linter:
         except ConfigError as problem:
             raise pytest.UsageError(str(problem)) from None
         self._files: dict[Path, File] = {}
-        self._linted: tuple[Outcome, Mapping[Finding, Evidence]] | None = None
+        self._linted: tuple[LintResult, Mapping[Finding, Evidence]] | None = None
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collect_file(
@@ -93,7 +93,7 @@ class _Linter:
             self._linted = self._lint({item.path for item in session.items if isinstance(item, LintedItem)})
         return "\n".join(_lines(self._files[path], *self._linted)).rstrip()
 
-    def _lint(self, wanted: set[Path]) -> tuple[Outcome, Mapping[Finding, Evidence]]:
+    def _lint(self, wanted: set[Path]) -> tuple[LintResult, Mapping[Finding, Evidence]]:
         from kerascheck.lint import pipeline
         from kerascheck.runtime.recall import recall
 
@@ -111,7 +111,7 @@ class _Linter:
             return outcome, recall(outcome, {file.path: file.settings.target_tensorflow for file in files})
 
 
-def _lines(file: File, outcome: Outcome, evidence: Mapping[Finding, Evidence]) -> Iterator[str]:
+def _lines(file: File, outcome: LintResult, evidence: Mapping[Finding, Evidence]) -> Iterator[str]:
     from kerascheck.report import text
 
     findings = [

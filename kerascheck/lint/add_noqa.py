@@ -19,7 +19,7 @@ from kerascheck.source.python import without_warnings
 if TYPE_CHECKING:
     from kerascheck.lint.report_filter import Narrowing
     from kerascheck.project.discovery import File
-    from kerascheck.result import Outcome
+    from kerascheck.result import LintResult
     from kerascheck.source import Source
 
 _ROUNDS = 10
@@ -43,7 +43,7 @@ class Commented:
     left: list[tuple[Finding, str]]
 
 
-def commented(outcome: Outcome, files: Sequence[File], narrowing: Narrowing) -> Iterator[Commented]:
+def commented(outcome: LintResult, files: Sequence[File], narrowing: Narrowing) -> Iterator[Commented]:
     """Every file that has findings, sorted by path.
 
     Args:

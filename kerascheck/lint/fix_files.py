@@ -11,7 +11,7 @@ from kerascheck.lint import pipeline
 from kerascheck.lint.analyze_file import without_collector
 from kerascheck.lint.report_filter import Narrowing
 from kerascheck.project.discovery import File
-from kerascheck.result import Outcome
+from kerascheck.result import LintResult
 from kerascheck.source import Source, Unreadable
 from kerascheck.source.notebook import codes_of, extract
 from kerascheck.source.notebook_file import NotRewritable, rewritten
@@ -35,7 +35,7 @@ class Repair:
     after: bytes
     cells: Mapping[int, tuple[str, str]]
 
-    def take(self, outcome: Outcome) -> None:
+    def take(self, outcome: LintResult) -> None:
         """Put what is left in the place of what the run found in the file."""
         path = self.source.path
         outcome.sources[path] = self.fixed.source
@@ -45,7 +45,7 @@ class Repair:
         _drop(self.fixed, outcome)
 
 
-def _drop(fixed: Fixed[Source], outcome: Outcome) -> None:
+def _drop(fixed: Fixed[Source], outcome: LintResult) -> None:
     """Offer no fix that was dropped: it would be dropped again."""
     skipped = {finding.sort_key for finding in fixed.skipped}
     outcome.findings = [replace(each, fix=None) if each.sort_key in skipped else each for each in outcome.findings]
@@ -53,7 +53,7 @@ def _drop(fixed: Fixed[Source], outcome: Outcome) -> None:
 
 def repairs(
     files: Sequence[File],
-    outcome: Outcome,
+    outcome: LintResult,
     *,
     unsafe: bool,
     narrowing: Narrowing,

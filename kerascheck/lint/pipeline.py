@@ -37,7 +37,7 @@ from kerascheck.project.discovery import File
 from kerascheck.project.import_graph import ImportGraph, project_root
 from kerascheck.project.requirements import is_about_tensorflow, kind_of
 from kerascheck.project.suppression import Comments, Directive, Suppressions, speaks_to_us
-from kerascheck.result import Outcome
+from kerascheck.result import LintResult
 from kerascheck.source import Source, Unreadable, decode, dependencies, read
 from kerascheck.source.code import without_comments
 from kerascheck.source.notebook import header_for
@@ -290,7 +290,7 @@ def lint(
     part: Sequence[File] | None = None,
     memo: Memo | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Outcome:
+) -> LintResult:
     """Lint files of one run.
 
     Args:
@@ -451,14 +451,14 @@ class Session:
         self._pool: workers.Pool | None = None
         self._results: dict[str, FileResult] = {}
 
-    def lint(self, source: Source, unsaved: Sequence[Source] = ()) -> Outcome:
+    def lint(self, source: Source, unsaved: Sequence[Source] = ()) -> LintResult:
         """Lint a text that need not be what is on disk at its path, beside other ``unsaved`` ones; raises :class:`ConfigError`."""
         file = self._file(source)
         if (outcome := self._plain_outcome(source, file)) is not None:
             return outcome
         return _merge([file], self._check(source, [file, *self._callers(source.path)], unsaved))
 
-    def steps(self, source: Source, unsaved: Sequence[Source] = ()) -> Iterator[tuple[Outcome, bool]]:
+    def steps(self, source: Source, unsaved: Sequence[Source] = ()) -> Iterator[tuple[LintResult, bool]]:
         """What :meth:`lint` gives, in steps: first of the text by itself, then with more and more of the files that import it, as many
         at a time as there are processes; and whether that is all. Whoever waits for no more of them need not ask for the next.
         Raises :class:`ConfigError`.
@@ -483,7 +483,7 @@ class Session:
         registry.validate(settings)
         return File(source.path, settings)
 
-    def _plain_outcome(self, source: Source, file: File) -> Outcome | None:
+    def _plain_outcome(self, source: Source, file: File) -> LintResult | None:
         """What there is to say of a text that no rule about code has a word to say on; None for any other."""
         if kind_of(source.path) is not None:
             return _merge([file], [Analysis([source], noqa=self._noqa).check(file)])
@@ -492,7 +492,7 @@ class Session:
             if source.cells is None
             else _holds_interest(source)
         )
-        return None if may_interest else Outcome(files=1)
+        return None if may_interest else LintResult(files=1)
 
     def _callers(self, path: str) -> list[File]:
         return [other for other, _ in _choose_callers(self._importers(path))]
@@ -542,7 +542,7 @@ def is_on_disk(source: Source) -> bool:
 def fix(
     source: Source,
     file: File,
-    outcome: Outcome,
+    outcome: LintResult,
     *,
     unsafe: bool,
     unsaved: Sequence[Source] = (),
@@ -570,7 +570,7 @@ def fix(
     )
 
 
-def of_changed(changed: Source, file: File, outcome: Outcome) -> list[Finding]:
+def of_changed(changed: Source, file: File, outcome: LintResult) -> list[Finding]:
     """The findings of another text of a file, those included that other files make.
 
     Args:
@@ -579,7 +579,7 @@ def of_changed(changed: Source, file: File, outcome: Outcome) -> list[Finding]:
     return with_large_stack(lambda: _of_changed(changed, file, outcome)).findings
 
 
-def _of_changed(changed: Source, file: File, outcome: Outcome, unsaved: Sequence[Source] = ()) -> Outcome:
+def _of_changed(changed: Source, file: File, outcome: LintResult, unsaved: Sequence[Source] = ()) -> LintResult:
     others = [File(path, file.settings) for path in sorted(outcome.checked_from.get(file.path, ()))]
     analysis = Analysis([changed, *unsaved])
     return _merge([file], [analysis.check(each) for each in (file, *others)])
@@ -820,7 +820,7 @@ def processors() -> int:
         return os.cpu_count() or 1
 
 
-def _merge(files: Sequence[File], results: Iterable[FileResult], *, are_all: bool = True) -> Outcome:
+def _merge(files: Sequence[File], results: Iterable[FileResult], *, are_all: bool = True) -> LintResult:
     """Bring together what the checks gave: each finding once, in a requested file, as that file's settings want it.
 
     Where these are not all, nothing is said of comments: what one silences may be found yet.
@@ -828,7 +828,7 @@ def _merge(files: Sequence[File], results: Iterable[FileResult], *, are_all: boo
     # Of two findings that weigh the same that of the first path is kept, whichever process was faster.
     results = sorted(results, key=lambda result: result.path)
     about_comments = _judge_comments(files, results) if are_all else {}
-    outcome = Outcome(files=len(files))
+    outcome = LintResult(files=len(files))
     requested = {file.path: file for file in files}
     real = functools.cache(lambda: {os.path.realpath(file.path): file.path for file in files})
     best: dict[SortKey, Finding] = {}

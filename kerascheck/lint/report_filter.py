@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kerascheck.finding import UNREADABLE, FileError, Location
 from kerascheck.project.config import ConfigError
-from kerascheck.result import LeftOut, Outcome
+from kerascheck.result import LeftOut, LintResult
 from kerascheck.source.escape import escaped
 from kerascheck.source.reading import display_path
 
@@ -54,7 +54,7 @@ class Narrowing:
         if (path := self._baseline_for(file)) is not None:
             self._baseline_at(path)
 
-    def take(self, outcome: Outcome, files: Sequence[File]) -> None:
+    def take(self, outcome: LintResult, files: Sequence[File]) -> None:
         """Leave out of an outcome, which linting ``files`` gave, what is not to be reported.
 
         Where the baseline of some files only cannot be used, that is an error of the outcome, and nothing of those files is reported:
@@ -92,7 +92,7 @@ class Narrowing:
             self._read[path] = Baseline(path)
         return self._read[path]
 
-    def _hide_known(self, outcome: Outcome, files: Sequence[File]) -> int:
+    def _hide_known(self, outcome: LintResult, files: Sequence[File]) -> int:
         """Note what baselines hide; how many of their entries are gone."""
         named: dict[str, list[File]] = {} if self._baseline is None else {self._baseline: []}
         for file in files:
@@ -131,7 +131,7 @@ class Narrowing:
         return wanted
 
 
-def _leave_out(outcome: Outcome, paths: set[str], baseline: str, problem: ConfigError) -> None:
+def _leave_out(outcome: LintResult, paths: set[str], baseline: str, problem: ConfigError) -> None:
     """Report that a baseline cannot be used instead of what the files at ``paths`` have."""
     shown = display_path(baseline)
     reason = f"{str(problem).removeprefix(f'{escaped(shown)}: ')} (its files are not reported)"

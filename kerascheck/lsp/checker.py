@@ -22,7 +22,7 @@ from kerascheck.source import Source
 if TYPE_CHECKING:
     from kerascheck.lint.pipeline import Session
     from kerascheck.project.discovery import File
-    from kerascheck.result import Outcome
+    from kerascheck.result import LintResult
 
 _OPTIONS = (
     "select",
@@ -332,7 +332,7 @@ def _sources(unsaved: Sequence[Buffer]) -> list[Source]:
     return found
 
 
-def _linted(source: Source, file: File, outcome: Outcome, is_whole: bool) -> Linted:
+def _linted(source: Source, file: File, outcome: LintResult, is_whole: bool) -> Linted:
     from kerascheck.catalog.pages import addresses
     from kerascheck.runtime.recall import recall
 

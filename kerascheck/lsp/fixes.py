@@ -13,7 +13,7 @@ from kerascheck.source.notebook import codes_of
 if TYPE_CHECKING:
     from kerascheck.lint.report_filter import Narrowing
     from kerascheck.project.discovery import File
-    from kerascheck.result import Outcome
+    from kerascheck.result import LintResult
 
 
 def is_safe(finding: Finding) -> bool:
@@ -27,7 +27,7 @@ def is_offered(finding: Finding) -> bool:
 
 
 def safe_edits(
-    source: Source, file: File, outcome: Outcome, unsaved: Sequence[Source], narrowing: Narrowing
+    source: Source, file: File, outcome: LintResult, unsaved: Sequence[Source], narrowing: Narrowing
 ) -> tuple[Edit, ...]:
     """The edits of ``source`` that apply its safe fixes as ``--fix`` does: until nothing changes, and so that every cell parses.
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kerascheck.finding import Evidence, Finding
-    from kerascheck.result import Outcome
+    from kerascheck.result import LintResult
 
 
-def recall(outcome: Outcome, targets: Mapping[str, str | None]) -> Mapping[Finding, Evidence]:
+def recall(outcome: LintResult, targets: Mapping[str, str | None]) -> Mapping[Finding, Evidence]:
     """The evidence of findings; costs a look per folder where ``verify`` never ran.
 
     Args:
