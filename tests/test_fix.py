@@ -320,10 +320,10 @@ class TestApplyFixes:
             error = finding(0, None, "", severity=Severity.ERROR, code="KC2")
             return [*by_pattern(("slow", "fast"))(source), *([error] if "fast1" in source.text else [])]
 
-        def narrowed(source, findings):
+        def keep_reported(source, findings):
             return [each for each in findings if each.location.column < 12 and each.code != "KC2"]
 
-        result = apply_fixes(Text("slow0;slow1;slow2\n"), find, False, narrowed=narrowed)
+        result = apply_fixes(Text("slow0;slow1;slow2\n"), find, False, keep_reported=keep_reported)
         assert (result.text, len(result.remaining), len(result.skipped)) == ("fast0;slow1;slow2\n", 1, 1)
 
     def test_remaining_belongs_to_the_new_text(self):

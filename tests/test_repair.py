@@ -7,7 +7,7 @@ from command import kerascheck
 
 from kerascheck.catalog import registry
 from kerascheck.lint import pipeline
-from kerascheck.lint.report_filter import Narrowing
+from kerascheck.lint.report_filter import ReportFilter
 from kerascheck.lsp.fixes import safe_edits
 from kerascheck.project.config import Configuration, Settings
 from kerascheck.project.discovery import File
@@ -128,7 +128,7 @@ def test_fix_all_of_an_editor(folder, rules):
     registry.use_folders((str(rules),))
     source, file = decode("train.py", SCRIPT.encode()), File("train.py", Settings())
     outcome = pipeline.Session(Configuration(isolated=True)).lint(source)
-    (edit,) = safe_edits(source, file, outcome, [], Narrowing())
+    (edit,) = safe_edits(source, file, outcome, [], ReportFilter())
     assert SCRIPT[: edit.start] + edit.content + SCRIPT[edit.end :] == FIXED
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kerascheck.cache.runs import Linted, Run
     from kerascheck.finding import Evidence, FileError, Finding
     from kerascheck.lint.fix_files import Repair
-    from kerascheck.lint.report_filter import Narrowing
+    from kerascheck.lint.report_filter import ReportFilter
     from kerascheck.project.config import Configuration, Overrides, Settings
     from kerascheck.project.discovery import Discovered, File
     from kerascheck.report.report import Report
@@ -251,7 +251,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         if options["watch"]:
             return _watch(paths, overrides, options)
         run = _run_of(paths, overrides, options)
-        return _check_files(paths, configuration, run, _narrowing(paths, options), options)
+        return _check_files(paths, configuration, run, _report_filter(paths, options), options)
     except ConfigError as problem:
         raise click.ClickException(str(problem)) from None
     except MissingPath as problem:
@@ -404,7 +404,7 @@ def _check_files(
     paths: Sequence[str],
     configuration: Configuration,
     run: Run | None,
-    narrowing: Narrowing,
+    report_filter: ReportFilter,
     options: dict[str, Any],
 ) -> int:
     from kerascheck.finding import UNREADABLE, FileError, Location
@@ -426,12 +426,12 @@ def _check_files(
     _refuse_to_overwrite([file.path for file in found.files] + [path for path, _ in found.unreadable], options)
     if options["write_baseline"]:
         return _write_baseline(outcome, files, options)
-    narrowing.take(outcome, files)
+    report_filter.apply(outcome, files)
     if options["add_noqa"]:
-        return _add_noqa(files, outcome, narrowing, options)
+        return _add_noqa(files, outcome, report_filter, options)
     if options["diff"]:
-        return _diff(files, outcome, narrowing, options)
-    fixed = _fix(files, outcome, narrowing, options) if options["fix"] else 0
+        return _diff(files, outcome, report_filter, options)
+    fixed = _fix(files, outcome, report_filter, options) if options["fix"] else 0
     return _report(outcome, files, options, fixed=fixed)
 
 
@@ -453,11 +453,11 @@ def _watch(paths: Sequence[str], overrides: Overrides, options: dict[str, Any]) 
         run = _run_of(paths, overrides, options) or Run(memory, paths, _deciding(overrides, options))
         baselines = {options["baseline"]} - {None}
         try:
-            narrowing = _narrowing(paths, options)
+            report_filter = _report_filter(paths, options)
             try:
-                _check_files(paths, configuration, run, narrowing, options)
+                _check_files(paths, configuration, run, report_filter, options)
             finally:
-                baselines |= narrowing.baselines
+                baselines |= report_filter.baselines
         except (ConfigError, MissingPath, click.ClickException) as problem:
             if what is None:
                 raise
@@ -476,8 +476,8 @@ def _watch(paths: Sequence[str], overrides: Overrides, options: dict[str, Any]) 
     return 0
 
 
-def _narrowing(paths: Sequence[str], options: dict[str, Any]) -> Narrowing:
-    from kerascheck.lint.report_filter import Narrowing
+def _report_filter(paths: Sequence[str], options: dict[str, Any]) -> ReportFilter:
+    from kerascheck.lint.report_filter import ReportFilter
 
     changes = None
     if options["diff_base"] is not None:
@@ -487,7 +487,7 @@ def _narrowing(paths: Sequence[str], options: dict[str, Any]) -> Narrowing:
         changes = Changes(options["diff_base"], named)
     # What is gone from the files of one shard may be in those of another.
     tops = () if options["shard"] or "-" in paths else paths
-    return Narrowing(options["baseline"], configured=not options["no_baseline"], changes=changes, tops=tops)
+    return ReportFilter(options["baseline"], configured=not options["no_baseline"], changes=changes, tops=tops)
 
 
 def _write_baseline(outcome: LintResult, files: Sequence[File], options: dict[str, Any]) -> int:
@@ -590,15 +590,15 @@ def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
         outcome = LintResult(errors=[FileError(UNREADABLE, place, problem.message)], files=1)
     else:
         outcome = pipeline.Session(configuration).lint(source)
-    narrowing = _narrowing(("-",), options)
-    narrowing.take(outcome, [file])
+    report_filter = _report_filter(("-",), options)
+    report_filter.apply(outcome, [file])
     if options["diff"]:
-        return _diff([file], outcome, narrowing, options, data)
+        return _diff([file], outcome, report_filter, options, data)
     if not options["fix"]:
         return _report(outcome, [file], options)
     from kerascheck.lint.fix_files import repairs
 
-    made = list(repairs([file], outcome, unsafe=options["unsafe_fixes"], narrowing=narrowing, given=data))
+    made = list(repairs([file], outcome, unsafe=options["unsafe_fixes"], report_filter=report_filter, given=data))
     for repair in made:
         data = repair.after
         _took(repair, outcome, options)
@@ -608,13 +608,13 @@ def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
     return _report(outcome, [file], options, err=True, fixed=sum(len(repair.fixed.applied) for repair in made))
 
 
-def _fix(files: Sequence[File], outcome: LintResult, narrowing: Narrowing, options: dict[str, Any]) -> int:
+def _fix(files: Sequence[File], outcome: LintResult, report_filter: ReportFilter, options: dict[str, Any]) -> int:
     """Write every file that fixes change; how many findings that repaired."""
     from kerascheck.lint.fix_files import repairs
     from kerascheck.source.writing import write_atomically
 
     applied = 0
-    for repair in repairs(files, outcome, unsafe=options["unsafe_fixes"], narrowing=narrowing):
+    for repair in repairs(files, outcome, unsafe=options["unsafe_fixes"], report_filter=report_filter):
         path = repair.source.path
         try:
             write_atomically(path, repair.after)
@@ -627,14 +627,14 @@ def _fix(files: Sequence[File], outcome: LintResult, narrowing: Narrowing, optio
     return applied
 
 
-def _add_noqa(files: Sequence[File], outcome: LintResult, narrowing: Narrowing, options: dict[str, Any]) -> int:
+def _add_noqa(files: Sequence[File], outcome: LintResult, report_filter: ReportFilter, options: dict[str, Any]) -> int:
     """Silence every finding by a comment in its file; the exit code of the run, for what is left."""
     from kerascheck.lint.add_noqa import commented
     from kerascheck.report import common, concise
     from kerascheck.source.writing import write_atomically
 
     silenced, changed, left = 0, 0, []
-    for made in commented(outcome, files, narrowing):
+    for made in commented(outcome, files, report_filter):
         if made.silenced:
             path = made.source.path
             try:
@@ -682,7 +682,7 @@ def _tell_skipped(outcome: LintResult, options: dict[str, Any]) -> None:
 def _diff(
     files: Sequence[File],
     outcome: LintResult,
-    narrowing: Narrowing,
+    report_filter: ReportFilter,
     options: dict[str, Any],
     given: bytes | None = None,
 ) -> int:
@@ -691,7 +691,7 @@ def _diff(
     from kerascheck.lint.fix_files import repairs
     from kerascheck.report import common, concise
 
-    made = list(repairs(files, outcome, unsafe=options["unsafe_fixes"], narrowing=narrowing, given=given))
+    made = list(repairs(files, outcome, unsafe=options["unsafe_fixes"], report_filter=report_filter, given=given))
     folder, text = patch(
         {repair.source.path: (repair.before, repair.after) for repair in made if not repair.cells},
         {repair.source.path: repair.cells for repair in made},

@@ -468,7 +468,7 @@ def apply_fixes(
     is_python: bool = True,
     edited: Callable[[_Source, Sequence[Edit]], _Source | None] = _edited,
     programs: Callable[[_Source], Sequence[str]] = _text_of,
-    narrowed: Callable[[_Source, Sequence[Finding]], Sequence[Finding]] | None = None,
+    keep_reported: Callable[[_Source, Sequence[Finding]], Sequence[Finding]] | None = None,
 ) -> Fixed[_Source]:
     """Fix a source until nothing changes.
 
@@ -479,7 +479,7 @@ def apply_fixes(
         is_python: whether the result has to parse; texts of other kinds are taken as the fixes leave them.
         edited: the source with edits; None where they cannot be written.
         programs: what of a source has to parse by itself, in order.
-        narrowed: the findings that count, of all that a source has; None: all. The others are not fixed.
+        keep_reported: selects the findings of a source to fix; None: all.
 
     The result parses, and compiles under the running Python if the original does. A fix is dropped, and the others are
     applied, where it breaks this, leaves its finding, causes an error that was not there, or undoes another fix. Fixing
@@ -503,7 +503,7 @@ def apply_fixes(
         return changed if valid else None
 
     def counting(state: _State[_Source]) -> list[Finding]:
-        return list(state.findings if narrowed is None else narrowed(state.source, state.findings))
+        return list(state.findings if keep_reported is None else keep_reported(state.source, state.findings))
 
     def wanted(state: _State[_Source]) -> list[Finding]:
         return [

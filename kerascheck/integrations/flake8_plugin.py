@@ -108,7 +108,7 @@ class Plugin:
 
     def _lint(self) -> Iterator[tuple[int, int, str, type]]:
         from kerascheck.finding import INTERNAL
-        from kerascheck.lint.report_filter import Narrowing
+        from kerascheck.lint.report_filter import ReportFilter
         from kerascheck.project.config import ConfigError
         from kerascheck.project.discovery import File, wanted
         from kerascheck.source import Source, display_path
@@ -123,7 +123,7 @@ class Plugin:
         if not piped and not wanted(path, settings):
             return
         outcome = self._session.lint(Source(path, "".join(self._lines)))
-        Narrowing().take(outcome, [File(path, settings)])
+        ReportFilter().apply(outcome, [File(path, settings)])
         for finding in outcome.findings:
             yield _report(finding.location, finding.code, finding.message)
         for error in outcome.errors:

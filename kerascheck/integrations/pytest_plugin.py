@@ -38,10 +38,10 @@ class _Linter:
     """Finds the files to lint while pytest collects, and lints all of them when the first test asks for its file."""
 
     def __init__(self, config: pytest.Config):
-        from kerascheck.lint.report_filter import Narrowing
+        from kerascheck.lint.report_filter import ReportFilter
         from kerascheck.project.config import ConfigError, Configuration, overrides_from
 
-        self._config, self._narrowing = config, Narrowing()
+        self._config, self._report_filter = config, ReportFilter()
         try:
             self._configuration = Configuration(overrides_from({}))
         except ConfigError as problem:
@@ -74,7 +74,7 @@ class _Linter:
             if not would_find(str(path), settings, str(self._config.rootpath)):
                 return False
             self._files[path] = File(display_path(str(path)), settings)
-            self._narrowing.read(self._files[path])
+            self._report_filter.read(self._files[path])
         except ConfigError as problem:
             raise pytest.Collector.CollectError(str(problem)) from None
         return True
@@ -107,7 +107,7 @@ class _Linter:
             outcome = pipeline.lint(
                 files, self._configuration, jobs=jobs, part=None if len(part) == len(files) else part
             )
-            self._narrowing.take(outcome, part)
+            self._report_filter.apply(outcome, part)
             return outcome, recall(outcome, {file.path: file.settings.target_tensorflow for file in files})
 
 

@@ -17,7 +17,7 @@ from kerascheck.project.suppress import Suppressor
 from kerascheck.source.python import without_warnings
 
 if TYPE_CHECKING:
-    from kerascheck.lint.report_filter import Narrowing
+    from kerascheck.lint.report_filter import ReportFilter
     from kerascheck.project.discovery import File
     from kerascheck.result import LintResult
     from kerascheck.source import Source
@@ -43,18 +43,18 @@ class Commented:
     left: list[tuple[Finding, str]]
 
 
-def commented(outcome: LintResult, files: Sequence[File], narrowing: Narrowing) -> Iterator[Commented]:
+def commented(outcome: LintResult, files: Sequence[File], report_filter: ReportFilter) -> Iterator[Commented]:
     """Every file that has findings, sorted by path.
 
     Args:
-        outcome: the result of linting ``files``, as ``narrowing`` left it.
+        outcome: the result of linting ``files``, as ``report_filter`` left it.
     """
     by_path = {file.path: file for file in files}
     for path, findings in groupby(outcome.findings, lambda finding: finding.location.path):
         file = by_path[path]
 
         def find(changed: Source, file: File = file) -> list[Finding]:
-            return narrowing.of_text(changed, pipeline.of_changed(changed, file, outcome))
+            return report_filter.of_text(changed, pipeline.of_changed(changed, file, outcome))
 
         yield _commented(outcome.sources[path], list(findings), find)
 

@@ -9,7 +9,7 @@ from kerascheck.finding import UNREADABLE, FileError, Location
 from kerascheck.fixes.apply import Fixed
 from kerascheck.lint import pipeline
 from kerascheck.lint.analyze_file import without_collector
-from kerascheck.lint.report_filter import Narrowing
+from kerascheck.lint.report_filter import ReportFilter
 from kerascheck.project.discovery import File
 from kerascheck.result import LintResult
 from kerascheck.source import Source, Unreadable
@@ -56,7 +56,7 @@ def repairs(
     outcome: LintResult,
     *,
     unsafe: bool,
-    narrowing: Narrowing,
+    report_filter: ReportFilter,
     given: bytes | None = None,
 ) -> Iterator[Repair]:
     """The repairs of all files that fixes change, sorted by path.
@@ -67,7 +67,7 @@ def repairs(
     Args:
         outcome: what linting ``files`` gave.
         unsafe: whether fixes count that may change results.
-        narrowing: what the findings of ``outcome`` were narrowed by.
+        report_filter: the filter that was applied to ``outcome``.
         given: the bytes of the one file, where they are not on disk.
     """
     by_path = {file.path: file for file in files}
@@ -75,7 +75,7 @@ def repairs(
         source = outcome.sources[path]
         if source.piped:
             continue
-        fixed = pipeline.fix(source, by_path[path], outcome, unsafe=unsafe, narrowed=narrowing.of_text)
+        fixed = pipeline.fix(source, by_path[path], outcome, unsafe=unsafe, keep_reported=report_filter.of_text)
         outcome.skipped |= fixed.skipped
         if fixed.text == source.text:
             _drop(fixed, outcome)

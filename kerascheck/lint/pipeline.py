@@ -546,7 +546,7 @@ def fix(
     *,
     unsafe: bool,
     unsaved: Sequence[Source] = (),
-    narrowed: Callable[[Source, Sequence[Finding]], list[Finding]] | None = None,
+    keep_reported: Callable[[Source, Sequence[Finding]], list[Finding]] | None = None,
 ) -> Fixed[Source]:
     """Apply the fixes of a file's findings, as far as ``unsafe`` allows, to its text.
 
@@ -554,7 +554,7 @@ def fix(
         outcome: the run in which the findings were made: other files whose check found
             something in this one are checked again with every change.
         unsaved: sources to use instead of what is on disk.
-        narrowed: the findings of a changed text that are fixed, of all that it has; None: all.
+        keep_reported: selects the findings of a changed text to fix; None: all.
     """
     from kerascheck.fixes.apply import apply_fixes
 
@@ -565,7 +565,7 @@ def fix(
     is_python = kind_of(source.path) is None
     return with_large_stack(
         lambda: apply_fixes(
-            source, find, unsafe, is_python=is_python, edited=edited, programs=programs, narrowed=narrowed
+            source, find, unsafe, is_python=is_python, edited=edited, programs=programs, keep_reported=keep_reported
         )
     )
 

@@ -1,4 +1,4 @@
-"""Which of the findings of a run are reported: those that no baseline has, on lines that have changed."""
+"""Selects the findings of a run to report: not in a baseline, and on changed lines."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from kerascheck.source import Source
 
 
-class Narrowing:
-    """Leaves findings out of an outcome, and those that fixes uncover later, too.
+class ReportFilter:
+    """Removes findings from a result, and later those that fixes uncover.
 
     Args:
-        baseline: the file that the user names, for all files; raises :class:`ConfigError` where it cannot be used.
-        configured: whether the baselines count that configuration files name, where the user names none.
-        changes: the lines that have changed; None: all count.
+        baseline: the file that the user names, for all files. An unusable one raises :class:`ConfigError`.
+        configured: whether baselines named in configuration files apply if the user names none.
+        changes: the changed lines; None: all lines count.
         tops: see :meth:`Baseline.gone`.
 
     Attributes:
-        baselines: the files that were read, or could not be.
+        baselines: the paths of the baselines, unreadable ones too.
     """
 
     def __init__(
@@ -50,18 +50,18 @@ class Narrowing:
             self._baseline_at(baseline)
 
     def read(self, file: File) -> None:
-        """Read the baseline that counts for a file before anything is linted; raises :class:`ConfigError` where it cannot be used."""
+        """Read the baseline of a file before linting; raises :class:`ConfigError` if it is unusable."""
         if (path := self._baseline_for(file)) is not None:
             self._baseline_at(path)
 
-    def take(self, outcome: LintResult, files: Sequence[File]) -> None:
-        """Leave out of an outcome, which linting ``files`` gave, what is not to be reported.
+    def apply(self, outcome: LintResult, files: Sequence[File]) -> None:
+        """Remove the findings that are not reported from the result of linting ``files``.
 
-        Where the baseline of some files only cannot be used, that is an error of the outcome, and nothing of those files is reported:
-        what is known of them cannot be told from what is new.
+        If the baseline of only some files is unusable, the result gets an error and none of their findings is reported:
+        known findings cannot be distinguished from new ones.
 
         Raises:
-            ConfigError: the baseline of all files cannot be used.
+            ConfigError: the baseline of all files is unusable.
         """
         gone = self._hide_known(outcome, files)
         remaining = self._wanted(outcome.findings, outcome.sources)
@@ -76,7 +76,7 @@ class Narrowing:
         outcome.findings = on_changed
 
     def of_text(self, source: Source, findings: Sequence[Finding]) -> list[Finding]:
-        """Those of the findings of a text, which a fix has made of a file that was taken, that are reported."""
+        """Select the findings to report in a text that fixes made from a file."""
         sources = {source.path: source}
         remaining = self._wanted(findings, sources)
         return remaining if self._changes is None else self._changes.touched(remaining, sources)
@@ -93,7 +93,7 @@ class Narrowing:
         return self._read[path]
 
     def _hide_known(self, outcome: LintResult, files: Sequence[File]) -> int:
-        """Note what baselines hide; how many of their entries are gone."""
+        """Note the findings that baselines hide; returns the number of entries whose finding is gone."""
         named: dict[str, list[File]] = {} if self._baseline is None else {self._baseline: []}
         for file in files:
             if (path := self._baseline_for(file)) is not None:
@@ -117,7 +117,7 @@ class Narrowing:
         return gone
 
     def _wanted(self, findings: Iterable[Finding], sources: Mapping[str, Source]) -> list[Finding]:
-        """The findings that baselines do not hide."""
+        """Select the findings that no baseline hides."""
         if not self._hidden:
             return list(findings)
         left = self._hidden.copy()
@@ -132,7 +132,7 @@ class Narrowing:
 
 
 def _leave_out(outcome: LintResult, paths: set[str], baseline: str, problem: ConfigError) -> None:
-    """Report that a baseline cannot be used instead of what the files at ``paths`` have."""
+    """Replace the findings of the files at ``paths`` by an error about their baseline."""
     shown = display_path(baseline)
     reason = f"{str(problem).removeprefix(f'{escaped(shown)}: ')} (its files are not reported)"
     outcome.findings = [finding for finding in outcome.findings if finding.location.path not in paths]

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kerascheck.finding import Edit, Evidence, FileError, Finding, Location
-from kerascheck.lint.report_filter import Narrowing
+from kerascheck.lint.report_filter import ReportFilter
 from kerascheck.lsp.carry import carried
 from kerascheck.source import Source
 
@@ -246,7 +246,7 @@ class _Desk:
         before, said_before = self._of_others.get(source.path, (source, []))
         own: set[Any] | None = None
         for outcome, is_whole in session.steps(source, _sources(question.unsaved)):
-            Narrowing().take(outcome, [file])
+            ReportFilter().apply(outcome, [file])
             keys = {finding.sort_key for finding in outcome.findings}
             own = keys if own is None else own
             if is_whole:
@@ -265,10 +265,10 @@ class _Desk:
             if asked is None:
                 return Repaired(Source(question.buffer.path, ""), ())
             session, source, file = asked
-            unsaved, narrowing = _sources(question.unsaved), Narrowing()
+            unsaved, report_filter = _sources(question.unsaved), ReportFilter()
             outcome = session.lint(source, unsaved)
-            narrowing.take(outcome, [file])
-            return Repaired(source, safe_edits(source, file, outcome, unsaved, narrowing))
+            report_filter.apply(outcome, [file])
+            return Repaired(source, safe_edits(source, file, outcome, unsaved, report_filter))
         except Exception:  # noqa: BLE001 - linting the file says what is wrong with it
             return Repaired(Source(question.buffer.path, ""), ())
 

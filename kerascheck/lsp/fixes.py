@@ -11,7 +11,7 @@ from kerascheck.source import Source
 from kerascheck.source.notebook import codes_of
 
 if TYPE_CHECKING:
-    from kerascheck.lint.report_filter import Narrowing
+    from kerascheck.lint.report_filter import ReportFilter
     from kerascheck.project.discovery import File
     from kerascheck.result import LintResult
 
@@ -27,19 +27,21 @@ def is_offered(finding: Finding) -> bool:
 
 
 def safe_edits(
-    source: Source, file: File, outcome: LintResult, unsaved: Sequence[Source], narrowing: Narrowing
+    source: Source, file: File, outcome: LintResult, unsaved: Sequence[Source], report_filter: ReportFilter
 ) -> tuple[Edit, ...]:
     """The edits of ``source`` that apply its safe fixes as ``--fix`` does: until nothing changes, and so that every cell parses.
 
     Args:
-        outcome: what linting it gave, and ``narrowing`` left.
+        outcome: what linting it gave, and ``report_filter`` left.
         unsaved: sources to use instead of what is on disk.
     """
     from kerascheck.lint import pipeline
 
     if not any(map(is_safe, outcome.findings)):
         return ()
-    fixed = pipeline.fix(source, file, outcome, unsafe=False, unsaved=unsaved, narrowed=narrowing.of_text).source
+    fixed = pipeline.fix(
+        source, file, outcome, unsafe=False, unsaved=unsaved, keep_reported=report_filter.of_text
+    ).source
     if source.cells is None:
         return tuple(_between(source.written, fixed.written))
     before, after = codes_of(source), codes_of(fixed)
