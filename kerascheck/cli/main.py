@@ -479,15 +479,17 @@ def _watch(paths: Sequence[str], overrides: Overrides, options: dict[str, Any]) 
 def _report_filter(paths: Sequence[str], options: dict[str, Any]) -> ReportFilter:
     from kerascheck.lint.report_filter import ReportFilter
 
-    changes = None
+    changed_lines = None
     if options["diff_base"] is not None:
-        from kerascheck.lint.git_diff import Changes
+        from kerascheck.lint.git_diff import ChangedLines
 
         named = paths if "-" not in paths else [os.path.dirname(options["stdin_filename"] or "") or "."]
-        changes = Changes(options["diff_base"], named)
+        changed_lines = ChangedLines(options["diff_base"], named)
     # What is gone from the files of one shard may be in those of another.
     tops = () if options["shard"] or "-" in paths else paths
-    return ReportFilter(options["baseline"], configured=not options["no_baseline"], changes=changes, tops=tops)
+    return ReportFilter(
+        options["baseline"], configured=not options["no_baseline"], changed_lines=changed_lines, tops=tops
+    )
 
 
 def _write_baseline(outcome: LintResult, files: Sequence[File], options: dict[str, Any]) -> int:

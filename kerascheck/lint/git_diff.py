@@ -1,7 +1,7 @@
-"""Which lines have changed since a revision of git.
+"""The lines that changed since a git revision.
 
-git says which files have, and what they were called; the lines are compared here, as they are counted here: notebooks by their
-code, whatever their outputs are, and scripts in any encoding.
+git lists the changed files and their old names. The lines are compared here, because kerascheck counts them its own way:
+those of a notebook by its code without outputs, those of a script after decoding it.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from kerascheck.source import Source, Unreadable, decode, read
 from kerascheck.source.text import NEWLINE
 
 _MANY_PAIRS = 2_000_000
-"""Pairs of equal lines from which difflib looks at frequent lines less closely: it takes a microsecond for each, many times."""
+"""Above this many pairs of equal lines, difflib ignores frequent lines: each pair costs it several microseconds."""
 _REGULAR, _SUBMODULE = "100", "160000"
-"""With what the modes of regular files begin, and the mode of another repository."""
+"""The prefix of the modes of regular files, and the mode of a submodule."""
 
 Ranges = tuple[tuple[int, int], ...]
-"""What has changed in a text, first and last: line n is 2n, and 2n + 1 the place below it, where lines were taken away."""
+"""The changed ranges of a text, first and last: line n is 2n; 2n + 1 marks lines that were deleted below it."""
 _ALL: Ranges = ((0, 1 << 62),)
 
 
-class Changes:
-    """The changes since the last commit that HEAD and a revision have in common, those that are not committed too.
+class ChangedLines:
+    """The lines that changed since the merge base of HEAD and a revision, uncommitted changes included.
 
     Args:
         revision: as git names it.
@@ -54,7 +54,7 @@ class Changes:
         self._source_at = functools.cache(_source_at)
 
     def touched(self, findings: Sequence[Finding], sources: Mapping[str, Source]) -> list[Finding]:
-        """The findings with a change in their lines, in those of their statement, or in those that explain them."""
+        """Select the findings with a change in their lines, in their statement, or in related lines."""
         return [finding for finding in findings if self._touches(finding, sources)]
 
     def _touches(self, finding: Finding, sources: Mapping[str, Source]) -> bool:
@@ -95,7 +95,7 @@ class Changes:
         return changed(NEWLINE.split(before.written), NEWLINE.split(source.written))
 
     def _repository_of(self, folder: str) -> _Repository | None:
-        """The repository that holds the files of a folder; None without one."""
+        """The repository that contains a folder, if any."""
         top = _top(folder)
         if top is None:
             return None
@@ -107,29 +107,29 @@ class Changes:
 
 
 class _Repository:
-    """What one repository had in a commit.
+    """The state of one repository in a commit.
 
     Args:
         top: its folder.
-        base: the commit; None where all of it is new.
+        base: the commit; None if the whole repository is new.
     """
 
     def __init__(self, top: str, base: str | None):
         self.top, self._base = top, base
 
     def has_unchanged(self, path: str) -> bool:
-        """Whether a file is as it was."""
+        """Whether git lists a file as unchanged."""
         return self._base is not None and path not in self._changed and path in self._tracked
 
     def before(self, path: str) -> bytes:
-        """What a file was; raises FileNotFoundError where it is new."""
+        """The old content of a file; raises FileNotFoundError if it is new."""
         blob = f"{self._base}:{path}" if self.has_unchanged(path) else self._base and self._changed.get(path)
         if blob is None:
             raise FileNotFoundError
         return _git(self.top, "cat-file", "blob", blob)
 
     def submodule(self, path: str) -> str | None:
-        """The commit of another repository in a folder of this one; None where there was none."""
+        """The commit of the submodule in a folder, if there was one."""
         if self._base is None:
             return None
         listed = _git(self.top, "ls-tree", "-z", self._base, "--", path).split(b"\t")[0].decode().split()
@@ -137,7 +137,7 @@ class _Repository:
 
     @functools.cached_property
     def _changed(self) -> dict[str, str | None]:
-        """The blobs of files that were other ones, or had other names; None for those that are new."""
+        """The old blobs of changed and renamed files; None for new files."""
         told = _git(self.top, "diff-index", "--raw", "-z", "-M", "--ignore-submodules", str(self._base), "--")
         words = iter(told.split(b"\0"))
         found: dict[str, str | None] = {}
@@ -157,7 +157,7 @@ class _Repository:
 
 
 def changed(old: Sequence[str], new: Sequence[str]) -> Ranges:
-    """What has changed in the lines of a text."""
+    """Compare the lines of two texts; returns the changed ranges of the new one."""
     start, end = 0, 0
     while start < min(len(old), len(new)) and old[start] == new[start]:
         start += 1
@@ -168,7 +168,7 @@ def changed(old: Sequence[str], new: Sequence[str]) -> Ranges:
     is_large = sum(counts[line] for line in after) > _MANY_PAIRS
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=is_large)
     return tuple(
-        # Lines count from 1; the place below the line above is where nothing is left.
+        # Lines count from 1; a deletion is marked below the line above it.
         (2 * (start + first + 1), 2 * (start + last)) if first < last else (2 * (start + first) + 1,) * 2
         for tag, _, _, first, last in matcher.get_opcodes()
         if tag != "equal"
@@ -183,7 +183,7 @@ def _source_at(path: str) -> Source | None:
 
 
 def _top(folder: str) -> str | None:
-    """The folder of the repository that a folder is in; None without one."""
+    """The top folder of the repository that contains a folder, if any."""
     while not os.path.lexists(os.path.join(folder, ".git")):
         parent = os.path.dirname(folder)
         if parent == folder:
@@ -193,7 +193,7 @@ def _top(folder: str) -> str | None:
 
 
 def _base(top: str, revision: str) -> str:
-    """The last commit that HEAD and a revision have in common."""
+    """The merge base of HEAD and a revision."""
     commit = b""
     if revision and not revision.startswith("-") and "\0" not in revision:
         commit = _git(top, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", fails_with=1).strip()
@@ -211,7 +211,7 @@ def _if_shallow(top: str) -> str:
 
 
 def _git(top: str, *arguments: str, fails_with: int = 0) -> bytes:
-    """What a command of git writes; raises ConfigError where it fails with another exit code."""
+    """The output of a git command; raises ConfigError for exit codes other than 0 and ``fails_with``."""
     try:
         return git.ask(top, *arguments, fails_with=fails_with)
     except git.GitFailed as problem:

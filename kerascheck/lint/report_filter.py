@@ -16,7 +16,7 @@ from kerascheck.source.reading import display_path
 if TYPE_CHECKING:
     from kerascheck.finding import Finding
     from kerascheck.lint.baseline import Baseline
-    from kerascheck.lint.git_diff import Changes
+    from kerascheck.lint.git_diff import ChangedLines
     from kerascheck.project.discovery import File
     from kerascheck.source import Source
 
@@ -27,7 +27,7 @@ class ReportFilter:
     Args:
         baseline: the file that the user names, for all files. An unusable one raises :class:`ConfigError`.
         configured: whether baselines named in configuration files apply if the user names none.
-        changes: the changed lines; None: all lines count.
+        changed_lines: the changed lines; None: all lines count.
         tops: see :meth:`Baseline.gone`.
 
     Attributes:
@@ -39,10 +39,10 @@ class ReportFilter:
         baseline: str | None = None,
         *,
         configured: bool = True,
-        changes: Changes | None = None,
+        changed_lines: ChangedLines | None = None,
         tops: Sequence[str] = (),
     ):
-        self._baseline, self._configured, self._changes, self._tops = baseline, configured, changes, tops
+        self._baseline, self._configured, self._changed_lines, self._tops = baseline, configured, changed_lines, tops
         self._read: dict[str, Baseline] = {}
         self.baselines: set[str] = set()
         self._hidden: Counter[tuple[str, str, str]] = Counter()
@@ -65,13 +65,15 @@ class ReportFilter:
         """
         gone = self._hide_known(outcome, files)
         remaining = self._wanted(outcome.findings, outcome.sources)
-        on_changed = remaining if self._changes is None else self._changes.touched(remaining, outcome.sources)
+        on_changed = (
+            remaining if self._changed_lines is None else self._changed_lines.touched(remaining, outcome.sources)
+        )
         outcome.left_out = LeftOut(
             in_baseline=len(outcome.findings) - len(remaining),
             gone=gone,
             baselines=tuple(dict.fromkeys(map(os.path.basename, self._read))),
             unchanged=len(remaining) - len(on_changed),
-            since=None if self._changes is None else self._changes.revision,
+            since=None if self._changed_lines is None else self._changed_lines.revision,
         )
         outcome.findings = on_changed
 
@@ -79,7 +81,7 @@ class ReportFilter:
         """Select the findings to report in a text that fixes made from a file."""
         sources = {source.path: source}
         remaining = self._wanted(findings, sources)
-        return remaining if self._changes is None else self._changes.touched(remaining, sources)
+        return remaining if self._changed_lines is None else self._changed_lines.touched(remaining, sources)
 
     def _baseline_for(self, file: File) -> str | None:
         return self._baseline or (file.settings.baseline if self._configured else None)
