@@ -27,7 +27,7 @@ from pathlib import Path
 
 import libcst as cst
 
-from kerascheck.catalog.registry import rooms
+from kerascheck.catalog.registry import rule_specs
 from kerascheck.cli.main import main as kerascheck
 from kerascheck.interpreter.project import Project
 from kerascheck.interpreter.target import Target
@@ -221,8 +221,8 @@ WAYS: dict[str, Callable[[str], Files]] = {
 
 def rewritten(folder: Path) -> Iterator[tuple[str, str, bool, str]]:
     """Rule, way of writing, whether it was found, and what."""
-    for room in rooms():
-        slow = room.folder / "slow.py"
+    for spec in rule_specs():
+        slow = spec.folder / "slow.py"
         if not slow.is_file():
             continue
         text = slow.read_text(encoding="utf-8")
@@ -234,10 +234,10 @@ def rewritten(folder: Path) -> Iterator[tuple[str, str, bool, str]]:
         versions["in a notebook"] = _notebook(text)
         for way, (files, places) in versions.items():
             # Comments are judged by what all rules find.
-            found = lint(folder, files, "ALL" if room.reads == "comments" else room.code)
+            found = lint(folder, files, "ALL" if spec.reads == "comments" else spec.code)
             for place in places:
-                if place[3] == room.code:
-                    yield room.code, way, place in found, f"{slow.parent.name}: {place[:3]}"
+                if place[3] == spec.code:
+                    yield spec.code, way, place in found, f"{slow.parent.name}: {place[:3]}"
 
 
 # --- anti-patterns planted into the code of others -----------------------------------------------------------
@@ -526,7 +526,7 @@ def _training_text(path: Path) -> tuple[str, Target] | None:
 
 def _planted_in(path: Path, text: str, runtime: Target) -> Iterator[tuple[str, str, bool, str]]:
     strings = _strings(text)
-    known = {room.code for room in rooms()}
+    known = {spec.code for spec in rule_specs()}
     before: set[Place] | None = None
     for planter in PLANTERS:
         # What only Keras 3 does is no fault where the project asks for another, or for another backend.

@@ -200,7 +200,7 @@ def profile(tree: Tree) -> None:
         for code, taken in each.items():
             total[code] = total.get(code, 0.0) + taken
     print("Rules, with the analysis that each was the first to ask for:")
-    names = {room.code: room.name for room in registry.rooms()}
+    names = {spec.code: spec.name for spec in registry.rule_specs()}
     for code, taken in sorted(total.items(), key=lambda each: -each[1])[:15]:
         print(f"  {taken:7.2f} s  {code} {names.get(code, '')}")
 

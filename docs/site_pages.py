@@ -1,6 +1,6 @@
 """What the site has beside the files in docs/: a page for each rule, their index, and README.md with its neighbours.
 
-A hook of MkDocs. The pages are made of the rooms and of what was measured when the site is built; ``kerascheck rule``
+A hook of MkDocs. The pages are built from the rules and the measurements; ``kerascheck rule``
 prints the same parts.
 """
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from kerascheck.catalog import measured, pages, registry  # noqa: E402
-from kerascheck.catalog.registry import Room  # noqa: E402
+from kerascheck.catalog.registry import RuleSpec  # noqa: E402
 from kerascheck.lint import pipeline  # noqa: E402
 from kerascheck.project.config import Configuration, Selection, Settings  # noqa: E402
 from kerascheck.project.discovery import File as Script  # noqa: E402
@@ -52,8 +52,8 @@ _WIDTH, _LEFT, _ROW = 420, 48, 44
 def on_config(config: Any) -> Any:
     """Name the page of every rule in the navigation."""
     (rules,) = (entry["Rules"] for entry in config.nav if "Rules" in entry)
-    for family, rooms in _by_family():
-        rules.append({_FAMILIES.get(family, family): [{f"{room.code} {room.name}": _source(room)} for room in rooms]})
+    for family, specs in _by_family():
+        rules.append({_FAMILIES.get(family, family): [{f"{spec.code} {spec.name}": _source(spec)} for spec in specs]})
     return config
 
 
@@ -72,25 +72,25 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 def _made() -> Iterator[tuple[str, str]]:
     for name, path in _ROOT_PAGES.items():
         yield path, (ROOT / name).read_text(encoding="utf-8")
-    rooms = registry.rooms()
+    specs = registry.rule_specs()
     yield "rules/index.md", _index()
-    names = {room.name for room in rooms}
-    for room in rooms:
-        yield _source(room), _page(room, names)
+    names = {spec.name for spec in specs}
+    for spec in specs:
+        yield _source(spec), _page(spec, names)
 
 
-def _source(room: Room) -> str:
-    return pages.path(room.name).rstrip("/") + ".md"
+def _source(spec: RuleSpec) -> str:
+    return pages.path(spec.name).rstrip("/") + ".md"
 
 
 def _anchor(heading: str) -> str:
     return heading.lower().replace(" ", "-")
 
 
-def _by_family() -> list[tuple[str, list[Room]]]:
-    families: dict[str, list[Room]] = {}
-    for room in registry.rooms():
-        families.setdefault(room.folder.parent.name, []).append(room)
+def _by_family() -> list[tuple[str, list[RuleSpec]]]:
+    families: dict[str, list[RuleSpec]] = {}
+    for spec in registry.rule_specs():
+        families.setdefault(spec.folder.parent.name, []).append(spec)
     return sorted(families.items(), key=lambda item: item[1][0].code)
 
 
@@ -111,7 +111,7 @@ def _relinked(markdown: str, page: str) -> str:
         if meant.parent == ROOT / "rules":
             return f"rules/index.md#{_anchor(_FAMILIES[meant.name])}"
         if meant.parent.parent == ROOT / "rules":
-            return next(_source(room) for room in registry.rooms() if room.folder.resolve() == meant)
+            return next(_source(spec) for spec in registry.rule_specs() if spec.folder.resolve() == meant)
         return meant.relative_to(ROOT / "docs").as_posix() if meant.is_relative_to(ROOT / "docs") else match[1]
 
     # Pages of rules have no place in the repository.
@@ -152,13 +152,13 @@ def _outside_code(markdown: str, change: Any) -> str:
 # --- the page of a rule ------------------------------------------------------------------------------
 
 
-def _page(room: Room, names: set[str]) -> str:
-    family = _FAMILIES.get(room.folder.parent.name, room.folder.parent.name)
-    heading, status, *parts = rule_page.parts(room)
-    parts = [_cross_linked(part, names - {room.name}) for part in parts]
-    if room.kind is registry.Rule:
-        parts.append(_evidence(room))
-    title = f"{room.code} {room.name}"
+def _page(spec: RuleSpec, names: set[str]) -> str:
+    family = _FAMILIES.get(spec.folder.parent.name, spec.folder.parent.name)
+    heading, status, *parts = rule_page.parts(spec)
+    parts = [_cross_linked(part, names - {spec.name}) for part in parts]
+    if spec.kind is registry.Rule:
+        parts.append(_evidence(spec))
+    title = f"{spec.code} {spec.name}"
     if f"### {title}\n" in (ROOT / "docs" / "precision.md").read_text(encoding="utf-8"):
         parts.append(f"How often its findings are right: [precision](../precision.md#{_anchor(title)}).")
     return "\n\n".join((heading, f"*{family}.* {status}", *parts))
@@ -171,10 +171,10 @@ def _cross_linked(text: str, names: set[str]) -> str:
     return _outside_code(text, lambda line: re.sub(r"(?<!\[)`([a-z0-9-]+)`(?!\])", linked, line))
 
 
-def _evidence(room: Room) -> str:
-    row = measured.row_of(room.code) or {}
+def _evidence(spec: RuleSpec) -> str:
+    row = measured.row_of(spec.code) or {}
     columns = {device: row[device] for device in measured.DEVICES if device in row}
-    heading, sentence, rest = rule_page.evidence_of(room).split("\n\n", 2)
+    heading, sentence, rest = rule_page.evidence_of(spec).split("\n\n", 2)
     return "\n\n".join(filter(None, (heading, sentence, _plot(columns), rest)))
 
 
@@ -238,24 +238,24 @@ def _index() -> str:
     fixes = _fixes()
     text = [
         "# Rules",
-        f"{len(registry.rooms())} rules, by family. *Gain* is how many times faster the steps of the rule's example became, where "
+        f"{len(registry.specs())} rules, by family. *Gain* is how many times faster the steps of the rule's example became, where "
         "that was confirmed: the examples are small and made to show the problem, so your code gains something else. "
         "*Fix* is what kerascheck rewrites in the example: `safe` with `--fix`, `unsafe` with `--unsafe-fixes`, `on request` "
         "where the rule is selected by its name.",
     ]
-    for family, rooms in _by_family():
-        text += [f"## {_FAMILIES.get(family, family)}", "\n".join(_table(rooms, fixes, rows))]
+    for family, specs in _by_family():
+        text += [f"## {_FAMILIES.get(family, family)}", "\n".join(_table(specs, fixes, rows))]
     return "\n\n".join(text) + "\n"
 
 
-def _table(rooms: Iterable[Room], fixes: Mapping[str, str], rows: Mapping[str, Any]) -> Iterator[str]:
+def _table(specs: Iterable[RuleSpec], fixes: Mapping[str, str], rows: Mapping[str, Any]) -> Iterator[str]:
     yield "| rule | what is wrong | severity | fix | gain |"
     yield "|---|---|---|---|---|"
-    for room in rooms:
-        default = "" if room.on_by_default else ", off by default"
+    for spec in specs:
+        default = "" if spec.on_by_default else ", off by default"
         yield (
-            f"| [{room.code} {room.name}]({room.name}.md) | {room.summary} | {room.severity}{default} "
-            f"| {fixes.get(room.code, '–')} | {_gain(rows.get(room.code, {}))} |"
+            f"| [{spec.code} {spec.name}]({spec.name}.md) | {spec.summary} | {spec.severity}{default} "
+            f"| {fixes.get(spec.code, '–')} | {_gain(rows.get(spec.code, {}))} |"
         )
 
 
@@ -272,9 +272,9 @@ def _gain(row: Mapping[str, Any]) -> str:
 def _fixes() -> dict[str, str]:
     """By code, how the fixes of the rule's example are applied."""
     scripts = []
-    for room in registry.rooms():
-        settings = Settings(selections=(Selection(select=(room.code,)),))
-        slow = room.folder / "slow"
+    for spec in registry.rule_specs():
+        settings = Settings(selections=(Selection(select=(spec.code,)),))
+        slow = spec.folder / "slow"
         paths = sorted(slow.iterdir()) if slow.is_dir() else [slow.with_suffix(".py")]
         scripts += [Script(display_path(path), settings) for path in paths]
     found: dict[str, set[str]] = {}

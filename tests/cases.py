@@ -28,7 +28,7 @@ class Program:
     linted: list[str] = field(default_factory=list)
     """The paths that are given to kerascheck; all where empty."""
     rules: list[str] = field(default_factory=list)
-    """The codes of the rules that run; that of the room where empty."""
+    """The codes of the rules that run; the folder's own if empty."""
     said: list[dict[str, str]] = field(default_factory=list)
     """What each finding says, in the order of the report; empty where nothing is asked."""
     diff: str | None = None
@@ -102,7 +102,7 @@ def problems(program, code, folder):
     """Sentences about what kerascheck finds in a program and what its case says, where they differ.
 
     Args:
-        code: the code of the room's rule.
+        code: the code of the folder's rule.
         folder: an empty one, for the files.
     """
     paths = [folder / name for name in program.linted] or [folder]

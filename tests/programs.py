@@ -1,4 +1,4 @@
-"""The programs of all rooms, and what kerascheck finds in them: many programs are linted in one run."""
+"""The programs in the folders of all rules, and their findings: many programs are linted in one run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from cases import notebook, read_cases
 from marks import unmarked
 
-from kerascheck.catalog.registry import Room, rooms
+from kerascheck.catalog.registry import RuleSpec, rule_specs
 from kerascheck.catalog.rule import RequirementsRule
 from kerascheck.finding import FileError, Finding
 from kerascheck.lint import pipeline
@@ -29,17 +29,17 @@ _PREDEFINED = frozenset({*dir(builtins), "__file__", "__name__", "__doc__"})
 
 @dataclass(frozen=True)
 class Program:
-    """A program of a room, without marks.
+    """A program of a rule's folder, without marks.
 
     Attributes:
-        room: the code of the rule whose room it is.
+        rule: the code of the rule whose folder has it.
         name: for people: "serial_map/slow.py", or "serial_map/cases.md:12".
         files: texts by path.
         heading: of the case; empty for the examples.
         expects_safe_fix: whether a quote says ``> fix: safe``.
     """
 
-    room: str
+    rule: str
     name: str
     files: Mapping[str, str]
     heading: str = ""
@@ -66,33 +66,33 @@ class Program:
             (folder / path).write_bytes(content.encode())
 
 
-def programs_of_rooms() -> list[Program]:
+def programs_of_rules() -> list[Program]:
     """Every example and every case, sorted by the code of its rule."""
-    return [program for room in rooms() for program in (*_examples(room), *_cases(room))]
+    return [program for spec in rule_specs() for program in (*_examples(spec), *_cases(spec))]
 
 
-def _examples(room: Room) -> Iterable[Program]:
-    if room.kind is RequirementsRule:
+def _examples(spec: RuleSpec) -> Iterable[Program]:
+    if spec.kind is RequirementsRule:
         for name in _EXAMPLES:
-            folder = room.folder / name
+            folder = spec.folder / name
             paths = sorted(path for path in folder.rglob("*") if path.is_file())
             files = {str(path.relative_to(folder)): unmarked(path.read_text("utf-8")) for path in paths}
-            yield Program(room.code, f"{room.folder.name}/{name}", files)
+            yield Program(spec.code, f"{spec.folder.name}/{name}", files)
         return
-    for path in sorted(room.folder.glob("*.py")):
+    for path in sorted(spec.folder.glob("*.py")):
         if path.name.startswith(_EXAMPLES):
             yield Program(
-                room.code, f"{room.folder.name}/{path.name}", {path.name: unmarked(path.read_bytes().decode())}
+                spec.code, f"{spec.folder.name}/{path.name}", {path.name: unmarked(path.read_bytes().decode())}
             )
 
 
-def _cases(room: Room) -> Iterable[Program]:
-    path = room.folder / "cases.md"
+def _cases(spec: RuleSpec) -> Iterable[Program]:
+    path = spec.folder / "cases.md"
     for case in read_cases(path) if path.is_file() else ():
         for each in case.programs:
             files = {name: unmarked(text) for name, text in each.files.items()}
             safe = any(said.get("fix") == "safe" for said in each.said)
-            yield Program(room.code, f"{room.folder.name}/cases.md:{each.line}", files, case.heading, safe)
+            yield Program(spec.code, f"{spec.folder.name}/cases.md:{each.line}", files, case.heading, safe)
 
 
 def lint(programs: Sequence[Program], folder: Path) -> tuple[list[list[Finding]], list[list[FileError]]]:

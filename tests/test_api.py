@@ -87,7 +87,7 @@ class _Examples:
         """The comments of a script that silenced nothing, although every rule ran."""
         source = Source(str(self._folder / "train.py"), text)
         directives = suppressions(source).directives
-        rules = registry.rooms()
+        rules = registry.rule_specs()
         return api.Comments(source, directives, dict.fromkeys(directives, ()), [each.code for each in rules], rules)
 
 

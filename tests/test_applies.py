@@ -71,17 +71,17 @@ def test_backends_are_those_of_keras():
 
 
 def test_the_rule_is_not_even_loaded_where_it_does_not_apply(tmp_path):
-    room = registry.find("removed-fit-argument")
-    room = dataclasses.replace(room, folder=tmp_path)
-    assert list(said_of(room, module(runtime=Runtime((2, 15), 2)))) == []
+    spec = registry.find("removed-fit-argument")
+    spec = dataclasses.replace(spec, folder=tmp_path)
+    assert list(said_of(spec, module(runtime=Runtime((2, 15), 2)))) == []
 
 
-@pytest.mark.parametrize("room", registry.rooms(), ids=lambda room: room.name)
-def test_pages_tell_what_is_declared_and_rules_do_not_ask_again(room):
-    silent = rule_page.sections(room).get("When it stays silent", "")
-    for each in room.applies.exceptions():
+@pytest.mark.parametrize("spec", registry.rule_specs(), ids=lambda spec: spec.name)
+def test_pages_tell_what_is_declared_and_rules_do_not_ask_again(spec):
+    silent = rule_page.sections(spec).get("When it stays silent", "")
+    for each in spec.applies.exceptions():
         assert " ".join(silent.split()).count(each) == 1, each
-    assert "is_graph_code" not in (room.folder / "rule.py").read_text()
+    assert "is_graph_code" not in (spec.folder / "rule.py").read_text()
 
 
 DOCUMENTED = "One sentence.\n\n## What it does\n\nIt looks.\n\n{silent}## Use instead\n\nAnother."
@@ -100,7 +100,7 @@ DOCUMENTED = "One sentence.\n\n## What it does\n\nIt looks.\n\n{silent}## Use in
     ],
 )
 def test_the_list_of_a_page_goes_on(silent, expected):
-    room = dataclasses.replace(
+    spec = dataclasses.replace(
         registry.find("KC101"), docstring=DOCUMENTED.format(silent=silent), applies=Applies(keras=">=3")
     )
-    assert rule_page.documentation(room) == DOCUMENTED.format(silent=expected)
+    assert rule_page.documentation(spec) == DOCUMENTED.format(silent=expected)

@@ -1,26 +1,26 @@
-"""Every rule against the cases of its room, rules/<family>/<slug>/cases.md, and the reader of such files."""
+"""Every rule against the cases of its folder, rules/<family>/<slug>/cases.md, and the reader of such files."""
 
 import pytest
 from cases import problems, read_cases
 
-from kerascheck.catalog.registry import rooms
+from kerascheck.catalog.registry import rule_specs
 
-FILES = [(room, room.folder / "cases.md") for room in rooms()]
-CASES = [(room, case) for room, path in FILES if path.is_file() for case in read_cases(path)]
-PARAMETERS = [pytest.param(room, case, id=f"{room.name}: {case.heading}") for room, case in CASES]
+FILES = [(spec, spec.folder / "cases.md") for spec in rule_specs()]
+CASES = [(spec, case) for spec, path in FILES if path.is_file() for case in read_cases(path)]
+PARAMETERS = [pytest.param(spec, case, id=f"{spec.name}: {case.heading}") for spec, case in CASES]
 
 pytestmark = pytest.mark.usefixtures("in_this_process")
 
 
-@pytest.mark.parametrize(("room", "case"), PARAMETERS)
-def test_case(room, case, tmp_path):
+@pytest.mark.parametrize(("spec", "case"), PARAMETERS)
+def test_case(spec, case, tmp_path):
     assert case.programs, "a heading without a program"
-    place = f"rules/{room.folder.parent.name}/{room.folder.name}/cases.md"
+    place = f"rules/{spec.folder.parent.name}/{spec.folder.name}/cases.md"
     told = []
     for number, program in enumerate(case.programs):
         folder = tmp_path / str(number)
         folder.mkdir()
-        told += [f"{place}:{program.line}: {case.heading}: {each}" for each in problems(program, room.code, folder)]
+        told += [f"{place}:{program.line}: {case.heading}: {each}" for each in problems(program, spec.code, folder)]
     if told:
         pytest.fail("\n".join(told), pytrace=False)
 

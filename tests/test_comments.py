@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 from command import kerascheck
 
-from kerascheck.catalog.registry import rooms
+from kerascheck.catalog.registry import rule_specs
 from kerascheck.catalog.rule import Rule
 from kerascheck.report.rule_page import sections
 
-ROOMS = [room for room in rooms() if room.kind is Rule]
+SPECS = [spec for spec in rule_specs() if spec.kind is Rule]
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 # Rules whose pages say that a comment explains what is reported elsewhere.
-EXPLAINED = {room.code for room in ROOMS if "comment" in sections(room).get("When it stays silent", "")}
+EXPLAINED = {spec.code for spec in SPECS if "comment" in sections(spec).get("When it stays silent", "")}
 # They silence, or are the requirements of PEP 723.
 KEPT = re.compile(r"#\s*(?:noqa|kerascheck:|flake8|///|dependencies =|\]|\"[\w-]+[<=>])")
 # What the program's searches of whole texts look for: each stood in a comment or docstring that changed a verdict once, or could have.
@@ -65,7 +65,7 @@ names
 !pip install tensorflow==1.15
 %tensorflow_version 1.x
 """
-TRIGGERS = " ".join(sorted({word for room in ROOMS for word in room.triggers}))
+TRIGGERS = " ".join(sorted({word for spec in SPECS for word in spec.triggers}))
 COMMENT = "".join(f"# {line.strip()}\n" for line in (WORDS + LINES + TRIGGERS).splitlines()) * 3
 DOCSTRING = f"'''What this is.\n\n{WORDS}{LINES}{TRIGGERS}\n'''\n".replace("\\", "")
 
@@ -97,12 +97,12 @@ def unspoken(text):
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory):
-    """A folder with every script of the rooms and fixtures, each room a project of its own."""
+    """A folder with every script of the rules and fixtures, each rule a project of its own."""
     folder = tmp_path_factory.mktemp("programs")
-    for room in ROOMS:
-        for script in room.folder.glob("*.py"):
+    for spec in SPECS:
+        for script in spec.folder.glob("*.py"):
             if script.stem not in ("rule", "fast"):
-                place = folder / room.code / script.stem
+                place = folder / spec.code / script.stem
                 (place / ".git").mkdir(parents=True)
                 shutil.copy(script, place / script.name)
     shutil.copytree(FIXTURES, folder / "fixtures")
@@ -152,10 +152,10 @@ def test_what_is_said_about_code_decides_nothing(programs, before, tmp_path, cha
 READ_TEXT = {"discarded-dataset", "unused-suppression"}
 
 
-@pytest.mark.parametrize("room", rooms(), ids=lambda room: room.name)
-def test_rules_look_at_code_only(room):
-    reads_text = re.search(r"\.text\b", (room.folder / "rule.py").read_text("utf-8")) is not None
-    assert reads_text == (room.name in READ_TEXT)
+@pytest.mark.parametrize("spec", rule_specs(), ids=lambda spec: spec.name)
+def test_rules_look_at_code_only(spec):
+    reads_text = re.search(r"\.text\b", (spec.folder / "rule.py").read_text("utf-8")) is not None
+    assert reads_text == (spec.name in READ_TEXT)
 
 
 IMPORTS = "import tensorflow as tf\nfrom tensorflow import keras\n"

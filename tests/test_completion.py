@@ -48,7 +48,7 @@ def test_commands_paths_and_options_of_check_are_offered_first(monkeypatch):
 
 @pytest.mark.parametrize("typed", [("--select",), ("verify", "--ignore"), ("check", "--fix", "--extend-ignore")])
 def test_rules_are_offered_behind_commas_too(monkeypatch, typed):
-    codes = [room.code for room in registry.rooms()]
+    codes = [spec.code for spec in registry.rule_specs()]
     assert words(monkeypatch, *typed, "KC") == codes
     assert words(monkeypatch, *typed, "serial-m") == ["serial-map"]
     assert words(monkeypatch, *typed, "KC101,al") == [] and words(monkeypatch, *typed, "KC101,AL") == ["KC101,ALL"]

@@ -72,14 +72,14 @@ class DyingRule(Rule):
 
 @pytest.fixture(autouse=True)
 def fake_rules(monkeypatch, tmp_path):
-    rooms = []
+    specs = []
     for rule in (MarkRule(), DyingRule()):
-        room = registry.Room(
+        spec = registry.RuleSpec(
             tmp_path, rule.code, rule.name, rule.summary, rule.severity, rule.triggers, True, rule.__doc__
         )
-        room.__dict__["rule"] = rule
-        rooms.append(room)
-    monkeypatch.setattr(registry, "rooms", lambda: tuple(rooms))
+        spec.__dict__["rule"] = rule
+        specs.append(spec)
+    monkeypatch.setattr(registry, "rule_specs", lambda: tuple(specs))
     registry.forget()
     yield
     registry.forget()

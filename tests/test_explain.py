@@ -7,13 +7,13 @@ from command import kerascheck
 
 from kerascheck.catalog import measured, published, registry
 
-ROOMS = {room.code: room for room in registry.rooms()}
+SPECS = {spec.code: spec for spec in registry.rule_specs()}
 UNCONVINCING = [row["code"] for row in measured.read_table() if row["cpu"]["status"] != "confirmed"]
 
 
 @pytest.mark.parametrize("code", UNCONVINCING)
 def test_a_page_that_shows_no_gain_says_why(code):
-    note = ROOMS[code].evidence_note
+    note = SPECS[code].evidence_note
     assert 0 < len(note) <= 110 and note.endswith(".")
     assert note in kerascheck("rule", code).out
 
@@ -45,7 +45,7 @@ def test_published_figures_are_named_as_such_while_our_own_are_missing(code, mon
 
 
 def test_published_figures_are_about_rules_that_exist():
-    assert {code for figure in published.PUBLISHED for code in figure.codes} <= set(ROOMS)
+    assert {code for figure in published.PUBLISHED for code in figure.codes} <= set(SPECS)
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

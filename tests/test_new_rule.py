@@ -1,4 +1,4 @@
-"""The rooms that ``kerascheck new-rule`` writes."""
+"""The folders that ``kerascheck new-rule`` writes."""
 
 import shutil
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from cases import problems, read_cases
 from command import kerascheck
-from test_rooms import HEADINGS, left_to_fill_in
+from test_rule_folders import HEADINGS, left_to_fill_in
 
 from kerascheck.catalog import registry
 from kerascheck.report.rule_page import sections
@@ -20,10 +20,10 @@ NAMES = ["cases.md", "fast.py", "quiet.py", "rule.py", "slow.py"]
 @pytest.fixture
 def rules(tmp_path, monkeypatch):
     folder = tmp_path / "rules"
-    for room in registry.rooms():
-        place = folder / room.folder.relative_to(registry.rules_folder())
+    for spec in registry.rule_specs():
+        place = folder / spec.folder.relative_to(registry.rules_folder())
         place.mkdir(parents=True)
-        shutil.copy(room.folder / "rule.py", place)
+        shutil.copy(spec.folder / "rule.py", place)
     monkeypatch.setattr(registry, "rules_folder", lambda: folder)
     registry.forget()
     yield folder
@@ -35,11 +35,11 @@ def written(folder):
 
 
 def last_code(digit):
-    return max(room.code for room in registry.rooms() if room.code.startswith(f"KC{digit}"))
+    return max(spec.code for spec in registry.rule_specs() if spec.code.startswith(f"KC{digit}"))
 
 
 @pytest.mark.parametrize(("family", "digit"), [("layers", 2), ("training", 4), ("galaxies", 8)])
-def test_a_room_gets_the_next_code_of_its_family(rules, family, digit):
+def test_a_rule_gets_the_next_code_of_its_family(rules, family, digit):
     last = last_code(digit) if digit != 8 else "KC800"
     ran = kerascheck("new-rule", f"{family}/print-in-step")
     folder = rules / family / "print_in_step"
@@ -48,30 +48,30 @@ def test_a_room_gets_the_next_code_of_its_family(rules, family, digit):
     assert ran.out.splitlines() == [
         f"Wrote {folder}: {code} print-in-step, with its rule, its examples and its cases.",
         "Replace every FILL IN: first slow.py and fast.py, which show the problem and its repair, then rule.py.",
-        "Its tests say what is left: pytest tests/test_rooms.py tests/test_cases.py -k print-in-step",
+        "Its tests say what is left: pytest tests/test_rule_folders.py tests/test_cases.py -k print-in-step",
     ]
     assert sorted(path.name for path in folder.iterdir()) == NAMES
     registry.forget()
-    room = registry.find("print-in-step")
-    assert (room.code, room.folder) == (code, folder)
-    assert room.rule_as(room.kind).summary == room.summary
-    assert list(sections(room)) == [*HEADINGS[:3], "When it stays silent", *HEADINGS[3:]]
+    spec = registry.find("print-in-step")
+    assert (spec.code, spec.folder) == (code, folder)
+    assert spec.rule_as(spec.kind).summary == spec.summary
+    assert list(sections(spec)) == [*HEADINGS[:3], "When it stays silent", *HEADINGS[3:]]
 
 
-def test_a_new_room_fails_its_tests_in_words_that_say_what_is_left(rules, tmp_path):
+def test_a_new_rule_fails_its_tests_in_words_that_say_what_is_left(rules, tmp_path):
     kerascheck("new-rule", "layers/print-in-step")
     registry.forget()
-    room = registry.find("print-in-step")
-    left = left_to_fill_in(room.folder)
+    spec = registry.find("print-in-step")
+    left = left_to_fill_in(spec.folder)
     assert {line.split(":")[0].strip() for line in left} == set(NAMES)
     assert '  slow.py:1: """FILL IN: a small training script that has the problem."""' in left
-    ((case,), (program,)) = (cases := read_cases(room.folder / "cases.md"), cases[0].programs)
+    ((case,), (program,)) = (cases := read_cases(spec.folder / "cases.md"), cases[0].programs)
     assert case.heading.startswith("FILL IN")
     (tmp_path / "program").mkdir()
-    assert problems(program, room.code, tmp_path / "program") == [f"train.py line 4: {room.code} is missing"]
+    assert problems(program, spec.code, tmp_path / "program") == [f"train.py line 4: {spec.code} is missing"]
 
 
-def test_ruff_finds_nothing_in_a_new_room(rules):
+def test_ruff_finds_nothing_in_a_new_rule(rules):
     kerascheck("new-rule", "layers/print-in-step")
     for command in (["check"], ["format", "--check"]):
         ran = subprocess.run(

@@ -41,7 +41,7 @@ def test_an_installed_wheel_finds_its_rules(built, tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path)
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    code = "import json, kerascheck.catalog.registry as r; print(json.dumps([str(room.folder) for room in r.rooms()]))"
+    code = "import json, kerascheck.catalog.registry as r; print(json.dumps([str(spec.folder) for spec in r.rule_specs()]))"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True, capture_output=True, text=True
     )

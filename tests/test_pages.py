@@ -92,4 +92,4 @@ def found_all():
 def test_rules_of_others_have_no_page():
     assert pages.address(SITE, "KCX101", "acme") is None
     assert pages.address(SITE + "/", "KC101", "serial-map") == PAGE
-    assert len({pages.path(room.name) for room in registry.rooms()}) == len(registry.rooms())
+    assert len({pages.path(spec.name) for spec in registry.rule_specs()}) == len(registry.rule_specs())

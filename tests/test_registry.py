@@ -44,7 +44,7 @@ def rules(tmp_path, monkeypatch):
 
 
 def chosen(*levels):
-    return [room.name for room in registry.enabled(levels)]
+    return [spec.name for spec in registry.enabled(levels)]
 
 
 @pytest.mark.parametrize(
@@ -123,10 +123,10 @@ def test_a_rule_is_found_by_code_or_name(rules):
         (RULE.format(cls="A", code="KC301", name="one", default=True), "have the same name"),
     ],
 )  # fmt: skip
-def test_folders_that_are_no_room(rules, text, message):
+def test_folders_that_are_no_rule(rules, text, message):
     rules("g", "bad", text)
     with pytest.raises(TypeError, match=message):
-        registry.rooms()
+        registry.rule_specs()
 
 
 @pytest.mark.parametrize("kind", [Rule, RequirementsRule, CommentsRule])
@@ -135,17 +135,17 @@ def test_the_class_says_what_a_rule_is_given(rules, kind):
     rules(
         "g", "of-a-kind", text.replace("import Rule", f"import {kind.__name__}").replace("(Rule)", f"({kind.__name__})")
     )
-    room = registry.find("KC301")
-    assert room.kind is kind and type(room.rule_as(kind)).__bases__ == (kind,)
+    spec = registry.find("KC301")
+    assert spec.kind is kind and type(spec.rule_as(kind)).__bases__ == (kind,)
     other = RequirementsRule if kind is Rule else Rule
     with pytest.raises(TypeError, match=f"of-a-kind: the rule is a {kind.__name__}, not a {other.__name__}"):
-        room.rule_as(other)
+        spec.rule_as(other)
 
 
 def test_metadata_must_be_literal(rules):
     rules("g", "computed", RULE.format(cls="A", code="KC301", name="a", default="1 > 2"))
     with pytest.raises(TypeError, match="'on_by_default' must be written as a literal"):
-        registry.rooms()
+        registry.rule_specs()
 
 
 @pytest.mark.parametrize(
@@ -161,16 +161,16 @@ def test_where_a_rule_applies_is_written_as_a_literal(rules, written, problem):
     text = RULE.format(cls="A", code="KC301", name="a", default=True)
     rules("g", "bounded", f"{text}    applies = {written}\n")
     with pytest.raises(TypeError, match=f"rule.py: 'applies' is read without running the file: .*{problem}"):
-        registry.rooms()
+        registry.rule_specs()
 
 
-@pytest.mark.parametrize("room", registry.rooms(), ids=lambda room: room.name)
-def test_what_is_read_of_a_rule_is_what_it_says_when_run(room):
+@pytest.mark.parametrize("spec", registry.rule_specs(), ids=lambda spec: spec.name)
+def test_what_is_read_of_a_rule_is_what_it_says_when_run(spec):
     for attribute in ("code", "name", "summary", "severity", "triggers", "on_by_default"):
-        assert getattr(room, attribute) == getattr(room.rule, attribute)
-    assert room.applies == getattr(room.rule, "applies", Rule.applies)
-    assert room.documentation == inspect.getdoc(type(room.rule))
-    assert isinstance(room.rule_as(room.kind), room.kind)
+        assert getattr(spec, attribute) == getattr(spec.rule, attribute)
+    assert spec.applies == getattr(spec.rule, "applies", Rule.applies)
+    assert spec.documentation == inspect.getdoc(type(spec.rule))
+    assert isinstance(spec.rule_as(spec.kind), spec.kind)
 
 
 @pytest.mark.parametrize("summary", ["", "x" * 51, "a sentence.", "two\nlines", None])
@@ -184,11 +184,11 @@ def test_a_rule_is_summed_up_in_few_words(summary):
 def test_no_rule_is_read_without_a_summary(rules):
     rules("g", "nameless", RULE.format(cls="A", code="KC301", name="a", default=True).replace("summary", "sommary"))
     with pytest.raises(TypeError, match="'summary' must be written as a literal"):
-        registry.rooms()
+        registry.rule_specs()
 
 
 def test_reading_the_rules_does_not_load_libcst():
-    code = "import sys; from kerascheck.catalog import registry; assert registry.rooms(); assert 'libcst' not in sys.modules"
+    code = "import sys; from kerascheck.catalog import registry; assert registry.rule_specs(); assert 'libcst' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -163,7 +163,7 @@ def test_a_compiled_step_is_told_where_it_is_written_and_where_it_updates(explai
 
 
 def test_rules_that_have_nothing_to_look_at_are_only_counted(explained):
-    rules = sum(room.kind is Rule for room in registry.rooms())
+    rules = sum(spec.kind is Rule for spec in registry.rule_specs())
     not_applied, counted = explained(2).out.splitlines()[2:]
     assert not_applied == "  KC211 does not apply here: TensorFlow before 2.9 or 2.12 and later."
     assert counted == f"  {rules - 1} other rules found nothing to report."
@@ -185,10 +185,10 @@ def test_nothing_of_how_rules_are_written_is_shown(explained):
 
 
 def test_every_reason_that_a_rule_gives_reads_as_the_end_of_a_sentence():
-    for room in registry.rooms():
-        text = (room.folder / "rule.py").read_text(encoding="utf-8")
+    for spec in registry.rule_specs():
+        text = (spec.folder / "rule.py").read_text(encoding="utf-8")
         for reason in re.findall(r'self\.silence\([^"\n]*f?"([^"]+)"', text):
-            assert not reason.endswith(".") and reason[0].islower() or reason[0] == "{", f"{room.name}: {reason}"
+            assert not reason.endswith(".") and reason[0].islower() or reason[0] == "{", f"{spec.name}: {reason}"
 
 
 def test_what_stands_in_a_test_is_left_alone_and_that_is_said(explained):
@@ -247,13 +247,13 @@ def test_long_lines_and_sentences_fit_the_terminal(tmp_path, monkeypatch):
 
 
 def test_a_rule_that_fails_is_told_and_costs_no_other(explained, monkeypatch):
-    room = registry.find("KC405")
+    spec = registry.find("KC405")
 
     def broken(module):
         yield from ()
         raise KeyError("lost")
 
-    monkeypatch.setattr(room.rule, "check", broken)
+    monkeypatch.setattr(spec.rule, "check", broken)
     result = explained(8)
     assert result.code == 0
     assert said(result, "KC405") == [

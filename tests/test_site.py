@@ -43,14 +43,14 @@ def loaded(page):
 
 def test_every_rule_has_the_page_that_findings_lead_to(site):
     table = {row["code"]: row for row in measured.read_table()}
-    for room in registry.rooms():
-        page = (site / pages.path(room.name) / "index.html").read_text(encoding="utf-8")
-        assert f"{room.name} ({room.code})" in page and 'id="what-it-does"' in page
-        ratios = [table[room.code][each]["ratio"] for each in measured.DEVICES if each in table.get(room.code, ())]
-        assert ('<svg role="img"' in page) is any(ratios), room.name
-        measured_here = (table.get(room.code, {}).get("gpu") or {}).get("ratio")
-        assert ("not measured by us" in page) is bool(published.for_rule(room.code) and not measured_here), room.name
-        assert pages.path(room.name).removeprefix("rules/") in (site / "rules" / "index.html").read_text(
+    for spec in registry.rule_specs():
+        page = (site / pages.path(spec.name) / "index.html").read_text(encoding="utf-8")
+        assert f"{spec.name} ({spec.code})" in page and 'id="what-it-does"' in page
+        ratios = [table[spec.code][each]["ratio"] for each in measured.DEVICES if each in table.get(spec.code, ())]
+        assert ('<svg role="img"' in page) is any(ratios), spec.name
+        measured_here = (table.get(spec.code, {}).get("gpu") or {}).get("ratio")
+        assert ("not measured by us" in page) is bool(published.for_rule(spec.code) and not measured_here), spec.name
+        assert pages.path(spec.name).removeprefix("rules/") in (site / "rules" / "index.html").read_text(
             encoding="utf-8"
         )
 

@@ -1,4 +1,4 @@
-"""What the surroundings of a script say changes what is said of it: what cases.md of a room has no form for."""
+"""What the surroundings of a script say changes what is said of it: what cases.md of a rule has no form for."""
 
 import json
 from pathlib import Path

@@ -40,7 +40,7 @@ REPORT = 'yield self.finding(call, "This shouts; whisper.")'
 SCRIPT = "import keras\nmodel = keras.Sequential()\nmodel.shout()\n"
 
 
-def room(shelf, code="KCX201", name="shouting-step", act=REPORT, family="layers"):
+def rule_folder(shelf, code="KCX201", name="shouting-step", act=REPORT, family="layers"):
     folder = shelf / family / name.replace("-", "_")
     folder.mkdir(parents=True)
     cls = "".join(map(str.capitalize, name.split("-")))
@@ -48,7 +48,7 @@ def room(shelf, code="KCX201", name="shouting-step", act=REPORT, family="layers"
     return folder / "rule.py"
 
 
-def installed(site, package="acme-rules", value="acme_rules.rooms"):
+def installed(site, package="acme-rules", value="acme_rules.rules"):
     """A package with rules, as an installer leaves it; its modules must not be run."""
     module = site / package.replace("-", "_")
     module.mkdir(parents=True)
@@ -56,8 +56,8 @@ def installed(site, package="acme-rules", value="acme_rules.rooms"):
     info = site / f"{module.name}-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[kerascheck.rules]\nrooms = {value}\n")
-    return module / "rooms"
+    (info / "entry_points.txt").write_text(f"[kerascheck.rules]\nrules = {value}\n")
+    return module / "rules"
 
 
 @pytest.fixture(autouse=True)
@@ -90,7 +90,7 @@ def complaint(*arguments):
 
 
 def test_a_rule_of_an_installed_package_is_one_of_the_rules(site):
-    room(installed(site))
+    rule_folder(installed(site))
     assert codes("train.py") == ["KCX201"]
     for chosen in ("KCX201", "kcx201", "shouting-step", "KCX", "KCX2", "KC", "ALL"):
         assert "KCX201" in codes("--select", chosen, "train.py"), chosen
@@ -105,7 +105,7 @@ def test_a_rule_of_an_installed_package_is_one_of_the_rules(site):
     "comment", ["# noqa: KCX201", "# noqa: KCX2", "# kerascheck: ignore[shouting-step]", "# kerascheck: ignore[KCX2]"]
 )
 def test_comments_silence_it(site, project, comment):
-    room(installed(site))
+    rule_folder(installed(site))
     (project / "train.py").write_text(SCRIPT.replace("shout()", f"shout()  {comment}"))
     assert codes("--select", "ALL", "train.py") == []
     (project / "train.py").write_text(SCRIPT.replace("shout()", f"summary()  {comment}"))
@@ -118,7 +118,7 @@ def test_the_code_of_a_rule_that_is_not_installed_here_may_stay_in_a_comment(pro
 
 
 def test_its_page_says_where_it_comes_from(site):
-    room(installed(site))
+    rule_folder(installed(site))
     assert (
         "Usual severity: warning, on by default. It comes from the package acme-rules."
         in kerascheck("rule", "KCX201").out
@@ -128,13 +128,13 @@ def test_its_page_says_where_it_comes_from(site):
 
 
 def test_it_is_explained_why_it_says_nothing(site, project):
-    room(installed(site), act='yield self.silence(call, "it is loud here anyway")')
+    rule_folder(installed(site), act='yield self.silence(call, "it is loud here anyway")')
     said = kerascheck("check", "train.py", "--explain-silence", "3").out
     assert "KCX201 shouting-step looked at `model.shout()`: it is loud here anyway." in " ".join(said.split())
 
 
 def test_flake8_reports_it(site, project):
-    room(installed(site))
+    rule_folder(installed(site))
     ran = subprocess.run(
         [sys.executable, "-m", "flake8", "--isolated", "--select", "KC", "train.py"],
         capture_output=True, text=True, env={**os.environ, "PYTHONPATH": f"{CHECKOUT}{os.pathsep}{site}"},
@@ -143,10 +143,10 @@ def test_flake8_reports_it(site, project):
 
 
 def test_a_folder_of_rules_is_named_on_the_command_line(tmp_path):
-    room(tmp_path / "mine")
+    rule_folder(tmp_path / "mine")
     assert codes("train.py") == []
     assert codes("--rules", tmp_path / "mine", "train.py") == ["KCX201"]
-    room(tmp_path / "others", code="KCY101", name="shouting-loop")
+    rule_folder(tmp_path / "others", code="KCY101", name="shouting-loop")
     both = ("--rules", tmp_path / "mine", "--rules", tmp_path / "others")
     assert codes(*both, "train.py") == ["KCX201", "KCY101"]
     assert "It comes from the folder" in kerascheck("rule", "KCY101", *both).out
@@ -155,15 +155,15 @@ def test_a_folder_of_rules_is_named_on_the_command_line(tmp_path):
 
 
 def test_a_package_may_be_installed_and_named(site):
-    rooms = installed(site)
-    room(rooms)
-    assert codes("--rules", rooms, "train.py") == ["KCX201"]
+    rules = installed(site)
+    rule_folder(rules)
+    assert codes("--rules", rules, "train.py") == ["KCX201"]
 
 
 @pytest.mark.parametrize("platform", [sys.platform, "elsewhere"])
 def test_processes_know_them(tmp_path, project, platform):
     """Forked where that can be had, started afresh elsewhere."""
-    room(tmp_path / "mine")
+    rule_folder(tmp_path / "mine")
     for number in range(22):
         (project / f"m{number}.py").write_text(SCRIPT)
     script = tmp_path / "run_it.py"
@@ -188,14 +188,14 @@ def test_processes_know_them(tmp_path, project, platform):
 
 @pytest.mark.parametrize("key", ["rules", "rule-folders", "plugins"])
 def test_configuration_names_no_rules(tmp_path, project, key):
-    room(tmp_path / "mine", act="open('executed', 'w')")
+    rule_folder(tmp_path / "mine", act="open('executed', 'w')")
     (project / "pyproject.toml").write_text(f'[tool.kerascheck]\n{key} = ["{tmp_path / "mine"}"]\n')
     assert f"'{key}'" in complaint()
     assert not (project / "executed").exists()
 
 
 def test_configuration_of_flake8_names_no_rules(tmp_path, project):
-    room(tmp_path / "mine", act="open('executed', 'w')")
+    rule_folder(tmp_path / "mine", act="open('executed', 'w')")
     for key in ("rules", "kerascheck-rules", "kerascheck_rules"):
         (project / ".flake8").write_text(f"[flake8]\nselect = KC\n{key} = {tmp_path / 'mine'}\n")
         ran = subprocess.run(
@@ -207,7 +207,7 @@ def test_configuration_of_flake8_names_no_rules(tmp_path, project):
 
 def test_what_is_linted_is_no_installed_package(project):
     """``python -m`` puts the folder that one stands in first."""
-    room(installed(project), act="open('executed', 'w')")
+    rule_folder(installed(project), act="open('executed', 'w')")
     ran = subprocess.run(
         [sys.executable, "-m", "kerascheck", "check", "train.py"],
         capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
@@ -229,27 +229,27 @@ def test_what_is_linted_is_no_installed_package(project):
     ],
 )
 def test_codes_of_others_have_a_letter(site, code, problem):
-    room(installed(site), code=code)
+    rule_folder(installed(site), code=code)
     assert "error: rules of the package acme-rules: " in complaint()
     assert problem in complaint()
     assert problem in complaint("rule")
 
 
 def test_no_two_rules_share_a_code_or_name(site):
-    room(installed(site))
-    room(installed(site, "more-rules", "more_rules.rooms"), name="shouting-loop")
+    rule_folder(installed(site))
+    rule_folder(installed(site, "more-rules", "more_rules.rules"), name="shouting-loop")
     assert "rules of the package more-rules: " in complaint()
     assert "have the same code, KCX201" in complaint()
 
 
 def test_a_name_of_kerascheck_is_taken(site):
-    room(installed(site), name="serial-map")
+    rule_folder(installed(site), name="serial-map")
     assert "rules of the package acme-rules: " in complaint() and "have the same name, serial-map" in complaint()
 
 
-@pytest.mark.parametrize("value", ["acme_rules.elsewhere", "nowhere.at.all", "json", "acme_rules:rooms"])
+@pytest.mark.parametrize("value", ["acme_rules.elsewhere", "nowhere.at.all", "json", "acme_rules:rules"])
 def test_an_entry_point_names_a_folder(site, value):
-    room(installed(site, value=value))
+    rule_folder(installed(site, value=value))
     problem = f"the package acme-rules says that its rules are in '{value}' (entry point kerascheck.rules)"
     assert problem in complaint() or "there are none; each is a folder FAMILY/NAME" in complaint()
 
@@ -274,7 +274,7 @@ def test_a_folder_without_rules(tmp_path):
     ],
 )
 def test_a_file_that_holds_no_rule(tmp_path, text, problem):
-    path = room(tmp_path / "mine")
+    path = rule_folder(tmp_path / "mine")
     path.write_text(text)
     told = complaint("check", "--rules", tmp_path / "mine", "train.py")
     assert f"rules of the folder {tmp_path / 'mine'}: " in told
@@ -290,7 +290,7 @@ def test_a_file_that_holds_no_rule(tmp_path, text, problem):
     ],
 )
 def test_a_rule_that_fails_costs_a_line_for_each_file(site, project, act, problem):
-    room(installed(site), act=act)
+    rule_folder(installed(site), act=act)
     for name in ("a.py", "b.py"):
         (project / name).write_text(SCRIPT + "for row in rows:\n    model.predict(row[None])\n")
     ran = kerascheck("check", "--isolated", "--output-format", "concise", "-q", "a.py", "b.py")
@@ -304,7 +304,7 @@ def test_a_rule_that_fails_costs_a_line_for_each_file(site, project, act, proble
 
 
 def test_a_rule_that_cannot_be_loaded_costs_a_line_for_each_file(site):
-    path = room(installed(site))
+    path = rule_folder(installed(site))
     path.write_text("import nowhere_at_all\n" + path.read_text())
     ran = kerascheck("check", "--isolated", "--output-format", "concise", "-q", "train.py")
     assert ran.code == 2
@@ -312,7 +312,7 @@ def test_a_rule_that_cannot_be_loaded_costs_a_line_for_each_file(site):
 
 
 def test_a_rule_about_comments_that_fails_costs_a_line(site, project):
-    path = room(installed(site))
+    path = rule_folder(installed(site))
     path.write_text(
         path.read_text()
         .replace("Rule", "CommentsRule")

@@ -162,7 +162,7 @@ def _ask_for_rules() -> None:
 
     for folder in _installations():
         dependencies.installed(folder)
-    for package in {_package(room.folder) for room in registry.rooms() if room.by is not None}:
+    for package in {_package(spec.folder) for spec in registry.rule_specs() if spec.by is not None}:
         dependencies.code(package)
 
 
@@ -233,7 +233,7 @@ def _rules(outcome: LintResult) -> dict[str, tuple[str, bool]]:
     from kerascheck.catalog import registry
 
     codes = {finding.code for finding in outcome.findings}
-    return {room.code: (room.summary, room.speed) for room in registry.rooms() if room.code in codes}
+    return {spec.code: (spec.summary, spec.speed) for spec in registry.rule_specs() if spec.code in codes}
 
 
 def _linted(head: dict[str, Any], facts: Sequence[dependencies.Fact | None]) -> Linted:

@@ -49,7 +49,7 @@ class Applies:
     reinforcement_learning: bool = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "backends", frozenset(self.backends))  # rooms are keys of dictionaries
+        object.__setattr__(self, "backends", frozenset(self.backends))  # specs are keys of dictionaries
         for bounds in (self.tensorflow, self.keras):
             list(_bounds(bounds))
         if unknown := sorted(self.backends - _BACKENDS.keys()):

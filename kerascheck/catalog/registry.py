@@ -70,7 +70,7 @@ def rules_folder() -> Path:
 
 
 @dataclass(frozen=True)
-class Room:
+class RuleSpec:
     """A rule and the folder that holds it with its examples.
 
     What is said about a rule is read from its file without running it: rules import the
@@ -108,7 +108,7 @@ class Room:
         return _load(self)
 
     def rule_as(self, kind: type[_Kind]) -> _Kind:
-        """The rule of a room of this :attr:`kind`."""
+        """The rule as an instance of its :attr:`kind`; raises TypeError for another."""
         rule = self.rule
         if not isinstance(rule, kind):
             raise TypeError(f"{self.folder}: the rule is a {self.kind.__name__}, not a {kind.__name__}")
@@ -116,38 +116,38 @@ class Room:
 
 
 @remembered
-def rooms() -> tuple[Room, ...]:
+def rule_specs() -> tuple[RuleSpec, ...]:
     """Every ``<family>/<slug>/rule.py``, sorted by code: kerascheck's own, those of installed packages, and of the folders that are named.
 
     Raises:
         ConfigError: somebody else's rules cannot be used, or have a code or name that another rule has.
         TypeError: the same of kerascheck's own.
     """
-    found = [_room(path) for path in _rule_files(rules_folder())]
+    found = [_read_spec(path) for path in _rule_files(rules_folder())]
     shipments = [*third_party.packaged(), *map(third_party.named, _named_folders)]
     # A package that is developed may be installed and named.
     for shipment in {each.folder: each for each in shipments}.values():
         found += _shipped(shipment)
     for attribute in ("code", "name"):
-        seen: dict[str, Room] = {}
-        for room in found:
-            other = seen.setdefault(getattr(room, attribute), room)
-            if other is not room:
-                problem = f"{other.folder} and {room.folder} have the same {attribute}, {getattr(room, attribute)}"
-                raise ConfigError(f"rules of {room.by}: {problem}") if room.by else TypeError(problem)
-    return tuple(sorted(found, key=lambda room: room.code))
+        seen: dict[str, RuleSpec] = {}
+        for spec in found:
+            other = seen.setdefault(getattr(spec, attribute), spec)
+            if other is not spec:
+                problem = f"{other.folder} and {spec.folder} have the same {attribute}, {getattr(spec, attribute)}"
+                raise ConfigError(f"rules of {spec.by}: {problem}") if spec.by else TypeError(problem)
+    return tuple(sorted(found, key=lambda spec: spec.code))
 
 
 @remembered
 def triggers() -> frozenset[str]:
     """The triggers of all rules about code, not only of those that are selected: what a rule finds in one module may depend on another."""
-    return frozenset(trigger for room in rooms() if room.kind is Rule for trigger in room.triggers)
+    return frozenset(trigger for spec in rule_specs() if spec.kind is Rule for trigger in spec.triggers)
 
 
 @remembered
 def needed(trigger: str) -> frozenset[str]:
     """What the rules with a trigger need beside it, see :attr:`Rule.needs`; empty where one of them needs nothing."""
-    needs = [room.needs for room in rooms() if room.kind is Rule and trigger in room.triggers]
+    needs = [spec.needs for spec in rule_specs() if spec.kind is Rule and trigger in spec.triggers]
     return frozenset().union(*needs) if all(needs) else frozenset()
 
 
@@ -155,29 +155,29 @@ def _rule_files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*/*/rule.py"))
 
 
-def _shipped(shipment: third_party.Shipment) -> list[Room]:
+def _shipped(shipment: third_party.Shipment) -> list[RuleSpec]:
     files = _rule_files(shipment.folder)
     if not files:
         raise ConfigError(f"rules of {shipment.by}: there are none; each is a folder FAMILY/NAME with a rule.py")
-    return [_shipped_room(path, shipment.by) for path in files]
+    return [_read_shipped_spec(path, shipment.by) for path in files]
 
 
-def _shipped_room(path: Path, by: str) -> Room:
+def _read_shipped_spec(path: Path, by: str) -> RuleSpec:
     try:
-        room = replace(_room(path), by=by)
+        spec = replace(_read_spec(path), by=by)
     except (OSError, SyntaxError, TypeError, ValueError) as problem:
         where = "" if str(path) in str(problem) else f"{path}: "
         raise ConfigError(f"rules of {by}: {where}{problem}") from None
-    if not _CODE_OF_OTHERS.fullmatch(str(room.code)):
+    if not _CODE_OF_OTHERS.fullmatch(str(spec.code)):
         raise ConfigError(
-            f"rules of {by}: {path}: the code {room.code} "
-            + ("is one of kerascheck's own" if _OWN_CODE.fullmatch(str(room.code)) else "is none that others may use")
+            f"rules of {by}: {path}: the code {spec.code} "
+            + ("is one of kerascheck's own" if _OWN_CODE.fullmatch(str(spec.code)) else "is none that others may use")
             + "; write KC, a letter and three digits, such as KCX101"
         )
-    return room
+    return spec
 
 
-def _room(path: Path) -> Room:
+def _read_spec(path: Path) -> RuleSpec:
     rule, kind = _rule_in(path)
     attributes = _attributes(rule)
 
@@ -192,7 +192,7 @@ def _room(path: Path) -> Room:
                 f"{path}: '{name}' must be written as a literal, since it is read without running the file"
             ) from None
 
-    return Room(
+    return RuleSpec(
         path.parent,
         literal("code"),
         literal("name"),
@@ -275,13 +275,13 @@ def _is_named(base: ast.expr, name: str) -> bool:
     return (base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")) == name
 
 
-def _load(room: Room) -> AnyRule:
-    path, name = room.folder / "rule.py", f"kerascheck.rules.{room.code}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None, "its name ends in .py"
-    module = importlib.util.module_from_spec(spec)
+def _load(spec: RuleSpec) -> AnyRule:
+    path, name = spec.folder / "rule.py", f"kerascheck.rules.{spec.code}"
+    module_spec = importlib.util.spec_from_file_location(name, path)
+    assert module_spec is not None and module_spec.loader is not None, "its name ends in .py"
+    module = importlib.util.module_from_spec(module_spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    module_spec.loader.exec_module(module)
     (defined,) = (
         value
         for value in vars(module).values()
@@ -294,21 +294,21 @@ _PREFIX = re.compile(r"KC[A-Z]?\d{0,3}", re.IGNORECASE)
 _OF_NO_RULE = {"KC999": "a file that cannot be read or parsed", "KC998": "a fault of kerascheck itself"}
 
 
-def find(word: str) -> Room:
-    """The room of the rule with this code or name; raises :class:`ConfigError` with the nearest one."""
-    for room in rooms():
-        if word.upper() == room.code or word == room.name:
-            return room
+def find(word: str) -> RuleSpec:
+    """Find a rule by code or name; raises :class:`ConfigError` that suggests the nearest one."""
+    for spec in rule_specs():
+        if word.upper() == spec.code or word == spec.name:
+            return spec
     if word.upper() in _OF_NO_RULE:
         raise ConfigError(f"there is no rule '{word}': this code stands for {_OF_NO_RULE[word.upper()]}")
-    begun = sum(room.code.startswith(word.upper()) for room in rooms()) if _PREFIX.fullmatch(word) else 0
+    begun = sum(spec.code.startswith(word.upper()) for spec in rule_specs()) if _PREFIX.fullmatch(word) else 0
     if begun > 1:
         raise ConfigError(f"there is no rule '{word}': {begun} codes begin so; 'kerascheck rule' lists all rules")
-    known = [text for room in rooms() for text in (room.code, room.name)]
+    known = [text for spec in rule_specs() for text in (spec.code, spec.name)]
     raise ConfigError(f"there is no rule '{word}'{did_you_mean(word, known)}")
 
 
-def _specificity(selector: str, rule: Room) -> int:
+def _specificity(selector: str, rule: RuleSpec) -> int:
     """How closely ``selector`` means ``rule``: 0 not at all, more for longer prefixes, most for the rule itself."""
     if selector == "ALL":
         return 1
@@ -317,7 +317,7 @@ def _specificity(selector: str, rule: Room) -> int:
     return 2 + len(selector) if _PREFIX.fullmatch(selector) and rule.code.startswith(selector.upper()) else 0
 
 
-def _chosen(rule: Room, selections: Iterable[Selection]) -> bool:
+def _chosen(rule: RuleSpec, selections: Iterable[Selection]) -> bool:
     chosen = rule.on_by_default
     for level in selections:
         wanted = max((_specificity(s, rule) for s in (level.select or ()) + level.extend_select), default=0)
@@ -331,18 +331,18 @@ def _chosen(rule: Room, selections: Iterable[Selection]) -> bool:
 
 
 @remembered
-def enabled(selections: tuple[Selection, ...]) -> tuple[Room, ...]:
-    """The rooms of the rules that run, sorted by code, given selections from the outermost level to the innermost."""
-    return tuple(room for room in rooms() if _chosen(room, selections))
+def enabled(selections: tuple[Selection, ...]) -> tuple[RuleSpec, ...]:
+    """Select the rules to run, sorted by code, given selections from the outermost level to the innermost."""
+    return tuple(spec for spec in rule_specs() if _chosen(spec, selections))
 
 
 @remembered
 def fixed_on_request(selections: tuple[Selection, ...]) -> frozenset[str]:
     """The codes of the rules whose fixes are shown but not applied, since no selection names these rules themselves."""
-    return frozenset(room.code for room in rooms() if not room.fixed_by_default and not _named(room, selections))
+    return frozenset(spec.code for spec in rule_specs() if not spec.fixed_by_default and not _named(spec, selections))
 
 
-def _named(rule: Room, selections: Iterable[Selection]) -> bool:
+def _named(rule: RuleSpec, selections: Iterable[Selection]) -> bool:
     named = False
     for level in selections:
         here = any(
@@ -355,8 +355,8 @@ def _named(rule: Room, selections: Iterable[Selection]) -> bool:
 
 def check_selector(selector: str) -> None:
     """Raise :class:`ConfigError` where ``selector`` means no rule."""
-    if not any(_specificity(selector, room) for room in rooms()):
-        known = [text for room in rooms() for text in (room.code, room.name)]
+    if not any(_specificity(selector, spec) for spec in rule_specs()):
+        known = [text for spec in rule_specs() for text in (spec.code, spec.name)]
         raise ConfigError(f"no rule matches '{selector}'{did_you_mean(selector, [*known, 'ALL'])}")
 
 

@@ -26,7 +26,7 @@ GROUP = "kerascheck.rules"
 
 @dataclass(frozen=True)
 class Shipment:
-    """A folder of rooms that is not kerascheck's own.
+    """A folder of rules that is not kerascheck's own.
 
     Attributes:
         folder: holds ``<family>/<slug>/rule.py``.

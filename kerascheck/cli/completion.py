@@ -57,11 +57,11 @@ def _codes_and_names() -> Iterator[tuple[str, str]]:
     from kerascheck.project.config import ConfigError
 
     try:
-        rooms = registry.rooms()
+        specs = registry.rule_specs()
     except ConfigError:
         return
-    yield from ((room.code, f"{room.name}: {room.summary}") for room in rooms)
-    yield from ((room.name, f"{room.code}: {room.summary}") for room in rooms)
+    yield from ((spec.code, f"{spec.name}: {spec.summary}") for spec in specs)
+    yield from ((spec.name, f"{spec.code}: {spec.summary}") for spec in specs)
 
 
 def _items(known: Iterable[tuple[str, str]], incomplete: str, before: str = "") -> list[CompletionItem[str]]:

@@ -22,7 +22,7 @@ from kerascheck.project.suppression import suppressions
 from kerascheck.report.common import count
 
 if TYPE_CHECKING:
-    from kerascheck.catalog.registry import Room
+    from kerascheck.catalog.registry import RuleSpec
     from kerascheck.finding import Finding
     from kerascheck.meaning.module import Module
     from kerascheck.project.discovery import File
@@ -48,37 +48,37 @@ def explain(source: Source, file: File, line: int, cell: int | None = None) -> I
     yield f"{source.path}:{'' if cell is None else f'cell {cell}:'}{line}: {_shortened(source.line_text(first), _LONGEST_LINE)}"
     yield from _about_the_program(module, first, last)
     reported = _reported(source, file, line, source.locate(first, first).cell)
-    silent, rooms = [], [room for room in registry.rooms() if room.kind is Rule]
-    for room in rooms:
-        told = [f"reports this line: {message}" for message in reported.get(room.code, ())]
+    silent, specs = [], [spec for spec in registry.rule_specs() if spec.kind is Rule]
+    for spec in specs:
+        told = [f"reports this line: {message}" for message in reported.get(spec.code, ())]
         try:
-            told = told or list(dict.fromkeys(_told(room, module, here, file.settings)))
+            told = told or list(dict.fromkeys(_told(spec, module, here, file.settings)))
         except Exception as problem:  # noqa: BLE001 - a fault of one rule costs that rule, as in a check
             told = [
-                f"failed: {type(problem).__name__}: {problem}; this is a fault of {room.by or 'kerascheck'}: please report it with the file"
+                f"failed: {type(problem).__name__}: {problem}; this is a fault of {spec.by or 'kerascheck'}: please report it with the file"
             ]
-        yield from (f"{room.code} {room.name} {text}" for text in told)
+        yield from (f"{spec.code} {spec.name} {text}" for text in told)
         if not told:
-            silent.append(room)
+            silent.append(spec)
     for suppose in (_as_if_trained, _as_if_repeated, _as_if_eager):
         supposed = _load(source, file)
         fact = suppose(supposed, here)
-        for room in list(silent) if fact else ():
-            if (code := _reported_code(room, supposed, here, file.settings)) is not None:
-                silent.remove(room)
-                yield f"{room.code} {room.name} looked at `{code}`: {fact}."
+        for spec in list(silent) if fact else ():
+            if (code := _reported_code(spec, supposed, here, file.settings)) is not None:
+                silent.remove(spec)
+                yield f"{spec.code} {spec.name} looked at `{code}`: {fact}."
     yield from _left_alone(silent, module)
-    silent = [room for room in silent if room.applies.to(module)]
-    others = "other " * (len(silent) < len(rooms))
+    silent = [spec for spec in silent if spec.applies.to(module)]
+    others = "other " * (len(silent) < len(specs))
     yield f"{count(len(silent), f'{others}rule')} found nothing to report."
 
 
-def _left_alone(rooms: Sequence[Room], module: Module) -> Iterator[str]:
+def _left_alone(specs: Sequence[RuleSpec], module: Module) -> Iterator[str]:
     """Which of the rules do not speak of such a program, by what it is."""
     codes: dict[str, list[str]] = {}
-    for room in rooms:
-        if (exception := room.applies.exception(module)) is not None:
-            codes.setdefault(exception, []).append(room.code)
+    for spec in specs:
+        if (exception := spec.applies.exception(module)) is not None:
+            codes.setdefault(exception, []).append(spec.code)
     for exception, listed in codes.items():
         those = ", ".join(listed) if len(listed) <= _MOST_CODES else count(len(listed), "rule")
         yield f"{those} {'does' if len(listed) == 1 else 'do'} not apply here: {exception}"
@@ -142,15 +142,15 @@ def _reported(source: Source, file: File, line: int, cell: int | None) -> dict[s
     return found
 
 
-def _told(room: Room, module: Module, here: int, settings: Settings) -> Iterator[str]:
+def _told(spec: RuleSpec, module: Module, here: int, settings: Settings) -> Iterator[str]:
     """What a rule says itself about the things of a line of the text."""
-    for said in said_of(room, module):
+    for said in said_of(spec, module):
         if said.at.module is not module or here not in lines_of(said.at):
             continue
         if isinstance(said, Silence):
             reason: str | None = said.reason
         else:
-            reason = _hidden_by(room, said, settings)
+            reason = _hidden_by(spec, said, settings)
             if reason is None:
                 yield f"reports this line: {said.message}{_unsafe(said)}"
                 continue
@@ -163,13 +163,13 @@ def _unsafe(said: Diagnosis | Finding) -> str:
     return f" Its fix is unsafe: {fix.objections}." if fix is not None and fix.unproven else ""
 
 
-def _hidden_by(room: Room, diagnosis: Diagnosis, settings: Settings) -> str | None:
+def _hidden_by(spec: RuleSpec, diagnosis: Diagnosis, settings: Settings) -> str | None:
     """Why a finding is not shown; None where nothing hides it."""
     source = diagnosis.at.module.source
-    if suppressions(source).silencing(room.code, room.name, lines_of(diagnosis.at)):
+    if suppressions(source).silencing(spec.code, spec.name, lines_of(diagnosis.at)):
         return "a comment silences it"
-    if room not in registry.enabled(settings.selections):
-        return "the rule is not selected" if room.on_by_default else "the rule is off until it is selected"
+    if spec not in registry.enabled(settings.selections):
+        return "the rule is not selected" if spec.on_by_default else "the rule is off until it is selected"
     if diagnosis.pedantic and not settings.pedantic:
         return (
             f"this costs nothing where the code runs, so only --pedantic reports it. {diagnosis.because or ''}".rstrip(
@@ -178,7 +178,7 @@ def _hidden_by(room: Room, diagnosis: Diagnosis, settings: Settings) -> str | No
         )
     if diagnosis.severity < settings.min_severity:
         return f"it is of severity {diagnosis.severity}, which min-severity leaves out"
-    if is_left_out(settings, source.path, room.code, room.name):
+    if is_left_out(settings, source.path, spec.code, spec.name):
         return "per-file-ignores leaves it out"
     return None
 
@@ -195,15 +195,15 @@ def _shortened(code: str, longest: int = _LONGEST_CODE) -> str:
     return code if len(code) <= longest else code[: longest - 3] + "..."
 
 
-def _reported_code(room: Room, module: Module, here: int, settings: Settings) -> str | None:
+def _reported_code(spec: RuleSpec, module: Module, here: int, settings: Settings) -> str | None:
     """What a rule reports that is on a line of the text, or is explained by it; None where it reports nothing, or fails."""
     try:
-        for said in said_of(room, module):
+        for said in said_of(spec, module):
             if isinstance(said, Silence) or said.at.module is not module:
                 continue
             places = [said.at, *(place for place, _ in said.related)]
             is_here = any(place.module is module and here in lines_of(place) for place in places)
-            if is_here and not _hidden_by(room, said, settings):
+            if is_here and not _hidden_by(spec, said, settings):
                 return _code_of(module, said)
         return None
     except Exception:  # noqa: BLE001 - what is supposed need not be a program that a rule expects

@@ -849,7 +849,7 @@ def _for_people(
     if about is None:
         from kerascheck.catalog import registry
 
-        about = {room.code: (room.summary, room.speed) for room in registry.rooms()}
+        about = {spec.code: (spec.summary, spec.speed) for spec in registry.rule_specs()}
     summaries = {code: summary for code, (summary, _) in about.items()}
     rules = overview.by_urgency(in_full, measured.gains())
     width = text.terminal_columns()
@@ -927,18 +927,18 @@ def rule(name: str | None, every: bool, output_format: str) -> int:
     if name and every:
         raise click.UsageError("name a rule or give --all, not both")
     try:
-        rooms = [registry.find(name)] if name else registry.rooms()
+        specs = [registry.find(name)] if name else registry.rule_specs()
     except ConfigError as problem:
         raise click.ClickException(str(problem)) from None
     if output_format == "json":
-        click.echo(rule_page.as_json(rooms, single=name is not None))
+        click.echo(rule_page.as_json(specs, single=name is not None))
     elif name or every:
         from kerascheck.report.text import terminal_columns
 
-        page, width = "\n\n".join(map(rule_page.as_text, rooms)), terminal_columns(otherwise=0)
+        page, width = "\n\n".join(map(rule_page.as_text, specs)), terminal_columns(otherwise=0)
         click.echo(rule_page.fitted(page, width) if width else page)
     else:
-        click.echo(rule_page.as_list(rooms))
+        click.echo(rule_page.as_list(specs))
     return 0
 
 

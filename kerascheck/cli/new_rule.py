@@ -1,4 +1,4 @@
-"""What ``kerascheck new-rule`` writes: a room in which all that only its author knows says "FILL IN"."""
+"""The command ``new-rule``: writes the folder of a rule, with "FILL IN" wherever only its author knows the text."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ model.fit(x, y)  # {code}
 
 
 def new_rule(place: str, into: str | None = None) -> Iterator[str]:
-    """Write the room of a new rule; what to do next, in three lines.
+    """Write the folder of a new rule; returns three lines that say what to do next.
 
     Args:
         place: its family and name, as "layers/print-in-step".
@@ -110,7 +110,7 @@ def new_rule(place: str, into: str | None = None) -> Iterator[str]:
 
     Raises:
         ConfigError: for a name that no rule can have, or that one has already; nothing is written then.
-        OSError: the room cannot be written; what was written of it is removed.
+        OSError: the folder cannot be written; its written part is removed.
     """
     match = _PLACE.fullmatch(place)
     if match is None:
@@ -124,9 +124,9 @@ def new_rule(place: str, into: str | None = None) -> Iterator[str]:
     registry.use_folders([into] if into is not None and any(Path(into).glob("*/*/rule.py")) else [])
     shelf = registry.rules_folder() if into is None else Path(into)
     folder = shelf / family / name.replace("-", "_")
-    for room in registry.rooms():
-        if room.name == name or room.folder == folder.resolve():
-            raise ConfigError(f"there is a rule '{room.name}' already ({room.code}, {room.folder})")
+    for spec in registry.rule_specs():
+        if spec.name == name or spec.folder == folder.resolve():
+            raise ConfigError(f"there is a rule '{spec.name}' already ({spec.code}, {spec.folder})")
     if folder.exists():
         raise ConfigError(f"{folder} is there already")
     code = _next_code(family, _head(shelf) if into is not None else "KC")
@@ -134,14 +134,14 @@ def new_rule(place: str, into: str | None = None) -> Iterator[str]:
     yield f"Wrote {folder}: {code} {name}, with its rule, its examples and its cases."
     yield "Replace every FILL IN: first slow.py and fast.py, which show the problem and its repair, then rule.py."
     if into is None:
-        yield f"Its tests say what is left: pytest tests/test_rooms.py tests/test_cases.py -k {name}"
+        yield f"Its tests say what is left: pytest tests/test_rule_folders.py tests/test_cases.py -k {name}"
     else:
         yield f"Try it: kerascheck check --rules {into} --select {code} {folder / 'slow.py'}"
 
 
 def _head(shelf: Path) -> str:
     """What codes of somebody's own rules begin with: what those in their folder have, or with a letter that nobody else has."""
-    heads = {room.folder: room.code[:-3] for room in registry.rooms() if room.by is not None}
+    heads = {spec.folder: spec.code[:-3] for spec in registry.rule_specs() if spec.by is not None}
     own = next((head for folder, head in heads.items() if shelf.resolve() in folder.parents), None)
     free = (f"KC{letter}" for letter in "XYZABCDEFGHIJKLMNOPQRSTUVW" if f"KC{letter}" not in heads.values())
     return own or next(free, "KCX")
@@ -149,7 +149,7 @@ def _head(shelf: Path) -> str:
 
 def _next_code(family: str, head: str) -> str:
     """The code after the last of a family; codes of rules that are gone are not used again."""
-    taken = [int(room.code[-3:]) for room in registry.rooms() if room.code[:-3] == head]
+    taken = [int(spec.code[-3:]) for spec in registry.rule_specs() if spec.code[:-3] == head]
     digit = (
         _digit(family, head) or _digit(family, "KC") or min({*range(1, 9)} - {each // 100 for each in taken}, default=0)
     )
@@ -162,8 +162,8 @@ def _next_code(family: str, head: str) -> str:
 
 def _digit(family: str, head: str) -> int | None:
     """The digit that most of a family's codes have; None for a new family."""
-    rooms = [room for room in registry.rooms() if room.code[:-3] == head and room.folder.parent.name == family]
-    return Counter(int(room.code[-3]) for room in rooms).most_common(1)[0][0] if rooms else None
+    specs = [spec for spec in registry.rule_specs() if spec.code[:-3] == head and spec.folder.parent.name == family]
+    return Counter(int(spec.code[-3]) for spec in specs).most_common(1)[0][0] if specs else None
 
 
 def _files(code: str, name: str) -> dict[str, str]:

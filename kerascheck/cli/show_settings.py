@@ -54,7 +54,7 @@ def lines(
             value = getattr(settings, key.replace("-", "_"))
             value = {pattern.glob: rules for pattern, rules in value} if key == "per-file-ignores" else value
             yield f"{key} = {_written(value)}  ({_stated(settings, key)})"
-    yield "rules = " + " ".join(room.code for room in registry.enabled(settings.selections))
+    yield "rules = " + " ".join(spec.code for spec in registry.enabled(settings.selections))
 
 
 def _target(path: str, folder: str, settings: Settings) -> Target:

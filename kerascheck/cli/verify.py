@@ -187,17 +187,17 @@ def verify(script: str | None, arguments: tuple[str, ...], **options: Any) -> in
 def _prepared(script: str | None, arguments: tuple[str, ...], options: dict[str, Any]) -> Prepared:
     from kerascheck.runtime.verify.prepared import prepare
 
-    room = None
+    spec = None
     if options["rule"]:
         from kerascheck.catalog import registry
         from kerascheck.catalog.rule import Rule
 
-        room = registry.find(options["rule"])
-        if room.kind is not Rule:
-            raise click.UsageError(f"{room.code} {room.name} is not about scripts: there is nothing to run")
-        script = str(room.folder / "slow.py")
+        spec = registry.find(options["rule"])
+        if spec.kind is not Rule:
+            raise click.UsageError(f"{spec.code} {spec.name} is not about scripts: there is nothing to run")
+        script = str(spec.folder / "slow.py")
     assert script is not None, "there is a script where there is no rule"
-    return prepare(script, arguments, configuration_of(options, room), python=options["python"], room=room)
+    return prepare(script, arguments, configuration_of(options, spec), python=options["python"], room=spec)
 
 
 def _measured(prepared: Prepared, options: dict[str, Any]) -> Verification | None:
@@ -392,7 +392,7 @@ def evidence(
     from kerascheck.runtime.verify.files import write_whole
 
     try:
-        rooms = [registry.find(rule) for rule in rules] or registry.rooms()
+        specs = [registry.find(rule) for rule in rules] or registry.rule_specs()
         engine = gpu_evidence.engine() if on_gpu else None
     except ConfigError as problem:
         raise click.ClickException(str(problem)) from None
@@ -401,10 +401,10 @@ def evidence(
         return 2
     kept = read_table(Path(update)) if update else []
     if engine and not again:
-        rooms = [room for room in rooms if not gpu_evidence.is_finished(room.code, kept, engine)]
+        specs = [spec for spec in specs if not gpu_evidence.is_finished(spec.code, kept, engine)]
     where = f" on {engine.card} with {engine.backend}" if engine else ""
     click.echo(
-        f"kerascheck evidence executes the examples of {len(rooms)} rules{where}. Ctrl-C stops everything.", err=True
+        f"kerascheck evidence executes the examples of {len(specs)} rules{where}. Ctrl-C stops everything.", err=True
     )
     progress = Progress()
 
@@ -418,9 +418,9 @@ def evidence(
 
     with ends_on_signals():
         if engine:
-            rows = list(gpu_evidence.collect(rooms, engine, Budget(budget), progress.show, tell))
+            rows = list(gpu_evidence.collect(specs, engine, Budget(budget), progress.show, tell))
         else:
-            rows = list(table.collect(rooms, Budget(budget), progress.show, tell))
+            rows = list(table.collect(specs, Budget(budget), progress.show, tell))
     progress.clear()
     click.echo(json.dumps({"rows": rows}, indent=1) if output_format == "json" else "\n".join(table.render(rows)))
     return 0

@@ -31,7 +31,7 @@ from kerascheck.source.python import is_about_depth, usual_recursion_limit
 from kerascheck.source.rewriting import suited
 
 if TYPE_CHECKING:
-    from kerascheck.catalog.registry import Room
+    from kerascheck.catalog.registry import RuleSpec
     from kerascheck.catalog.rule import Diagnosis, Located
     from kerascheck.interpreter.project import Project
     from kerascheck.meaning.module import Module
@@ -88,7 +88,7 @@ class Analysis:
 
     @property
     def is_full(self) -> bool:
-        """Whether as many modules are kept as memory has room for."""
+        """Whether the kept modules fill the memory that is meant for them."""
         return sum(project.parsed_characters for project in self._projects.values()) > _KEPT_CHARACTERS
 
     def make_room(self) -> None:
@@ -145,9 +145,9 @@ class Analysis:
                 self._refuse(result, source, message, long.start())
                 return
             asked_for = RequirementsFile(source)
-            for room in registry.enabled(file.settings.selections):
-                if room.kind is RequirementsRule:
-                    self._run(room, lambda: room.rule_as(RequirementsRule).check(asked_for), source, result)
+            for spec in registry.enabled(file.settings.selections):
+                if spec.kind is RequirementsRule:
+                    self._run(spec, lambda: spec.rule_as(RequirementsRule).check(asked_for), source, result)
             self._remember_directives(result, source)
             return
         try:
@@ -158,16 +158,16 @@ class Analysis:
             self._fault(result, source, "the analysis", problem)
             return
         if module is not None:
-            asked: list[tuple[Room, Diagnosis]] = []
-            for room in self._concerned(module, file.settings, result):
-                self._run(room, lambda: said_of(room, module), module.source, result, asked)
+            asked: list[tuple[RuleSpec, Diagnosis]] = []
+            for spec in self._concerned(module, file.settings, result):
+                self._run(spec, lambda: said_of(spec, module), module.source, result, asked)
             self._add_reordered(module, asked, file.settings, result)
             self._remember_directives(result, source)
         if source.path in result.sources:
             # Cells that were left out are there to be shown.
             result.sources[source.path] = source
 
-    def _concerned(self, module: Module, settings: Settings, result: FileResult) -> list[Room]:
+    def _concerned(self, module: Module, settings: Settings, result: FileResult) -> list[RuleSpec]:
         """The rules that may find something in a program: one of their triggers stands in a module that it runs."""
         held: set[str] = set()
         try:
@@ -179,8 +179,8 @@ class Analysis:
             raise
         except Exception as problem:  # noqa: BLE001 - a fault costs the file, not the run
             self._fault(result, module.source, "the analysis", problem)
-        rooms = registry.enabled(settings.selections)
-        return [room for room in rooms if room.kind is Rule and not held.isdisjoint(room.triggers)]
+        specs = registry.enabled(settings.selections)
+        return [spec for spec in specs if spec.kind is Rule and not held.isdisjoint(spec.triggers)]
 
     def _suppressions_of(self, source: Source) -> Suppressions:
         if source.path not in self._suppressions:
@@ -234,11 +234,11 @@ class Analysis:
 
     def _run(
         self,
-        room: Room,
+        spec: RuleSpec,
         check: Callable[[], Iterator[Diagnosis | Silence]],
         source: Source,
         result: FileResult,
-        asked: list[tuple[Room, Diagnosis]] | None = None,
+        asked: list[tuple[RuleSpec, Diagnosis]] | None = None,
     ) -> None:
         """Run the ``check`` of a rule; what it asks of chains goes to ``asked``, unless a comment silences it."""
         started = time.perf_counter()
@@ -246,11 +246,11 @@ class Analysis:
             for diagnosis in check():
                 if isinstance(diagnosis, Silence):
                     continue
-                finding = self._locate(room, diagnosis, result)
+                finding = self._locate(spec, diagnosis, result)
                 if finding is None:
                     continue
                 if asked is not None and diagnosis.reorder is not None:
-                    asked.append((room, diagnosis))
+                    asked.append((spec, diagnosis))
                 else:
                     self._add(finding, diagnosis, result)
         except MemoryError:
@@ -259,28 +259,28 @@ class Analysis:
             if not result.errors:
                 self._refuse(result, source, TOO_DEEP, 0)
         except Exception as problem:  # noqa: BLE001 - a fault of one rule costs that rule, not the run
-            result.errors.append(fault_of(room, source, problem))
-        result.seconds[room.code] = result.seconds.get(room.code, 0.0) + time.perf_counter() - started
+            result.errors.append(fault_of(spec, source, problem))
+        result.seconds[spec.code] = result.seconds.get(spec.code, 0.0) + time.perf_counter() - started
 
     def _add(self, finding: Finding, diagnosis: Diagnosis, result: FileResult) -> None:
         result.findings.append(finding)
         result.sources[finding.location.path] = diagnosis.at.module.source
 
     def _add_reordered(
-        self, module: Module, asked: Sequence[tuple[Room, Diagnosis]], settings: Settings, result: FileResult
+        self, module: Module, asked: Sequence[tuple[RuleSpec, Diagnosis]], settings: Settings, result: FileResult
     ) -> None:
         """Add what rules ask of chains, where several conflict as one finding."""
         if not asked:
             return
         from kerascheck.lint.resolve_conflicts import resolve_conflicts
 
-        def is_shown(room: Room, diagnosis: Diagnosis) -> bool:
-            left_out = is_left_out(settings, diagnosis.at.module.source.path, room.code, room.name)
+        def is_shown(spec: RuleSpec, diagnosis: Diagnosis) -> bool:
+            left_out = is_left_out(settings, diagnosis.at.module.source.path, spec.code, spec.name)
             return not left_out and (settings.pedantic or not diagnosis.pedantic)
 
         try:
-            for (room, diagnosis), joined in resolve_conflicts(module, [each for each in asked if is_shown(*each)]):
-                finding, _ = placed(room, diagnosis)
+            for (spec, diagnosis), joined in resolve_conflicts(module, [each for each in asked if is_shown(*each)]):
+                finding, _ = placed(spec, diagnosis)
                 covers = tuple(placed(*each)[0].sort_key for each in joined)
                 self._add(replace(finding, covers=covers), diagnosis, result)
         except MemoryError:
@@ -294,11 +294,11 @@ class Analysis:
     def _fault(self, result: FileResult, source: Source, what: str, problem: BaseException) -> None:
         result.errors.append(_fault(source, what, problem, "kerascheck"))
 
-    def _locate(self, room: Room, diagnosis: Diagnosis, result: FileResult) -> Finding | None:
+    def _locate(self, spec: RuleSpec, diagnosis: Diagnosis, result: FileResult) -> Finding | None:
         """The finding at its place; None where a comment silences it."""
-        finding, lines = placed(room, diagnosis)
-        silencing = self._suppressions_of(diagnosis.at.module.source).silencing(room.code, room.name, lines)
-        result.silenced.update((directive, room.code) for directive in silencing)
+        finding, lines = placed(spec, diagnosis)
+        silencing = self._suppressions_of(diagnosis.at.module.source).silencing(spec.code, spec.name, lines)
+        result.silenced.update((directive, spec.code) for directive in silencing)
         return None if silencing else finding
 
 
@@ -306,9 +306,9 @@ def _triggers_in(module: Module) -> frozenset[str]:
     return frozenset(filter(module.says, registry.triggers()))
 
 
-def fault_of(room: Room, source: Source, problem: BaseException) -> FileError:
+def fault_of(spec: RuleSpec, source: Source, problem: BaseException) -> FileError:
     """What is told of a file on which a rule failed: a fault of who ships it."""
-    return _fault(source, f"rule {room.code} ({room.name})", problem, room.by or "kerascheck")
+    return _fault(source, f"rule {spec.code} ({spec.name})", problem, spec.by or "kerascheck")
 
 
 def _fault(source: Source, what: str, problem: BaseException, whose: str) -> FileError:
@@ -320,9 +320,9 @@ def _fault(source: Source, what: str, problem: BaseException, whose: str) -> Fil
     return FileError(INTERNAL, source.locate(0, 0), " ".join(message.split()))
 
 
-def said_of(room: Room, module: Module) -> Iterator[Diagnosis | Silence]:
-    """What the rule of a room says of a module; nothing where it does not apply."""
-    return room.rule_as(Rule).check(module) if room.applies.to(module) else iter(())
+def said_of(spec: RuleSpec, module: Module) -> Iterator[Diagnosis | Silence]:
+    """Run a rule on a module; yields nothing if the rule does not apply."""
+    return spec.rule_as(Rule).check(module) if spec.applies.to(module) else iter(())
 
 
 def is_left_out(settings: Settings, path: str, code: str, name: str) -> bool:
@@ -334,7 +334,7 @@ def is_left_out(settings: Settings, path: str, code: str, name: str) -> bool:
     )
 
 
-def placed(room: Room, diagnosis: Diagnosis) -> tuple[Finding, set[int]]:
+def placed(spec: RuleSpec, diagnosis: Diagnosis) -> tuple[Finding, set[int]]:
     """The finding at its place, and the lines of the text on which a comment silences it, see :func:`lines_of`."""
     module = diagnosis.at.module
     source: Source = module.source
@@ -346,8 +346,8 @@ def placed(room: Room, diagnosis: Diagnosis) -> tuple[Finding, set[int]]:
         for place, message in diagnosis.related
     )
     finding = Finding(
-        room.code,
-        room.name,
+        spec.code,
+        spec.name,
         diagnosis.severity,
         source.locate(start, end),
         diagnosis.message,

@@ -151,12 +151,12 @@ def _would_be_reported(entry: Entry, place: str, settings: Settings) -> bool:
     from kerascheck.catalog import registry
     from kerascheck.lint.analyze_file import is_left_out
 
-    room = next((each for each in registry.enabled(settings.selections) if each.code == entry.code), None)
+    spec = next((each for each in registry.enabled(settings.selections) if each.code == entry.code), None)
     return (
-        room is not None
+        spec is not None
         and entry.severity >= settings.min_severity
         and (settings.pedantic or not entry.pedantic)
-        and not is_left_out(settings, place, entry.code, room.name)
+        and not is_left_out(settings, place, entry.code, spec.name)
     )
 
 

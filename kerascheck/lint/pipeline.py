@@ -426,10 +426,10 @@ def _load(selected: Iterable[Settings]) -> None:
     import kerascheck.meaning.module  # noqa: F401
 
     for settings in selected:
-        for room in registry.enabled(settings.selections):
+        for spec in registry.enabled(settings.selections):
             # What fails is told for each file that the rule is run on.
             with contextlib.suppress(Exception):
-                room.rule  # noqa: B018
+                spec.rule  # noqa: B018
 
 
 class Session:
@@ -883,29 +883,29 @@ def _judge_comments(files: Sequence[File], results: Sequence[FileResult]) -> dic
             message = f"this comment has {len(long.entries)} codes: which of them silence nothing is not looked for"
             result.errors.append(FileError(UNREADABLE, source.locate(long.start, long.end), message))
         directives = tuple(each for each in directives if len(each.entries) <= _MOST_ENTRIES)
-        rooms = registry.enabled(settings[result.path].selections)
+        specs = registry.enabled(settings[result.path].selections)
         real = os.path.realpath(result.path)
         comments = Comments(
             source,
             directives,
             {each: frozenset(silenced.get((real, each.start), ())) for each in directives},
-            frozenset(room.code for room in rooms),
-            registry.rooms(),
+            frozenset(spec.code for spec in specs),
+            registry.rule_specs(),
         )
         written = Suppressions(each for each in directives if each.entries)
-        for room in rooms:
-            if room.kind is not CommentsRule:
+        for spec in specs:
+            if spec.kind is not CommentsRule:
                 continue
             try:
-                for diagnosis in room.rule_as(CommentsRule).check(comments):
+                for diagnosis in spec.rule_as(CommentsRule).check(comments):
                     if isinstance(diagnosis, Silence):
                         continue
-                    finding, lines = placed(room, diagnosis)
+                    finding, lines = placed(spec, diagnosis)
                     # A comment that silences everything does not mean what is said about itself.
-                    if not written.silencing(room.code, room.name, lines):
+                    if not written.silencing(spec.code, spec.name, lines):
                         found.setdefault(result.path, []).append(finding)
             except Exception as problem:  # noqa: BLE001 - a fault of one rule costs that rule, not the run
-                result.errors.append(fault_of(room, result.sources[result.path], problem))
+                result.errors.append(fault_of(spec, result.sources[result.path], problem))
     return found
 
 
@@ -934,6 +934,6 @@ def _weight(finding: Finding) -> tuple[int, Severity, bool, bool, str, str]:
 def _wanted(finding: Finding, settings: Settings) -> bool:
     if finding.severity < settings.min_severity or finding.pedantic and not settings.pedantic:
         return False
-    if not any(room.code == finding.code for room in registry.enabled(settings.selections)):
+    if not any(spec.code == finding.code for spec in registry.enabled(settings.selections)):
         return False
     return not is_left_out(settings, finding.location.path, finding.code, finding.name)

@@ -14,13 +14,13 @@ from kerascheck.interpreter.values import Stage
 from kerascheck.meaning.data.order import CONFLICTING, Added, Arrangement, ReorderKind, arrangement
 
 if TYPE_CHECKING:
-    from kerascheck.catalog.registry import Room
+    from kerascheck.catalog.registry import RuleSpec
     from kerascheck.catalog.rule import Diagnosis
     from kerascheck.finding import Severity
     from kerascheck.meaning.data.order import ReorderRequest
     from kerascheck.meaning.module import Module
 
-    Asked = tuple[Room, Diagnosis]
+    Asked = tuple[RuleSpec, Diagnosis]
 
 _SHOWN = 20
 """Longest argument that the recipe repeats, in characters."""
@@ -30,7 +30,7 @@ def resolve_conflicts(module: Module, asked: Sequence[Asked]) -> Iterator[tuple[
     """Replace conflicting diagnoses about one chain by one that joins them.
 
     Args:
-        asked: diagnoses with a request, each with the room of its rule.
+        asked: diagnoses with a request, each with its rule.
 
     Yields:
         Each diagnosis to report, with the diagnoses that it replaces: none if nothing conflicts with it.
@@ -51,7 +51,7 @@ def resolve_conflicts(module: Module, asked: Sequence[Asked]) -> Iterator[tuple[
             served = served if plan is not None else served[:-1]
         yield (_joined(module, served, plan), served) if plan is not None else (served[0], ())
         # The rest is reported without a fix: its fix would undo the order of the others.
-        yield from (((room, replace(diagnosis, fix=None)), ()) for room, diagnosis in group[len(served) :])
+        yield from (((spec, replace(diagnosis, fix=None)), ()) for spec, diagnosis in group[len(served) :])
 
 
 def _related(first: Asked, others: Sequence[Asked]) -> list[Asked]:
@@ -86,12 +86,12 @@ def _request(asked: Asked) -> ReorderRequest:
 
 
 def _weight(asked: Asked) -> tuple[Severity, bool, int]:
-    room, diagnosis = asked
-    return diagnosis.severity, _request(asked).kind in CONFLICTING, -int(room.code[2:])
+    spec, diagnosis = asked
+    return diagnosis.severity, _request(asked).kind in CONFLICTING, -int(spec.code[2:])
 
 
 def _joined(module: Module, group: Sequence[Asked], plan: Arrangement) -> Asked:
-    room, first = group[0]
+    spec, first = group[0]
     diagnoses = [(each.code, diagnosis) for each, diagnosis in group]
     requests = [_request(each) for each in group]
     uncached = (
@@ -115,7 +115,7 @@ def _joined(module: Module, group: Sequence[Asked], plan: Arrangement) -> Asked:
         related=tuple(dict.fromkeys((*first.related, *((diagnosis.at, code) for code, diagnosis in diagnoses[1:])))),
         pedantic=all(diagnosis.pedantic for _, diagnosis in diagnoses),
     )
-    return room, joined
+    return spec, joined
 
 
 def _recipe(plan: Arrangement) -> str:

@@ -1,4 +1,4 @@
-"""What ``kerascheck rule`` prints: a rule's documentation, made of its room."""
+"""The documentation of a rule, as ``kerascheck rule`` prints it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from kerascheck.catalog import measured, published
 from kerascheck.catalog.measured import DEVICES
-from kerascheck.catalog.registry import Room
+from kerascheck.catalog.registry import RuleSpec
 from kerascheck.catalog.rule import RequirementsRule, Rule
 from kerascheck.fixes.proofs import all_obligations
 from kerascheck.report.text import wrapped
@@ -28,25 +28,25 @@ _WIDTH = 115
 _SILENT, _NEXT, _SAFETY = "## When it stays silent\n", "## Use instead\n", "## Fix safety\n"
 
 
-def documentation(room: Room) -> str:
+def documentation(spec: RuleSpec) -> str:
     """The rule's documentation: its docstring, where "When it stays silent" ends with the programs of which it does not speak,
     and "Fix safety" with what its fix has to prove."""
-    return _with_exceptions(_with_obligations(room.documentation.strip(), room), room)
+    return _with_exceptions(_with_obligations(spec.documentation.strip(), spec), spec)
 
 
-def _with_obligations(text: str, room: Room) -> str:
-    if not room.proves or _SAFETY not in text:
+def _with_obligations(text: str, spec: RuleSpec) -> str:
+    if not spec.proves or _SAFETY not in text:
         return text
     known = all_obligations()
-    listed = [line for name in room.proves for line in _item(f"`{name}`: {known[name].statement}")]
+    listed = [line for name in spec.proves for line in _item(f"`{name}`: {known[name].statement}")]
     before, heading, after = text.partition(_SAFETY)
     own, following, rest = after.partition("\n## ")
     obligations = "\n".join(("A fix is safe only with a proof of each of these:", "", *listed))
     return f"{before}{heading}{own.rstrip()}\n\n{obligations}\n{following}{rest}"
 
 
-def _with_exceptions(text: str, room: Room) -> str:
-    exceptions = [line for each in room.applies.exceptions() for line in _item(each)]
+def _with_exceptions(text: str, spec: RuleSpec) -> str:
+    exceptions = [line for each in spec.applies.exceptions() for line in _item(each)]
     if not exceptions:
         return text
     if _SILENT not in text:
@@ -64,26 +64,26 @@ def _item(sentence: str) -> list[str]:
     return textwrap.wrap(sentence, _WIDTH, initial_indent="- ", subsequent_indent="  ", break_long_words=False)
 
 
-def sections(room: Room) -> dict[str, str]:
+def sections(spec: RuleSpec) -> dict[str, str]:
     """Heading to text of every section of the rule's documentation, in order."""
-    parts = re.split(r"^## +(.+?) *$", documentation(room), flags=re.MULTILINE)
+    parts = re.split(r"^## +(.+?) *$", documentation(spec), flags=re.MULTILINE)
     return {heading: text.strip() for heading, text in zip(parts[1::2], parts[2::2])}
 
 
-def example(room: Room) -> str:
-    """The slow script turned into the fast one, as a unified diff; empty where the room lacks one of them."""
-    if room.kind is RequirementsRule:
+def example(spec: RuleSpec) -> str:
+    """The unified diff from the slow script to the fast one; empty if the rule lacks one of them."""
+    if spec.kind is RequirementsRule:
         return "\n".join(
             filter(
                 None,
                 (
-                    _diff(room.folder, slow, room.folder / "fast" / slow.name)
-                    for slow in sorted((room.folder / "slow").iterdir())
+                    _diff(spec.folder, slow, spec.folder / "fast" / slow.name)
+                    for slow in sorted((spec.folder / "slow").iterdir())
                 ),
             )
         )
-    slow, fast = room.folder / "slow.py", room.folder / "fast.py"
-    return _diff(room.folder, slow, fast) if slow.is_file() and fast.is_file() else ""
+    slow, fast = spec.folder / "slow.py", spec.folder / "fast.py"
+    return _diff(spec.folder, slow, fast) if slow.is_file() and fast.is_file() else ""
 
 
 def _diff(folder: Path, slow: Path, fast: Path) -> str:
@@ -123,69 +123,69 @@ def fitted(page: str, width: int) -> str:
     return "\n".join(shown)
 
 
-def as_text(room: Room) -> str:
+def as_text(spec: RuleSpec) -> str:
     """One rule for people."""
-    shown = [*parts(room)]
-    if room.kind is Rule:
-        shown.append(evidence_of(room))
+    shown = [*parts(spec)]
+    if spec.kind is Rule:
+        shown.append(evidence_of(spec))
     return "\n\n".join(shown)
 
 
-def parts(room: Room) -> Iterator[str]:
+def parts(spec: RuleSpec) -> Iterator[str]:
     """The heading of a rule's page, a line on its severity, its documentation, and the example where there is one."""
-    default = "on by default" if room.on_by_default else "off until selected"
-    yield f"# {room.name} ({room.code})"
-    yield f"Usual severity: {room.severity}, {default}." + (f" It comes from {room.by}." if room.by else "")
-    yield documentation(room)
-    if diff := example(room):
+    default = "on by default" if spec.on_by_default else "off until selected"
+    yield f"# {spec.name} ({spec.code})"
+    yield f"Usual severity: {spec.severity}, {default}." + (f" It comes from {spec.by}." if spec.by else "")
+    yield documentation(spec)
+    if diff := example(spec):
         yield f"## Example\n\n```diff\n{diff}\n```"
 
 
-def evidence_of(room: Room) -> str:
+def evidence_of(spec: RuleSpec) -> str:
     """The section on what was measured of the example, and on what others have published."""
-    return f"## Evidence\n\nWhat fast.py gains over slow.py:\n\n{_evidence(room)}"
+    return f"## Evidence\n\nWhat fast.py gains over slow.py:\n\n{_evidence(spec)}"
 
 
-def _evidence(room: Room) -> str:
-    columns = measured.for_rule(room.code)
+def _evidence(spec: RuleSpec) -> str:
+    columns = measured.for_rule(spec.code)
     lines = [f"- {column}" for column in columns or ()]
-    lines = lines or [f"Not measured yet; 'kerascheck evidence {room.code}' runs both on your machine."]
-    if room.evidence_note:
-        lines += ["", room.evidence_note]
-    if not _is_measured_on_gpu(room) and (figures := published.for_rule(room.code)):
+    lines = lines or [f"Not measured yet; 'kerascheck evidence {spec.code}' runs both on your machine."]
+    if spec.evidence_note:
+        lines += ["", spec.evidence_note]
+    if not _is_measured_on_gpu(spec) and (figures := published.for_rule(spec.code)):
         lines += ["", "Published by others for GPUs, not measured by us:", "", *(f"- {figure}" for figure in figures)]
     return "\n".join(lines)
 
 
-def _is_measured_on_gpu(room: Room) -> bool:
-    return "gpu" in (measured.row_of(room.code) or {})
+def _is_measured_on_gpu(spec: RuleSpec) -> bool:
+    return "gpu" in (measured.row_of(spec.code) or {})
 
 
-def as_list(rooms: Sequence[Room]) -> str:
+def as_list(specs: Sequence[RuleSpec]) -> str:
     """One line per rule."""
-    width = max(len(room.name) for room in rooms)
-    return "\n".join(f"{room.code}  {room.name:{width}}  {room.summary}" for room in rooms)
+    width = max(len(spec.name) for spec in specs)
+    return "\n".join(f"{spec.code}  {spec.name:{width}}  {spec.summary}" for spec in specs)
 
 
-def as_json(rooms: Sequence[Room], *, single: bool) -> str:
+def as_json(specs: Sequence[RuleSpec], *, single: bool) -> str:
     """The rules for programs: one object where ``single``, a list of them otherwise."""
-    described = [_describe(room) for room in rooms]
+    described = [_describe(spec) for spec in specs]
     return json.dumps(described[0] if single else described, indent=2, ensure_ascii=False)
 
 
-def _describe(room: Room) -> dict[str, Any]:
+def _describe(spec: RuleSpec) -> dict[str, Any]:
     return {
-        "code": room.code,
-        "name": room.name,
-        "severity": str(room.severity),
-        "on_by_default": room.on_by_default,
-        "fixed_by_default": room.fixed_by_default,
-        "speed": room.speed,
-        "summary": room.summary,
-        "documentation": documentation(room),
-        "sections": sections(room),
-        "example": example(room),
-        "evidence_note": room.evidence_note or None,
-        "published": [asdict(figure) for figure in published.for_rule(room.code)],
-        "evidence": {device: (measured.row_of(room.code) or {}).get(device) for device in DEVICES},
+        "code": spec.code,
+        "name": spec.name,
+        "severity": str(spec.severity),
+        "on_by_default": spec.on_by_default,
+        "fixed_by_default": spec.fixed_by_default,
+        "speed": spec.speed,
+        "summary": spec.summary,
+        "documentation": documentation(spec),
+        "sections": sections(spec),
+        "example": example(spec),
+        "evidence_note": spec.evidence_note or None,
+        "published": [asdict(figure) for figure in published.for_rule(spec.code)],
+        "evidence": {device: (measured.row_of(spec.code) or {}).get(device) for device in DEVICES},
     }

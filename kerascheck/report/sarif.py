@@ -17,7 +17,7 @@ from kerascheck.report.report import Report, fingerprints
 from kerascheck.source.escape import as_json
 
 if TYPE_CHECKING:
-    from kerascheck.catalog.registry import Room
+    from kerascheck.catalog.registry import RuleSpec
     from kerascheck.source import Source
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -27,17 +27,17 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 def render(report: Report) -> str:
     """The log of one run: findings as results, files that could not be analysed as notifications of the tool."""
     used = {finding.code for finding in report.findings}
-    rooms = [room for room in registry.rooms() if room.code in used]
+    specs = [spec for spec in registry.rule_specs() if spec.code in used]
     # A rule has one page for all results; where settings differ by folder, that of the first.
     addresses = {each.code: report.addresses[each] for each in reversed(report.findings) if each in report.addresses}
-    index = {room.code: position for position, room in enumerate(rooms)}
+    index = {spec.code: position for position, spec in enumerate(specs)}
     prints = fingerprints(report.findings, report.sources)
     run = {
         "tool": {
             "driver": {
                 "name": "kerascheck",
                 "version": kerascheck.__version__,
-                "rules": [_rule(room, addresses.get(room.code)) for room in rooms],
+                "rules": [_rule(spec, addresses.get(spec.code)) for spec in specs],
             }
         },
         "columnKind": "unicodeCodePoints",
@@ -61,16 +61,16 @@ def render(report: Report) -> str:
     return as_json(document, indent=2)
 
 
-def _rule(room: Room, address: str | None) -> dict[str, Any]:
+def _rule(spec: RuleSpec, address: str | None) -> dict[str, Any]:
     return {
-        "id": room.code,
-        "name": room.name,
-        "shortDescription": {"text": room.summary},
-        "fullDescription": {"text": room.summary},
+        "id": spec.code,
+        "name": spec.name,
+        "shortDescription": {"text": spec.summary},
+        "fullDescription": {"text": spec.summary},
         **({"helpUri": address} if address else {}),
-        "help": {"text": room.documentation, "markdown": room.documentation},
-        "defaultConfiguration": {"level": _LEVELS[room.severity]},
-        "properties": {"tags": ["performance" if room.speed else "correctness", "keras"]},
+        "help": {"text": spec.documentation, "markdown": spec.documentation},
+        "defaultConfiguration": {"level": _LEVELS[spec.severity]},
+        "properties": {"tags": ["performance" if spec.speed else "correctness", "keras"]},
     }
 
 

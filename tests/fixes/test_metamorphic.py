@@ -1,6 +1,6 @@
 """Findings and fixes stay the same when a program is written another way.
 
-Each script of the rooms is rewritten by every mutation of tests/mutations.py. All findings have to be there afterwards, at
+Each script in the folders of the rules is rewritten by every mutation of tests/mutations.py. All findings have to be there afterwards, at
 the same statements, with the same severities and applicabilities. The exceptions are in one table, with a reason each.
 """
 
@@ -16,14 +16,14 @@ from typing import NamedTuple
 
 import pytest
 from mutations import OF_TEXTS, OF_TREES, SCRIPT, CannotMutate, Files, reformatted, script, statements_of
-from programs import Program, is_complete, lint, programs_of_rooms
+from programs import Program, is_complete, lint, programs_of_rules
 
 from kerascheck.finding import Applicability, FileError, Finding
 
 SHARES = 8
-"""Parts of the rooms: the first is quick to check; the others, which are slow tests, take a minute together."""
+"""Parts of the rules: the first is quick to check; the others, which are slow tests, take a minute together."""
 LEAST_PROGRAMS = 480
-"""Scripts of the rooms that take part, at least."""
+"""Scripts of the rules that take part, at least."""
 EXPECTED: dict[str, set[tuple[str, str, str]]] = {
     "the names of variables and functions tell what they are for: augmentation, validation, inference, a network, a game": {
         ("renamed", "KC101", "serial_map/cases.md"),
@@ -187,7 +187,7 @@ def scripts() -> list[Program]:
     """The examples with findings and the cases that are one complete script, beside files of other kinds."""
     return [
         program
-        for program in programs_of_rooms()
+        for program in programs_of_rules()
         if (program.heading or "/slow" in program.name)
         and sum(path.endswith((".py", ".ipynb")) for path in program.files) == 1
         and is_complete(program)
@@ -209,12 +209,12 @@ def forms_of(program: Program) -> Iterator[tuple[str, Files]]:
 
 @dataclass
 class Outcome:
-    """What is found in the scripts of some rooms.
+    """What is found in the scripts of some rules.
 
     Attributes:
         mutants: how many rewritten programs were compared.
         differences: how their findings differ from those of the programs as they were.
-        broken: the folders of rooms where a rule fails, so that nothing is compared.
+        broken: the folders of rules that fail, so that nothing is compared.
     """
 
     mutants: int
@@ -223,15 +223,15 @@ class Outcome:
 
 
 def _share(program: Program) -> int:
-    # A room belongs to one share, so that its exceptions do.
-    return zlib.crc32(program.room.encode()) % SHARES
+    # A rule belongs to one share, so that its exceptions do.
+    return zlib.crc32(program.rule.encode()) % SHARES
 
 
 def _outcome(programs: list[Program], folder: Path) -> Outcome:
     written = [(program, *form) for program in programs for form in forms_of(program)]
     linted = [
         Program(
-            program.room,
+            program.rule,
             program.name,
             {path: text for path, text in program.files.items() if path != program.main}
             | {path: each.text for path, each in files.items()},
@@ -307,8 +307,8 @@ def test_every_mutation_and_enough_programs_take_part():
     assert min(count.values()) >= len(some) // 3
 
 
-def test_every_exception_is_about_a_mutation_and_a_file_of_a_room():
-    files = {program.name.partition(":")[0] for program in programs_of_rooms()}
+def test_every_exception_is_about_a_mutation_and_a_file_of_a_rule():
+    files = {program.name.partition(":")[0] for program in programs_of_rules()}
     for mutation, _, file in (key for keys in EXPECTED.values() for key in keys):
         assert mutation in MUTATIONS
         assert file in files

@@ -1,4 +1,4 @@
-"""What holds for the proofs of all fixes that kerascheck offers in the programs of the rooms."""
+"""What holds for the proofs of all fixes that kerascheck offers in the programs of the rules."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from programs import ATTACK, lint, programs_of_rooms
+from programs import ATTACK, lint, programs_of_rules
 
-from kerascheck.catalog.registry import rooms
+from kerascheck.catalog.registry import rule_specs
 from kerascheck.finding import Applicability
 from kerascheck.fixes import proofs
 
 LONGEST_REASON = 110
 """Characters that a report has room for."""
-RULES = {room.code: room for room in rooms()}
+RULES = {spec.code: spec for spec in rule_specs()}
 NEVER_UNPROVEN = {
     "runtime-does-it": "it is one of two proofs; where it fails, the report names the other, unchanged-sources",
     "only-comments": "the rule changes nothing else",
@@ -27,7 +27,7 @@ TOO_LONG_YET = {"KC311"}
 @pytest.fixture(scope="module")
 def fixes(tmp_path_factory):
     """(program, finding) for each finding with a fix."""
-    programs = programs_of_rooms()
+    programs = programs_of_rules()
     findings, _ = lint(programs, tmp_path_factory.mktemp("programs"))
     return [(program, each) for program, found in zip(programs, findings) for each in found if each.fix]
 
@@ -85,7 +85,7 @@ def test_a_reason_is_a_short_clause(fixes):
 
 def test_a_rule_names_the_obligations_of_its_fixes(fixes):
     known = proofs.all_obligations().keys()
-    stated = {code: set(room.proves) for code, room in RULES.items()}
+    stated = {code: set(spec.proves) for code, spec in RULES.items()}
     unknown = {code: names - known for code, names in stated.items() if names - known}
     assert not unknown, "kerascheck/fixes/proofs.py has no such obligations"
     needed = defaultdict(set)
@@ -94,26 +94,26 @@ def test_a_rule_names_the_obligations_of_its_fixes(fixes):
     missing = {code: names - stated[code] for code, names in needed.items() if names - stated[code]}
     assert not missing, f"`proves` of the rules lacks these:\n{_listed(missing)}"
     needless = {code: names - needed[code] for code, names in stated.items() if names - needed[code]}
-    assert not needless, "no fix in the programs of the rooms has to prove these"
+    assert not needless, "no fix in the programs of the rules has to prove these"
 
 
 def test_no_attack_gets_a_safe_fix(fixes):
     wrong = [
         _told(program, finding, f"'{program.heading}' gets a safe fix")
         for program, finding in fixes
-        if program.is_attack and program.room == finding.code and _is_safe(finding)
+        if program.is_attack and program.rule == finding.code and _is_safe(finding)
     ]
     assert not wrong, "\n" + "\n".join(wrong)
 
 
-def test_each_proof_of_a_safe_fix_is_attacked_in_the_room_of_its_rule(fixes):
+def test_each_proof_of_a_safe_fix_is_attacked_in_the_folder_of_its_rule(fixes):
     safe = {finding.code for _, finding in fixes if _is_safe(finding)}
     needed, unproven = defaultdict(set), defaultdict(set)
     for program, finding in fixes:
         needed[finding.code].update(finding.fix.obligations)
-        if program.room == finding.code:
+        if program.rule == finding.code:
             unproven[finding.code].update(each.obligation for each in finding.fix.unproven)
-    attacked = {program.room for program in programs_of_rooms() if program.is_attack}
+    attacked = {program.rule for program in programs_of_rules() if program.is_attack}
     missing = {}
     for code in sorted(safe):
         to_attack = needed[code] - NEVER_UNPROVEN.keys()

@@ -1,6 +1,6 @@
 """Programs compute the same after ``kerascheck --fix``: what they print, the numbers they end with, the files they write.
 
-All complete scripts of the rooms that get a safe fix run before and after it.
+All complete scripts of the rules that get a safe fix run before and after it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from command import kerascheck
 from forked import Running
-from programs import Program, copy, is_complete, lint, programs_of_rooms
+from programs import Program, copy, is_complete, lint, programs_of_rules
 
 from kerascheck.finding import Applicability
 from kerascheck.fixes.proofs import RAISES_NOW
@@ -63,10 +63,10 @@ class Ended:
 
 
 def scripts() -> list[Program]:
-    """The scripts of the rooms that may run by themselves; a second epoch shows what a second pass changes, a third nothing more."""
+    """The scripts of the rules that may run by themselves; a second epoch shows what a second pass changes, a third nothing more."""
     return [
         replace(program, files={path: _shorter(text) for path, text in program.files.items()})
-        for program in programs_of_rooms()
+        for program in programs_of_rules()
         if (program.heading or "/slow" in program.name)
         and is_complete(program)
         and not any(map(_PROCESSES.search, program.files.values()))

@@ -1,4 +1,4 @@
-"""Half precision, backends and devices, where the rooms' scripts cannot show it: what needs another backend, or fails on a CPU."""
+"""Half precision, backends and devices, where the rules' scripts cannot show it: what needs another backend, or fails on a CPU."""
 
 import json
 

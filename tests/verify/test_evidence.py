@@ -16,13 +16,13 @@ def comparison(*verdicts, gpus=None):
 def test_every_changed_place_is_a_variant_of_the_whole_fast_text(tmp_path):
     (tmp_path / "slow.py").write_text("a\nb\nc\nd\n")
     (tmp_path / "fast.py").write_text("a\nB\nc\nd\ne\n")
-    room = SimpleNamespace(folder=tmp_path, rule=SimpleNamespace(code="KC101", loss_tolerance=1e-6))
-    variants = evidence.room_variants(room)
+    spec = SimpleNamespace(folder=tmp_path, rule=SimpleNamespace(code="KC101", loss_tolerance=1e-6))
+    variants = evidence.room_variants(spec)
     assert [v.places[0][1:] for v in variants] == [(2, 2), (5, 5)]
     assert {text for v in variants for text in v.sources.values()} == {"a\nB\nc\nd\ne\n"}
     assert not any(variant.predicts for variant in variants)
-    room.rule.code = "KC405"
-    assert all(variant.predicts for variant in evidence.room_variants(room))
+    spec.rule.code = "KC405"
+    assert all(variant.predicts for variant in evidence.room_variants(spec))
 
 
 def test_a_row_takes_the_training_that_tells_most():
@@ -60,7 +60,7 @@ def test_what_is_inconclusive_takes_the_place_of_nothing():
     assert evidence.merge([], [unknown]) == [unknown] and evidence.merge([unknown], [known]) == [known]
 
 
-def test_a_room_that_does_not_run_says_why():
+def test_a_rule_that_does_not_run_says_why():
     failed = comparison()
     failed.failure = "the script ended without a training step"
     assert "without a training step" in evidence.row("KC1", "n", failed)["cpu"]["reason"]

@@ -102,7 +102,7 @@ def compared(facts, failure=None):
 
 @dataclass
 class MadeUp:
-    """A room, as far as measuring one asks."""
+    """A rule, as far as measuring one needs it."""
 
     folder: Path
     rule: SimpleNamespace
@@ -115,15 +115,15 @@ def column(
         (tmp_path / folder).mkdir(exist_ok=True)
         (tmp_path / folder / "slow.py").write_text(text)
         (tmp_path / folder / "fast.py").write_text(text)
-    room = MadeUp(tmp_path, SimpleNamespace(code="KC101", name="serial-map"))
+    spec = MadeUp(tmp_path, SimpleNamespace(code="KC101", name="serial-map"))
     told = []
 
-    def measure(room, budget, progress, environment):
+    def measure(spec, budget, progress, environment):
         told.append(environment)
-        assert room.folder == tmp_path / folders[-1]
+        assert spec.folder == tmp_path / folders[-1]
         return comparison
 
-    (entry,) = gpu_evidence.collect([room], engine, Budget(), lambda text, left: None, lambda row: None, measure)
+    (entry,) = gpu_evidence.collect([spec], engine, Budget(), lambda text, left: None, lambda row: None, measure)
     return entry["gpu"], told
 
 
@@ -184,7 +184,7 @@ def test_what_did_not_use_the_gpu_is_not_run(facts, failure, reason, tmp_path):
         ),
     ],
 )
-def test_where_tensorflow_has_no_gpu_rooms_of_keras_run_on_the_backend_that_has(text, facts, reason, tmp_path):
+def test_where_tensorflow_has_no_gpu_rules_of_keras_run_on_the_backend_that_has(text, facts, reason, tmp_path):
     measured, told = column(JAX, compared(facts or {}), text, tmp_path)
     assert (measured["status"], measured["reason"]) == (
         ("confirmed", "faster") if reason is None else ("not run", reason)
@@ -192,11 +192,11 @@ def test_where_tensorflow_has_no_gpu_rooms_of_keras_run_on_the_backend_that_has(
     assert told == ([{"KERAS_BACKEND": "jax"}] if facts else [])
 
 
-def test_every_room_either_runs_on_another_backend_or_says_why_not():
+def test_every_rule_either_runs_on_another_backend_or_says_why_not():
     reasons = {}
-    for room in registry.rooms():
-        if (room.folder / "slow.py").is_file():
-            reasons[room.code] = gpu_evidence.why_not((room.folder / "slow.py").read_text(encoding="utf-8"), "jax")
+    for spec in registry.rule_specs():
+        if (spec.folder / "slow.py").is_file():
+            reasons[spec.code] = gpu_evidence.why_not((spec.folder / "slow.py").read_text(encoding="utf-8"), "jax")
     assert reasons["KC101"] is None and any(reasons.values())
 
 
@@ -204,10 +204,10 @@ def test_what_the_table_has_of_this_card_and_these_versions_is_not_measured_agai
     frameworks(tensorflow=1)
     measured = []
 
-    def collect(rooms, engine, budget, progress, tell):
-        for room in rooms:
-            measured.append(room.code)
-            row = {"code": room.code, "name": room.name, "gpu": {
+    def collect(specs, engine, budget, progress, tell):
+        for spec in specs:
+            measured.append(spec.code)
+            row = {"code": spec.code, "name": spec.name, "gpu": {
                 "status": "no effect", "reason": "r", "ratio": 1.0, "low": 0.99, "high": 1.01, "date": "2026-11-23",
                 "machine": {"cores": 2, "processor": "x", **engine.machine}, "versions": dict(engine.versions),
             }}  # fmt: skip

@@ -19,8 +19,8 @@ NONE = Lines({})
 
 
 def finding(code, line, path="/a.py", severity=Severity.WARNING):
-    room = registry.find(code)
-    return Finding(code, room.name, severity, Location(path, None, line, 0, line, 10), f"{code} is wrong")
+    spec = registry.find(code)
+    return Finding(code, spec.name, severity, Location(path, None, line, 0, line, 10), f"{code} is wrong")
 
 
 def step(parts, **more):
@@ -182,7 +182,7 @@ def test_what_was_not_told_apart_does_not_make_findings_small():
 
 
 def test_codes_exist():
-    assert set(CONCERNS) <= {room.code for room in registry.rooms()}
+    assert set(CONCERNS) <= {spec.code for spec in registry.rule_specs()}
 
 
 @pytest.mark.parametrize("backend", ["jax", "torch"])

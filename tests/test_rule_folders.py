@@ -1,4 +1,4 @@
-"""Every rule against its own room: rules/<family>/<slug>/{rule,slow,fast,quiet}.py.
+"""Every rule against its own folder: rules/<family>/<slug>/{rule,slow,fast,quiet}.py.
 
 A rule that reads requirements has folders of these names instead, with files that are named as their kind demands.
 
@@ -20,7 +20,7 @@ from marks import differences, expectations, severity_of, unmarked
 from parsers import unknown_field_in_call
 
 from kerascheck.catalog.measured import read_table
-from kerascheck.catalog.registry import rooms
+from kerascheck.catalog.registry import rule_specs
 from kerascheck.catalog.rule import CommentsRule, RequirementsRule, Rule
 from kerascheck.finding import Severity
 from kerascheck.report.rule_page import sections
@@ -35,56 +35,56 @@ HEADINGS = [
     "Fix safety",
     "References",
 ]
-ROOMS = rooms()
+SPECS = rule_specs()
 
-SCRIPTS = [room for room in ROOMS if room.kind is Rule]
+SCRIPTS = [spec for spec in SPECS if spec.kind is Rule]
 
-every_room = pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
-every_script = pytest.mark.parametrize("room", SCRIPTS, ids=lambda room: room.name)
-
-
-def examples(room, name):
-    """The files "slow", "fast" or "quiet" of a room, in the same order for slow and fast."""
-    if room.kind is not RequirementsRule:
-        return [room.folder / f"{name}.py"] if name != "quiet" else sorted(room.folder.glob("quiet*.py"))
-    return sorted(path for path in (room.folder / name).rglob("*") if path.is_file())
+every_rule = pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
+every_script = pytest.mark.parametrize("spec", SCRIPTS, ids=lambda spec: spec.name)
 
 
-def selected(room):
+def examples(spec, name):
+    """The files "slow", "fast" or "quiet" of a rule, in the same order for slow and fast."""
+    if spec.kind is not RequirementsRule:
+        return [spec.folder / f"{name}.py"] if name != "quiet" else sorted(spec.folder.glob("quiet*.py"))
+    return sorted(path for path in (spec.folder / name).rglob("*") if path.is_file())
+
+
+def selected(spec):
     # What silences nothing is known only where all rules ran.
-    return "ALL" if room.kind is CommentsRule else room.code
+    return "ALL" if spec.kind is CommentsRule else spec.code
 
 
 @pytest.fixture(scope="module")
 def copied(tmp_path_factory):
-    """Where a file of a room is in a copy of the room.
+    """Where a file of a rule is in a copy of its folder.
 
-    The room is copied into a project of its own: in this one, every run would search all files for those that import
+    The folder is copied into a project of its own: in this one, every run would search all files for those that import
     the linted one.
     """
-    folder = tmp_path_factory.mktemp("rooms")
+    folder = tmp_path_factory.mktemp("rules")
 
-    def copied(room, path):
-        place = folder / room.name
+    def copied(spec, path):
+        place = folder / spec.name
         if not place.exists():
-            shutil.copytree(room.folder, place, ignore=shutil.ignore_patterns("rule.py", "__pycache__"))
+            shutil.copytree(spec.folder, place, ignore=shutil.ignore_patterns("rule.py", "__pycache__"))
             (place / ".git").mkdir()
-        return place / path.relative_to(room.folder)
+        return place / path.relative_to(spec.folder)
 
     return copied
 
 
 @pytest.fixture(scope="module")
 def own(copied):
-    """The findings of a room's rule in a file of the room."""
-    return functools.cache(lambda room, path: findings(room, copied(room, path)))
+    """The findings of a rule in a file of its folder."""
+    return functools.cache(lambda spec, path: findings(spec, copied(spec, path)))
 
 
-def findings(room, *paths):
-    ran = kerascheck("--isolated", "--pedantic", "--select", selected(room), "--output-format", "json", *paths)
+def findings(spec, *paths):
+    ran = kerascheck("--isolated", "--pedantic", "--select", selected(spec), "--output-format", "json", *paths)
     assert ran.code in (0, 1), ran
     report = json.loads(ran.out)
-    return [finding for finding in report["findings"] if finding["code"] == room.code]
+    return [finding for finding in report["findings"] if finding["code"] == spec.code]
 
 
 def without_marks(text):
@@ -95,29 +95,29 @@ def describe(problems):
     return "\n".join(f"  line {line}: {what}" for line, what in sorted(problems))
 
 
-def test_there_are_rooms():
-    assert ROOMS
+def test_there_are_rules():
+    assert SPECS
 
 
-@every_room
-def test_a_room_is_complete(room):
-    assert all(path.is_file() for name in ("slow", "fast", "quiet") for path in examples(room, name))
-    assert [path.name.replace("slow", "fast") for path in examples(room, "slow")] == [
-        path.name for path in examples(room, "fast")
+@every_rule
+def test_a_folder_is_complete(spec):
+    assert all(path.is_file() for name in ("slow", "fast", "quiet") for path in examples(spec, name))
+    assert [path.name.replace("slow", "fast") for path in examples(spec, "slow")] == [
+        path.name for path in examples(spec, "fast")
     ]
-    assert examples(room, "slow") and examples(room, "quiet")
+    assert examples(spec, "slow") and examples(spec, "quiet")
 
 
-@every_room
-def test_quiet_has_a_case(room):
-    for path in examples(room, "quiet"):
+@every_rule
+def test_quiet_has_a_case(spec):
+    for path in examples(spec, "quiet"):
         code = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip() and line[0] != "#"]
         assert code, f"{path} has no case"
 
 
-@every_room
-def test_nothing_is_left_to_fill_in(room):
-    left = left_to_fill_in(room.folder)
+@every_rule
+def test_nothing_is_left_to_fill_in(spec):
+    left = left_to_fill_in(spec.folder)
     assert not left, "fill this in:\n" + "\n".join(left)
 
 
@@ -132,47 +132,47 @@ def left_to_fill_in(folder):
     ]
 
 
-@every_room
-def test_documentation_has_every_section(room):
-    written = sections(room)
+@every_rule
+def test_documentation_has_every_section(spec):
+    written = sections(spec)
     assert [heading for heading in written if heading in HEADINGS] == HEADINGS
     assert all(written[heading] for heading in HEADINGS)
 
 
-@every_room
-def test_what_no_fix_makes_faster_says_what_it_is_about(room):
-    assert room.speed is type(room.rule).speed
-    if not room.speed:
-        said = sections(room)["What it does"] + sections(room)["Why it costs"]
+@every_rule
+def test_what_no_fix_makes_faster_says_what_it_is_about(spec):
+    assert spec.speed is type(spec.rule).speed
+    if not spec.speed:
+        said = sections(spec)["What it does"] + sections(spec)["Why it costs"]
         assert re.search(
             r"accuracy|correctness|quality|memory|raise|fails|error|learns|number wrong|no time|silences", said
         )
-        measured = [row.get("cpu", {}).get("status") for row in read_table() if row["code"] == room.code]
+        measured = [row.get("cpu", {}).get("status") for row in read_table() if row["code"] == spec.code]
         assert "confirmed" not in measured
 
 
-@every_room
-def test_slow_has_exactly_the_marked_findings(room, own):
-    for path in examples(room, "slow"):
-        check_marks(room, path, own(room, path))
+@every_rule
+def test_slow_has_exactly_the_marked_findings(spec, own):
+    for path in examples(spec, "slow"):
+        check_marks(spec, path, own(spec, path))
 
 
-def check_marks(room, path, found):
+def check_marks(spec, path, found):
     # What other rules find in it is theirs.
-    expected = [mark for mark in expectations(path.read_text(encoding="utf-8")) if mark[1] == room.code]
+    expected = [mark for mark in expectations(path.read_text(encoding="utf-8")) if mark[1] == spec.code]
     assert expected, f"{path.name} marks no finding"
     problems = differences(expected, [(finding["line"], finding["code"], severity_of(finding)) for finding in found])
     assert not problems, "\n" + describe(problems)
 
 
-@every_room
-def test_an_info_of_a_rule_that_warns_says_why_it_is_one(room, own):
-    if room.rule.severity is Severity.INFO:
+@every_rule
+def test_an_info_of_a_rule_that_warns_says_why_it_is_one(spec, own):
+    if spec.rule.severity is Severity.INFO:
         pytest.skip("its findings are all infos")
     # There is one way to yield it; what costs nothing has another.
     calls = [
         node
-        for node in ast.walk(ast.parse((room.folder / "rule.py").read_text(encoding="utf-8")))
+        for node in ast.walk(ast.parse((spec.folder / "rule.py").read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
     ]
     for call in calls:
@@ -180,38 +180,38 @@ def test_an_info_of_a_rule_that_warns_says_why_it_is_one(room, own):
         assert call.func.attr != "finding" or "INFO" not in given.get("severity", "") or "pedantic" in given, (
             f"line {call.lineno}: give the reason as doubt="
         )
-    for path in examples(room, "slow"):
-        for finding in own(room, path):
+    for path in examples(spec, "slow"):
+        for finding in own(spec, path):
             assert finding["severity"] != "info" or finding["because"], f"line {finding['line']}"
 
 
 SILENT = [
     pytest.param(
-        room,
+        spec,
         script,
-        id=f"{room.name}-{script.name}"
-        if room.kind is not RequirementsRule
-        else f"{room.name}-{script.parent.name}-{script.name}",
+        id=f"{spec.name}-{script.name}"
+        if spec.kind is not RequirementsRule
+        else f"{spec.name}-{script.parent.name}-{script.name}",
     )
-    for room in ROOMS
-    for script in [*examples(room, "fast"), *examples(room, "quiet")]
+    for spec in SPECS
+    for script in [*examples(spec, "fast"), *examples(spec, "quiet")]
 ]
 
 
-@pytest.mark.parametrize(("room", "script"), SILENT)
-def test_the_repaired_and_the_similar_are_silent(room, script, own):
-    noisy = [(finding["line"], finding["message"]) for finding in own(room, script)]
+@pytest.mark.parametrize(("spec", "script"), SILENT)
+def test_the_repaired_and_the_similar_are_silent(spec, script, own):
+    noisy = [(finding["line"], finding["message"]) for finding in own(spec, script)]
     assert not noisy, "\n" + describe(noisy)
 
 
 @pytest.mark.parametrize(
-    "room", [room for room in ROOMS if room.kind is not RequirementsRule], ids=lambda room: room.name
+    "spec", [spec for spec in SPECS if spec.kind is not RequirementsRule], ids=lambda spec: spec.name
 )
-def test_both_parsers_lead_to_the_same_findings(room, own, copied):
-    paths = [path for name in ("slow", "fast", "quiet") for path in examples(room, name)]
-    usual = [finding for path in paths for finding in own(room, path)]
+def test_both_parsers_lead_to_the_same_findings(spec, own, copied):
+    paths = [path for name in ("slow", "fast", "quiet") for path in examples(spec, name)]
+    usual = [finding for path in paths for finding in own(spec, path)]
     with unknown_field_in_call():
-        found = findings(room, *(copied(room, path) for path in paths))
+        found = findings(spec, *(copied(spec, path) for path in paths))
     assert sorted(found, key=_place) == sorted(usual, key=_place)
 
 
@@ -219,34 +219,34 @@ def _place(finding):
     return finding["path"], finding["line"], finding["column"], finding["message"]
 
 
-@every_room
-def test_fixing_slow_gives_fast_and_fixing_again_changes_nothing(room, tmp_path):
-    for slow, fast in zip(examples(room, "slow"), examples(room, "fast")):
+@every_rule
+def test_fixing_slow_gives_fast_and_fixing_again_changes_nothing(spec, tmp_path):
+    for slow, fast in zip(examples(spec, "slow"), examples(spec, "fast")):
         # By itself: what lies beside a file can matter.
         (tmp_path / slow.stem).mkdir()
-        check_fix(room, slow, fast, tmp_path / slow.stem)
+        check_fix(spec, slow, fast, tmp_path / slow.stem)
 
 
-def check_fix(room, slow_path, fast_path, folder):
+def check_fix(spec, slow_path, fast_path, folder):
     slow, fast = (without_marks(path.read_bytes().decode()) for path in (slow_path, fast_path))
     script = folder / slow_path.name
     script.write_bytes(slow.encode())
-    by_hand = sum(finding["fix"] is None for finding in findings(room, script))
-    fixed = fix(room, script)
+    by_hand = sum(finding["fix"] is None for finding in findings(spec, script))
+    fixed = fix(spec, script)
     if by_hand:
         # fast.py then holds what a person wrote: only that the rest stays can be checked.
-        assert re.search(r"\bno (?:automatic )?fix\b", sections(room)["Fix safety"], re.IGNORECASE), (
+        assert re.search(r"\bno (?:automatic )?fix\b", sections(spec)["Fix safety"], re.IGNORECASE), (
             "a rule with findings that it does not fix says in 'Fix safety' that there is no fix, and why"
         )
-        assert len(findings(room, script)) == by_hand
+        assert len(findings(spec, script)) == by_hand
     else:
         assert fixed.splitlines() == fast.splitlines()
         assert fixed == fast
-    assert fix(room, script) == fixed
+    assert fix(spec, script) == fixed
 
 
-def fix(room, script):
-    kerascheck("--isolated", "--pedantic", "--select", selected(room), "--fix", "--unsafe-fixes", script)
+def fix(spec, script):
+    kerascheck("--isolated", "--pedantic", "--select", selected(spec), "--fix", "--unsafe-fixes", script)
     return script.read_bytes().decode()
 
 
@@ -256,19 +256,19 @@ def fix(room, script):
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("tensorflow") is None, reason="needs TensorFlow: pip install kerascheck[verify]")
 @every_script
-def test_slow_and_fast_run_and_agree(room, tmp_path):
-    running = [Running(room.folder / name, tmp_path) for name in ("slow.py", "fast.py")]
+def test_slow_and_fast_run_and_agree(spec, tmp_path):
+    running = [Running(spec.folder / name, tmp_path) for name in ("slow.py", "fast.py")]
     slow, fast = (script.result() for script in running)
     assert fast.returncode == 0, fast.stderr
     fast_loss = last_loss(fast.stdout)
-    raises = RAISES.match((room.folder / "slow.py").read_text(encoding="utf-8"))
+    raises = RAISES.match((spec.folder / "slow.py").read_text(encoding="utf-8"))
     if raises:
         assert slow.returncode != 0, "slow.py was meant to fail"
         assert raises[1] in slow.stderr, slow.stderr
         return
     assert slow.returncode == 0, slow.stderr
     slow_loss = last_loss(slow.stdout)
-    tolerance = room.rule.loss_tolerance
+    tolerance = spec.rule.loss_tolerance
     if tolerance is not None:
         assert math.isclose(slow_loss, fast_loss, rel_tol=tolerance), (slow_loss, fast_loss)
 
