@@ -404,7 +404,9 @@ def test_a_run_that_is_killed_at_any_time_changes_no_report(project):
         assert result(".") == wanted
 
 
-@pytest.mark.parametrize("part", ["facts", "settings", "found", "findings", "errors", "sources", "files", "rules"])
+@pytest.mark.parametrize(
+    "part", ["dependencies", "settings", "found", "findings", "errors", "sources", "files", "rules"]
+)
 @pytest.mark.parametrize("other", [None, {}, [[]], [["digest", 3, 4, 5]], [["os.system", "x", "y", None]]])
 def test_a_forged_file_raises_nothing(project, in_this_process, part, other):
     first = result(".")
@@ -640,7 +642,7 @@ def test_a_cache_grows_with_the_files_and_not_with_their_square(project, in_this
 @pytest.mark.parametrize(
     ("numbers", "text"), [(set(), ""), ({0}, "0"), ({3, 4, 5, 9}, "3+2 4"), ({7, 0, 1, 1000}, "0+1 6 993")]
 )
-def test_a_set_of_facts_is_written_as_runs(numbers, text):
+def test_a_set_of_numbers_is_written_as_runs(numbers, text):
     assert packed(numbers) == text and is_packed(text)
     for number in range(12):
         assert meets(text, [number]) is (number in numbers)
@@ -648,7 +650,7 @@ def test_a_set_of_facts_is_written_as_runs(numbers, text):
 
 
 @pytest.mark.parametrize("text", ["x", "1 2\n3", "-1", "1+", "9999999999", 7, None, ["1"]])
-def test_what_is_no_set_of_facts_is_refused(text):
+def test_what_is_no_set_of_numbers_is_refused(text):
     assert not is_packed(text)
 
 

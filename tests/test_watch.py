@@ -193,20 +193,20 @@ def test_what_it_cannot_be_combined_with(folder, other):
 
 @pytest.mark.parametrize("number", [1, 50])
 @pytest.mark.parametrize("place", [".", "deep/down"])
-@pytest.mark.parametrize("question", ["digest", "is_file"])
-def test_files_are_watched_that_are_there_or_may_come_to_be(folder, monkeypatch, question, place, number):
+@pytest.mark.parametrize("query", ["digest", "is_file"])
+def test_files_are_watched_that_are_there_or_may_come_to_be(folder, monkeypatch, query, place, number):
     paths = [folder / place / f"{each}.py" for each in range(number)]
-    if question == "digest":
+    if query == "digest":
         (folder / place).mkdir(parents=True, exist_ok=True)
         for path in paths:
             path.write_text("x = 1\n")
-    record = dependencies.Record()
-    with dependencies.recording(record):
+    tracker = dependencies.DependencyTracker()
+    with dependencies.tracking(tracker):
         for path in paths:
-            (dependencies.is_file if question == "is_file" else dependencies.content)(str(path))
+            (dependencies.is_file if query == "is_file" else dependencies.content)(str(path))
     steps = [lambda: (folder / place).mkdir(parents=True, exist_ok=True), lambda: paths[0].write_text("x = 23\n")]
     monkeypatch.setattr("time.sleep", lambda seconds: seconds == watch._SETTLING or steps.pop(0)())
-    assert watch.wait_for_change(record.facts, []).endswith("0.py has changed.")
+    assert watch.wait_for_change(tracker.dependencies, []).endswith("0.py has changed.")
 
 
 def test_something_that_never_settles_is_waited_for_no_longer(folder, monkeypatch):

@@ -1,4 +1,4 @@
-"""Answers that were worked out in an earlier run, each for as long as all that it follows from is as it was."""
+"""Results of an earlier run, each valid as long as its dependencies are unchanged."""
 
 from __future__ import annotations
 
@@ -13,54 +13,54 @@ from kerascheck.source import dependencies
 
 _Kind = TypeVar("_Kind")
 Entry = tuple[Any, str]
-"""An answer as JSON, and the numbers of the facts that it follows from, as :func:`packed` writes them."""
+"""A result as JSON, and the numbers of its dependencies in the form of :func:`packed`."""
 
 
 class Memo:
-    """What is remembered in one run.
+    """The memo of one run.
 
     Args:
-        record: what is asked of the disk in this run; it begins with the facts of the earlier one.
+        tracker: the tracker of this run; it begins with the dependencies of the earlier run.
         earlier: the entries of the earlier run.
-        outdated: the facts of the earlier run that are others now.
+        outdated: the numbers of dependencies that changed since the earlier run.
 
     Attributes:
-        entries: what is worth to be kept after this run.
+        entries: the entries to store after this run.
     """
 
-    def __init__(self, record: dependencies.Record, earlier: dict[str, Entry], outdated: Collection[int]):
-        self.record = record
+    def __init__(self, tracker: dependencies.DependencyTracker, earlier: dict[str, Entry], outdated: Collection[int]):
+        self.tracker = tracker
         self.entries: dict[str, Entry] = {}
         self._earlier = earlier
         self._outdated = sorted(outdated)
 
     def recall(self, key: str) -> Any:
-        """What was kept under a key, and follows from what is as it was; else None."""
+        """The result stored under a key, if it is still valid."""
         entry = self._earlier.get(key)
         if entry is None or self._outdated and meets(entry[1], self._outdated):
             return None
         self.entries[key] = entry
         return entry[0]
 
-    def keep(self, key: str, value: Any, facts: Collection[int]) -> None:
-        """Keep an answer, as JSON, that follows from the facts with these numbers."""
-        self.entries[key] = value, packed(facts)
+    def keep(self, key: str, value: Any, deps: Collection[int]) -> None:
+        """Store a result, as JSON, with the numbers of its dependencies."""
+        self.entries[key] = value, packed(deps)
 
-    def once(self, key: str, kind: Any, work_out: Callable[[], _Kind]) -> _Kind:
-        """What was kept under a key, or what ``work_out`` gives, a value of type ``kind``, with all that it asks."""
+    def once(self, key: str, kind: Any, compute: Callable[[], _Kind]) -> _Kind:
+        """The result stored under a key, of type ``kind``; if there is none, computes and stores it."""
         known = self.recall(key)
         if known is not None:
             with contextlib.suppress(Damaged):
                 kept: _Kind = read(kind, known)
                 return kept
-        with self.record.asking(("memo", key)):
-            found = work_out()
-        self.keep(key, write(found), self.record.asked_by(("memo", key)))
+        with self.tracker.asking(("memo", key)):
+            found = compute()
+        self.keep(key, write(found), self.tracker.asked_by(("memo", key)))
         return found
 
 
 def packed(numbers: Collection[int]) -> str:
-    """A set of numbers as text, as long as the set: runs in ascending order, each as its distance from the last and its length.
+    """Write a set of numbers as text: runs in ascending order, each as the distance from the last run and its length.
 
     Example:
         >>> packed({3, 4, 5, 9})
@@ -78,7 +78,7 @@ def packed(numbers: Collection[int]) -> str:
 
 
 def meets(text: str, numbers: Sequence[int]) -> bool:
-    """Whether a set that :func:`packed` wrote has a number in common with some in ascending order.
+    """Whether a :func:`packed` set shares a number with a sorted sequence.
 
     Example:
         >>> meets("3+2 4", [1, 5]), meets("3+2 4", [2, 6])
@@ -98,6 +98,6 @@ def meets(text: str, numbers: Sequence[int]) -> bool:
 _PACKED = re.compile(r"(?:\d{1,9}(?:\+\d{1,9})?(?: |$))*")
 
 
-def is_packed(facts: object) -> bool:
-    """Whether something read from a file is what :func:`packed` writes."""
-    return isinstance(facts, str) and _PACKED.fullmatch(facts) is not None
+def is_packed(deps: object) -> bool:
+    """Whether a value has the form that :func:`packed` writes."""
+    return isinstance(deps, str) and _PACKED.fullmatch(deps) is not None

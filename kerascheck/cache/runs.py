@@ -1,8 +1,8 @@
-"""What one run of the command line keeps for the next with the same arguments in the same folder.
+"""The stored results of one command line in one folder.
 
-The head of it is the outcome, with all that it follows from: every question that was asked of the disk, with its answer. Where all
-answers are as they were, the outcome is. Else the parts help, which are answers that were worked out on the way there, for example
-the findings of one file, each with the questions that it follows from itself.
+The head file has the result of the whole run with all its dependencies: each query of the disk with its answer. It is valid if
+all answers are unchanged. Otherwise the parts file helps: it has intermediate results, such as the findings of one file, each
+with its own dependencies.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from kerascheck.source.reading import decode
 from kerascheck.source.text import Unreadable
 
 _NEEDED = ("libcst", "packaging", "pathspec")
-"""Packages that decide about findings, beside kerascheck."""
-_QUESTIONS = (requirements.stating, requirements.parts, import_scan.imports, import_scan.mentioned, import_scan.held)
-"""Of modules that need not be loaded otherwise."""
+"""Packages that influence findings, beside kerascheck."""
+_QUERIES = (requirements.stating, requirements.parts, import_scan.imports, import_scan.mentioned, import_scan.held)
+"""Queries of other modules: the import registers them for :class:`dependencies.Recheck`."""
 
 
 @dataclass
 class Linted:
-    """What a run found: the files, those to report on, and what linting gave."""
+    """The result of a run: all files, the files to report on, and the result of linting."""
 
     found: Discovered
     files: Sequence[File]
@@ -48,9 +48,9 @@ class Run:
     """One run of the command line.
 
     Args:
-        folder: where the cache is.
+        folder: the folder of the cache.
         paths: the files and folders to check.
-        arguments: all else that decides about the findings beside what is on disk, as JSON.
+        arguments: all other input to the findings that is not on disk, as JSON.
     """
 
     def __init__(self, folder: Folder, paths: Sequence[str], arguments: Any):
@@ -58,75 +58,77 @@ class Run:
         here = [os.getcwd(), os.path.expanduser("~"), *paths, arguments, _version()]
         self._name = dependencies.digest(json.dumps(here).encode())
         self._parts: Any = None
-        self._facts: list[dependencies.Fact | None] = []
+        self._dependencies: list[dependencies.Dependency | None] = []
         self._outdated: set[int] = set()
-        self._settled: dict[int, dependencies.Fact] = {}
-        self._record: dependencies.Record | None = None
+        self._settled: dict[int, dependencies.Dependency] = {}
+        self._tracker: dependencies.DependencyTracker | None = None
 
     @property
-    def facts(self) -> Sequence[dependencies.Fact | None]:
-        """All that the outcome follows from; where there is none because something was wrong, what was asked until then."""
-        return self._facts if self._record is None else self._record.facts
+    def dependencies(self) -> Sequence[dependencies.Dependency | None]:
+        """The dependencies of the result; after an error, those noted until then."""
+        return self._dependencies if self._tracker is None else self._tracker.dependencies
 
     def recall(self) -> Linted | None:
-        """What an earlier run found, where everything is as it was then."""
+        """The result of an earlier run, if all its dependencies are unchanged."""
         head = self._folder.read(f"{self._name}.json")
         try:
-            # Rows of many files take much memory, which those that follow need.
-            self._facts = [None if row is None else _fact(row) for row in _drained(head["facts"])]
+            # The rows of many files take memory that later ones need.
+            self._dependencies = [None if row is None else _dependency(row) for row in _drained(head["dependencies"])]
             recheck = dependencies.Recheck()
-            self._outdated = recheck.outdated(self._facts)
+            self._outdated = recheck.outdated(self._dependencies)
             self._settled = recheck.settled
             self._parts = head["parts"]
             if self._outdated or not head["is_certain"]:
                 return None
-            linted = _linted(head, self._facts)
+            linted = _linted(head, self._dependencies)
         except (Damaged, KeyError, TypeError, ValueError, IndexError, OSError, Unreadable):
-            # Nobody's facts are as good as none.
-            self._facts, self._outdated, self._settled, self._parts = [], set(), {}, None
+            # A damaged file counts as none.
+            self._dependencies, self._outdated, self._settled, self._parts = [], set(), {}, None
             return None
         if self._settled:
-            for number, fact in self._settled.items():
-                self._facts[number] = fact
-            self._folder.write({f"{self._name}.json": {**head, "facts": self._facts}})
+            for number, dep in self._settled.items():
+                self._dependencies[number] = dep
+            self._folder.write({f"{self._name}.json": {**head, "dependencies": self._dependencies}})
         return linted
 
     @contextlib.contextmanager
     def recording(self) -> Iterator[Memo]:
-        """Note what is asked of the disk, and remember what still holds of what the earlier run worked out."""
-        for number, fact in self._settled.items():
-            self._facts[number] = fact
-        record = self._record = dependencies.Record(self._facts, self._outdated)
-        memo = Memo(record, self._earlier(), self._outdated)
-        with dependencies.recording(record):
+        """Track the dependencies of this run; yields a memo with the valid entries of the earlier run."""
+        for number, dep in self._settled.items():
+            self._dependencies[number] = dep
+        tracker = self._tracker = dependencies.DependencyTracker(self._dependencies, self._outdated)
+        memo = Memo(tracker, self._earlier(), self._outdated)
+        with dependencies.tracking(tracker):
             yield memo
 
     def _earlier(self) -> dict[str, Entry]:
-        if not self._facts or any(getattr(self._facts[each], "question", "") in _OF_RULES for each in self._outdated):
+        if not self._dependencies or any(
+            getattr(self._dependencies[each], "query", "") in _OF_RULES for each in self._outdated
+        ):
             return {}
         parts = self._folder.read(f"{self._name}.parts.json")
         try:
             if parts["of"] != self._parts:
                 return {}
-            entries = {key: (value, facts) for key, (value, facts) in parts.pop("entries").items()}
-            return entries if all(map(is_packed, (facts for _, facts in entries.values()))) else {}
+            entries = {key: (value, deps) for key, (value, deps) in parts.pop("entries").items()}
+            return entries if all(map(is_packed, (deps for _, deps in entries.values()))) else {}
         except (KeyError, TypeError, ValueError, AttributeError):
             return {}
 
     def discovered(self, memo: Memo, configuration: Configuration, discover: Callable[[], Discovered]) -> Discovered:
-        """What ``discover`` finds; raises what it raises."""
+        """The discovered files, from the memo if it is valid; raises the errors of ``discover``."""
         known = memo.recall("found")
         with contextlib.suppress(Damaged):
             if known is not None:
                 paths, *others = read(_Found, known)
                 files = [File(path, configuration.for_file(path)) for path in paths if self._is_asked_for(path)]
                 return Discovered(files, *others)
-        with memo.record.asking("found"):
+        with memo.tracker.asking("found"):
             found = discover()
         if all(file.content is None for file in found.files):
             others = (found.tests_left_out, found.unreadable, found.irregular, found.notes)
             kept = ([file.path for file in found.files], *others)
-            memo.keep("found", write(kept), memo.record.asked_by("found"))
+            memo.keep("found", write(kept), memo.tracker.asked_by("found"))
         return found
 
     def _is_asked_for(self, path: str) -> bool:
@@ -134,17 +136,17 @@ class Run:
         return any(os.path.join(os.path.abspath(path), "").startswith(os.path.join(top, "")) for top in tops)
 
     def keep(self, linted: Linted, memo: Memo) -> bool:
-        """Keep what a run found, without what another may find otherwise in the same files; False where that cannot be written."""
-        record = memo.record
-        if not record.is_steady:
+        """Store the result of a run, except for uncertain parts; returns False if writing fails."""
+        tracker = memo.tracker
+        if not tracker.is_steady:
             return True
-        with dependencies.recording(record):
+        with dependencies.tracking(tracker):
             _ask_for_rules()
         parts = dependencies.digest(os.urandom(16))
         is_certain = linted.outcome.is_certain
         head = {
             "parts": parts,
-            "facts": record.facts,
+            "dependencies": tracker.dependencies,
             "is_certain": is_certain,
             **(_written(linted) if is_certain else {}),
         }
@@ -157,7 +159,7 @@ _Found = tuple[list[str], int, list[tuple[str, str]], list[str], list[str]]
 
 
 def _ask_for_rules() -> None:
-    """Note which packages are installed, and the code of those that ship rules."""
+    """Note the installed packages, and the code of those that ship rules, as dependencies."""
     from kerascheck.catalog import registry
 
     for folder in _installations():
@@ -170,18 +172,18 @@ _OF_RULES = (dependencies.installed.__name__, dependencies.code.__name__)
 
 
 def _installations() -> list[str]:
-    # The first is the folder of the program, or the working one.
+    # The first entry is the folder of the program, or the working folder.
     return [folder for folder in sys.path[1:] if os.path.isdir(folder)]
 
 
 def _package(folder: Path) -> str:
-    """The package of the top level that a folder belongs to."""
+    """The top-level package that contains a folder."""
     inner = [each for each in (folder, *folder.parents) if (each / "__init__.py").is_file()]
     return str(inner[-1] if inner else folder)
 
 
 def _version() -> list[Any]:
-    """What tells one kerascheck from another, as it is installed or being written."""
+    """The identity of this kerascheck, whether installed or in development."""
     own = os.path.dirname(os.path.abspath(kerascheck.__file__))
     folders = _installations()
     others = [os.path.join(folder, name, "__init__.py") for folder in folders for name in _NEEDED]
@@ -196,7 +198,7 @@ def _version() -> list[Any]:
 
 
 def _drained(rows: list[Any]) -> Iterator[Any]:
-    """The items of a list, each forgotten by it as soon as the next is asked for."""
+    """Yield the items of a list and remove them from it, to free their memory."""
     if not isinstance(rows, list):
         raise Damaged
     rows.reverse()
@@ -204,11 +206,11 @@ def _drained(rows: list[Any]) -> Iterator[Any]:
         yield rows.pop()
 
 
-def _fact(row: Any) -> dependencies.Fact:
-    question, path, answer, status = row
-    if type(question) is not str or type(path) is not str or not isinstance(answer, (str, bool, type(None))):
+def _dependency(row: Any) -> dependencies.Dependency:
+    query, path, answer, status = row
+    if type(query) is not str or type(path) is not str or not isinstance(answer, (str, bool, type(None))):
         raise Damaged
-    return dependencies.Fact(question, path, answer, None if status is None else dependencies.Stat(*status))
+    return dependencies.Dependency(query, path, answer, None if status is None else dependencies.Stat(*status))
 
 
 def _written(linted: Linted) -> dict[str, Any]:
@@ -236,7 +238,7 @@ def _rules(outcome: LintResult) -> dict[str, tuple[str, bool]]:
     return {spec.code: (spec.summary, spec.speed) for spec in registry.rule_specs() if spec.code in codes}
 
 
-def _linted(head: dict[str, Any], facts: Sequence[dependencies.Fact | None]) -> Linted:
+def _linted(head: dict[str, Any], deps: Sequence[dependencies.Dependency | None]) -> Linted:
     settings = read(list[Settings], head["settings"])
 
     def files(rows: Any) -> list[File]:
@@ -250,7 +252,7 @@ def _linted(head: dict[str, Any], facts: Sequence[dependencies.Fact | None]) -> 
         read(list[str], irregular),
         read(list[str], notes),
     )
-    digests = {fact.path: fact.answer for fact in facts if fact is not None and fact.question == "digest"}
+    digests = {dep.path: dep.answer for dep in deps if dep is not None and dep.query == "digest"}
     sources = {
         path: _source(name, digests[os.path.abspath(name)])
         for path, name in read(list[tuple[str, str]], head["sources"])

@@ -463,7 +463,7 @@ def _watch(paths: Sequence[str], overrides: Overrides, options: dict[str, Any]) 
                 raise
             _complain(problem.format_message() if isinstance(problem, click.ClickException) else str(problem))
         sys.stdout.flush()
-        return run.facts, baselines
+        return run.dependencies, baselines
 
     def say(text: str | None) -> None:
         if text is not None and not options["quiet"]:

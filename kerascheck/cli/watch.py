@@ -1,8 +1,7 @@
-"""Lint again whenever something changes that the findings follow from (``--watch``).
+"""``--watch``: lint again after every change that may affect the findings.
 
-What that is tells the record of a run: files that were read, and folders in which something was looked for, or may come to be.
-Their times are looked at again and again. Where one is another, the questions of the run are asked again, which tells whether it
-matters.
+The dependencies of a run name the files and folders to watch. Their times are polled. If one changes, the queries of the run
+are repeated, which shows whether an answer changed.
 """
 
 from __future__ import annotations
@@ -15,46 +14,46 @@ from kerascheck.source import dependencies
 from kerascheck.source.reading import display_path
 
 _PAUSE = 0.3
-"""Seconds between two looks, at least."""
+"""Shortest interval between two polls, in seconds."""
 _SHARE = 0.03
-"""Of one processor, what looking takes at most."""
+"""Largest share of one processor that polling takes."""
 _SETTLING = 0.1
-"""Seconds without a further change until files count as written: editors and git write many, and some twice."""
+"""Seconds without a further change until writing counts as finished: editors and git write many files, some twice."""
 _MOST_SETTLING = 20
-"""How many times that is waited for, where something never settles."""
+"""Most waits for writing to finish."""
 _FEW = 10
-"""Paths of one folder up to which they are looked at themselves: in the folders above a project others write all the time."""
+"""Up to this many paths of one folder are polled themselves, beyond it the folder: other programs write above a project."""
 _BEING = ("exists", "is_folder", "real")
-"""Questions about a folder that what is in it does not answer."""
+"""Queries about a folder that do not depend on its content."""
 
-Followed = tuple[Sequence[dependencies.Fact | None], Collection[str]]
-"""What a round follows from: the facts of its run, and further files."""
+Followed = tuple[Sequence[dependencies.Dependency | None], Collection[str]]
+"""The dependencies of a round: those of its run, and further files."""
 _Times = dict[str, tuple[int, ...] | None]
 
 
 def watch(lint: Callable[[str | None], Followed], say: Callable[[str], None]) -> None:
-    """Lint, and again with every change, until the user interrupts.
+    """Lint, and again after every change, until the user interrupts.
 
     Args:
-        lint: one round; it is told what has changed, None at the beginning.
-        say: tells the user that nothing more happens until a change.
+        lint: runs one round; its argument describes the change, None at the beginning.
+        say: prints a message for the user.
     """
     what = None
     try:
         while True:
-            facts, others = lint(what)
+            deps, others = lint(what)
             say("Watching for changes. Ctrl-C ends.")
-            what = wait_for_change(facts, others)
+            what = wait_for_change(deps, others)
     except KeyboardInterrupt:
         return
 
 
-def wait_for_change(facts: Sequence[dependencies.Fact | None], others: Collection[str]) -> str:
-    """Wait until something has changed; says what, for people."""
-    before = _times(facts, others)
-    # It may have, while the run went on, and may still.
+def wait_for_change(deps: Sequence[dependencies.Dependency | None], others: Collection[str]) -> str:
+    """Wait for a change; returns its description."""
+    before = _times(deps, others)
+    # A change may have happened during the run, or may still be going on.
     time.sleep(_SETTLING)
-    while not (outdated := dependencies.Recheck().outdated(facts)):
+    while not (outdated := dependencies.Recheck().outdated(deps)):
         now, pause = before, _PAUSE
         while now == before:
             time.sleep(pause)
@@ -67,16 +66,16 @@ def wait_for_change(facts: Sequence[dependencies.Fact | None], others: Collectio
                 break
         if named := [path for path in others if now[path] != before[path]]:
             return _told(named)
-        # What came into being may have to be looked at from now on.
-        before = _times(facts, others)
-    changed = [fact for number in sorted(outdated) if (fact := facts[number]) is not None]
-    # A file says more than the folder that it is new in.
-    changed.sort(key=lambda fact: fact.question != "digest")
-    return _told([fact.path.rpartition("\n")[2] for fact in changed])
+        # New files may need to be polled from now on.
+        before = _times(deps, others)
+    changed = [dep for number in sorted(outdated) if (dep := deps[number]) is not None]
+    # A changed file tells the user more than its folder.
+    changed.sort(key=lambda dep: dep.query != "digest")
+    return _told([dep.path.rpartition("\n")[2] for dep in changed])
 
 
 def _told(paths: Sequence[str]) -> str:
-    # Where a file is new or gone, its folder has changed, too.
+    # A new or deleted file changes its folder too.
     around = {folder for path in paths if (folder := os.path.dirname(path)) != path}
     first, *others = dict.fromkeys(_named(path) for path in paths if path not in around)
     what = f"{first} and {len(others)} more have" if others else f"{first} has"
@@ -87,25 +86,25 @@ def _named(path: str) -> str:
     return f"the folder {display_path(path)}" if os.path.isdir(path) else display_path(path)
 
 
-def _times(facts: Sequence[dependencies.Fact | None], others: Collection[str]) -> _Times:
-    """By path what tells that a file, or the names in a folder, are as they were."""
+def _times(deps: Sequence[dependencies.Dependency | None], others: Collection[str]) -> _Times:
+    """The status of each watched path."""
     paths, asked = set(others), dict[str, set[str]]()
-    for fact in facts:
-        if fact is None:
+    for dep in deps:
+        if dep is None:
             continue
-        path = fact.path.rpartition("\n")[2]
-        if fact.question == "digest":
+        path = dep.path.rpartition("\n")[2]
+        if dep.query == "digest":
             paths.add(path)
-        elif fact.answer is not False and os.path.isdir(path):
-            # That it is there, the files in it tell.
-            paths.update((path,) if fact.question not in _BEING else ())
+        elif dep.answer is not False and os.path.isdir(path):
+            # Its own files show whether it exists.
+            paths.update((path,) if dep.query not in _BEING else ())
         else:
             asked.setdefault(os.path.dirname(path), set()).add(path)
     for folder, names in asked.items():
         if os.path.isdir(folder):
             paths.update(names if len(names) < _FEW else (folder,))
             continue
-        # The first one on the way that is not there.
+        # Watch the parent of the first missing folder.
         while not os.path.isdir(parent := os.path.dirname(folder)):
             folder = parent
         paths.add(folder)

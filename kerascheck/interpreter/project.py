@@ -151,7 +151,7 @@ class Project(Generic[M]):
         """The modules of the tree that one names in its imports."""
         if "imports" not in importer.memory:
             asking = _imports_of(importer.path)
-            if dependencies.recorded() is not None:
+            if dependencies.current_tracker() is not None:
                 with dependencies.apart(asking):
                     import_scan.note_imports(str(importer.path), importer.code, importer.import_names)
             named = (

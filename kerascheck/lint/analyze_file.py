@@ -63,8 +63,9 @@ class FileResult:
     silenced: set[tuple[Directive, str]] = field(default_factory=set)
     """Directives, of this file and of those it reaches, with the codes of what they silenced."""
     follows_from: Collection[int] | None = None
-    """The numbers of the facts (:mod:`kerascheck.source.dependencies`) that it follows from, beside the settings; None where that is not
-    known, or another check of the same may end otherwise."""
+    """The numbers of its dependencies (:mod:`kerascheck.source.dependencies`).
+
+    None if they are unknown, or if another check of the same file may end differently."""
 
 
 class Analysis:
@@ -109,16 +110,16 @@ class Analysis:
         """Run the selected rules on one file."""
         result = FileResult(file.path)
         self._limits.begin()
-        record = dependencies.recorded()
+        tracker = dependencies.current_tracker()
         try:
             with dependencies.on_behalf_of(file.path):
                 self._check(file, result)
             if (
-                record is not None
+                tracker is not None
                 and file.content is None
                 and not any(error.code == INTERNAL for error in result.errors)
             ):
-                result.follows_from = record.asked_by(dependencies.of_file(file.path))
+                result.follows_from = tracker.asked_by(dependencies.of_file(file.path))
         except MemoryError:
             self._limits.end()
             self._projects.clear()

@@ -660,7 +660,7 @@ def _choose(
         # What is told of requirements is no reason to begin with anything.
         paths.sort(key=lambda path: kind_of(path) is not None)
         found = workers.spread(
-            functools.partial(_classify_elsewhere, is_recorded=memo is not None),
+            functools.partial(_classify_elsewhere, is_tracked=memo is not None),
             paths,
             min(jobs, 1 + len(paths) // _LOOKED_AT_EACH),
             tells=lambda result: result[0][0] is _Kind.PARSE,
@@ -668,9 +668,9 @@ def _choose(
         )
         for path, result in zip(paths, found):
             # What ends a process is checked where that costs no other file.
-            kinds[path], facts = result or ((_Kind.PARSE, 0), [])
+            kinds[path], deps = result or ((_Kind.PARSE, 0), [])
             if memo is not None and result is not None:
-                numbers = [memo.record.add(fact) for fact in facts if fact is not None]
+                numbers = [memo.tracker.add(dep) for dep in deps if dep is not None]
                 memo.keep(f"kind {path}", write(kinds[path]), numbers)
     else:
         kinds.update((path, _remembered_kind(path, memo)) for path in paths)
@@ -690,13 +690,13 @@ def _kind_of(file: File, kinds: Mapping[str, _Sized]) -> _Sized:
     return kinds[file.path] if file.content is None else _classify_content(file.path, file.content)
 
 
-def _classify_elsewhere(path: str, is_recorded: bool) -> tuple[_Sized, list[dependencies.Fact | None]]:
-    """:func:`_classify` in another process, with what it follows from where that ``is_recorded``."""
-    if not is_recorded:
+def _classify_elsewhere(path: str, is_tracked: bool) -> tuple[_Sized, list[dependencies.Dependency | None]]:
+    """Run :func:`_classify` in another process, with its dependencies if ``is_tracked``."""
+    if not is_tracked:
         return _classify(path), []
-    record = dependencies.Record()
-    with dependencies.recording(record):
-        return _classify(path), record.facts
+    tracker = dependencies.DependencyTracker()
+    with dependencies.tracking(tracker):
+        return _classify(path), tracker.dependencies
 
 
 def _choose_callers(files: Iterable[File], memo: Memo | None = None) -> list[tuple[File, int]]:

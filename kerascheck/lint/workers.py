@@ -150,14 +150,14 @@ def _begin(folders: Sequence[str]) -> None:
     registry.use_folders(folders)
 
 
-def _serve(pipe: Connection, folders: Sequence[str], is_recorded: bool, inherited: Sequence[Connection] = ()) -> None:
+def _serve(pipe: Connection, folders: Sequence[str], is_tracked: bool, inherited: Sequence[Connection] = ()) -> None:
     """Check the chunks that come through ``pipe``, one result per file, until it closes.
 
-    A result consists of what the file gave, the facts that are new since the last one, and whether the memory is full.
+    A message holds the result of the file, the dependencies that are new since the last one, and whether the memory is full.
 
     Args:
         folders: they have rules, too.
-        is_recorded: whether results say what they follow from.
+        is_tracked: whether results name their dependencies.
         inherited: pipes of other processes.
     """
     for other in inherited:
@@ -174,8 +174,8 @@ def _serve(pipe: Connection, folders: Sequence[str], is_recorded: bool, inherite
     def work() -> None:
         analysis: Analysis | None = None
         other: tuple[tuple[Source, ...], Analysis] | None = None
-        record = dependencies.recorded()
-        facts, sent = [] if record is None else record.facts, 0
+        tracker = dependencies.current_tracker()
+        deps, sent = [] if tracker is None else tracker.dependencies, 0
         while True:
             try:
                 files, noqa, sources = pipe.recv()
@@ -190,11 +190,11 @@ def _serve(pipe: Connection, folders: Sequence[str], is_recorded: bool, inherite
                 own = other[1]
             for file in files:
                 result = own.check(file)
-                pipe.send((result, facts[sent:], own.is_full))
-                sent = len(facts)
+                pipe.send((result, deps[sent:], own.is_full))
+                sent = len(deps)
             own.make_room()
 
-    with dependencies.recording(dependencies.Record() if is_recorded else None), without_collector():
+    with dependencies.tracking(dependencies.DependencyTracker() if is_tracked else None), without_collector():
         with_large_stack(work)
 
 
@@ -273,13 +273,13 @@ class _Worker:
     def __init__(self, others: Iterable[_Worker]):
         self.pipe, theirs = multiprocessing.Pipe()
         inherited = (self.pipe, *(worker.pipe for worker in others))
-        folders, is_recorded = registry.used_folders(), dependencies.recorded() is not None
+        folders, is_tracked = registry.used_folders(), dependencies.current_tracker() is not None
         self._process: _Forked | BaseProcess
         if can_fork():
-            self._process = _Forked(lambda: _serve(theirs, folders, is_recorded, inherited))
+            self._process = _Forked(lambda: _serve(theirs, folders, is_tracked, inherited))
         else:
             process = multiprocessing.get_context("spawn").Process(
-                target=_serve, args=(theirs, folders, is_recorded), daemon=True
+                target=_serve, args=(theirs, folders, is_tracked), daemon=True
             )
             with _beside_the_working_folder():
                 process.start()
@@ -288,7 +288,7 @@ class _Worker:
         self._chunk: Chunk = [], True, ()
         self._done = 0
         self._is_full = False
-        # By the number that a fact has in the other process.
+        # Index: the number of a dependency in the other process.
         self._numbers: list[int] = []
 
     @property
@@ -317,7 +317,7 @@ class _Worker:
         file = files[self._done]
         self._done += 1
         try:
-            result, facts, self._is_full = self.pipe.recv()
+            result, deps, self._is_full = self.pipe.recv()
         except (EOFError, ConnectionError):
             self._process.join()
             error = _error(self._process.exitcode)
@@ -325,13 +325,13 @@ class _Worker:
             again = [file] if error is None and len(files) > 1 else []
             rest: list[Chunk] = [(left, noqa, sources) for left in (files[self._done :], again) if left]
             raise _Died(file, rest, error) from None
-        return self._with_own_numbers(result, facts)
+        return self._with_own_numbers(result, deps)
 
-    def _with_own_numbers(self, result: FileResult, facts: Iterable[dependencies.Fact]) -> FileResult:
-        """Number the facts that a result follows from as this process does."""
-        record = dependencies.recorded()
-        if record is not None:
-            self._numbers.extend(map(record.add, facts))
+    def _with_own_numbers(self, result: FileResult, deps: Iterable[dependencies.Dependency]) -> FileResult:
+        """Translate the numbers of a result's dependencies to those of this process."""
+        tracker = dependencies.current_tracker()
+        if tracker is not None:
+            self._numbers.extend(map(tracker.add, deps))
             if result.follows_from is not None:
                 result.follows_from = [self._numbers[number] for number in result.follows_from]
         return result

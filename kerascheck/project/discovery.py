@@ -273,7 +273,7 @@ def _folders(top: str, refuse: Callable[[OSError], None]) -> Iterator[tuple[str,
         waiting += [path for path in paths if not dependencies.is_link(path)]
 
 
-@dependencies.question
+@dependencies.tracked
 def entries(folder: str) -> str | None:
     """What of the names in a folder matters to discovery; None where they cannot be listed."""
     try:

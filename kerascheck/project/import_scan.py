@@ -1,4 +1,4 @@
-"""What is asked of the text of a file without following it: answers that most edits of the file leave as they are."""
+"""The import scan: queries about the text of a file whose answers survive most edits."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from kerascheck.source.reading import decode, display_path, read_bytes
 from kerascheck.source.text import Source, Unreadable
 
 LARGEST_SCRIPT = 300_000
-"""Bytes of the longest file that is looked into only because it lies beside another."""
-# A line's end is found faster than a line's start.
+"""Largest file that is scanned only because it lies beside another, in bytes."""
+# Searching for the end of a line is faster than for its start.
 _IMPORT_LINE = re.compile(
     r"\n[ \t]*(?:from[ \t]+(?P<base>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<plain>[^\n#;(]+))"
 )
 
 
 def code_of(source: Source) -> str:
-    """The text with comments and docstrings blanked out: offsets are those of the text."""
+    """The text with comments and docstrings blanked out; offsets stay the same."""
     return without_comments(source.without_data)
 
 
 def bare(code: str) -> str:
-    """Code with empty strings and no more white space than it needs, for what looks for names alone."""
+    """Code with empty strings and minimal white space, for searches of names."""
     return without_strings(compact(code))
 
 
 def import_lines(bare_code: str) -> Iterator[re.Match[str]]:
-    """The import statements of code: what they import from as ``base`` with the ``names``, or the modules as ``plain``."""
+    """Match the import statements of code, with the groups ``base`` and ``names``, or ``plain``."""
     return _IMPORT_LINE.finditer(f"\n{bare_code}")
 
 
 def import_names(bare_code: str) -> list[tuple[str, int]]:
-    """What the import lines of the code may name: dotted names with their number of leading dots."""
+    """The dotted names that import lines may refer to, with their number of leading dots."""
     found: dict[tuple[str, int], None] = {}
     for match in import_lines(bare_code):
         base, names, plain = match["base"], match["names"], match["plain"]
@@ -53,13 +53,13 @@ def import_names(bare_code: str) -> list[tuple[str, int]]:
 
 
 def note_imports(path: str, code: str, names: list[tuple[str, int]]) -> None:
-    """Note what a module imports: see :func:`imports`."""
+    """Note the answer of :func:`imports` for a module."""
     dependencies.note(imports.__name__, path, _told(path, code, names))
 
 
-@dependencies.question_of_text
+@dependencies.tracked_by_content
 def imports(path: str) -> str | None:
-    """What tells whether a file imports others, and where it looks for them; None where it cannot be read."""
+    """The digest of a file's imports and of the folders that it adds to the path; None if unreadable."""
     try:
         code = code_of(decode(display_path(path), read_bytes(path)))
     except (OSError, Unreadable):
@@ -74,13 +74,13 @@ def _told(path: str, code: str, names: list[tuple[str, int]]) -> str:
 
 
 def mentions(path: str, pattern: re.Pattern[str]) -> bool:
-    """Whether a script mentions a pattern, strings and comments included; what is longer than any script is not looked into."""
+    """Whether a script matches a pattern, strings and comments included; False for files too long to be a script."""
     return bool(mentioned(f"{int(pattern.flags & re.M)}\n{pattern.pattern}\n{path}"))
 
 
-@dependencies.question_of_text
+@dependencies.tracked_by_content
 def mentioned(asked: str) -> bool:
-    """:func:`mentions`, of flags, pattern and path, each on a line."""
+    """The query of :func:`mentions`; the argument has flags, pattern and path, each on a line."""
     pattern, path = _asked(asked)
     try:
         data = read_bytes(path)
@@ -90,13 +90,13 @@ def mentioned(asked: str) -> bool:
 
 
 def note_code(path: str, pattern: re.Pattern[str], holds: bool) -> None:
-    """Note whether the code of a script, without strings, holds a pattern."""
+    """Note the answer of :func:`held` for a script."""
     dependencies.note(held.__name__, f"{int(pattern.flags & re.M)}\n{pattern.pattern}\n{path}", holds)
 
 
-@dependencies.question_of_text
+@dependencies.tracked_by_content
 def held(asked: str) -> bool:
-    """The answer that :func:`note_code` notes, of flags, pattern and path, each on a line."""
+    """Whether code without strings matches a pattern; the argument has flags, pattern and path, each on a line."""
     pattern, path = _asked(asked)
     try:
         source = decode(display_path(path), read_bytes(path))

@@ -309,7 +309,7 @@ def _folders_in(folder: str) -> list[Path]:
     return [Path(folder, name) for name in names]
 
 
-@dependencies.question
+@dependencies.tracked
 def parts(folder: str) -> str:
     """Which folders of a folder may be parts of a project."""
     return dependencies.digest_of(_subfolders(folder))
@@ -333,7 +333,7 @@ def _names_in(folder: str | os.PathLike[str]) -> list[str]:
     return names
 
 
-@dependencies.question
+@dependencies.tracked
 def stating(folder: str) -> str | None:
     """Which names of a folder say something about requirements; None where they cannot be listed."""
     try:

@@ -1,7 +1,7 @@
-"""What linting asks of the disk, and for whom, so that an answer can be kept for as long as all of it would be answered alike.
+"""The dependencies of findings on the disk: queries, their answers, and the files on whose behalf they were made.
 
-Whatever decides about findings asks through here: :func:`content` and the functions that are a :func:`question`. While nobody
-records, they only answer.
+Code that decides about findings reads the disk through this module: by :func:`content` and the functions decorated with
+:func:`tracked`. They note their answers while a tracker is active, so that the cache knows what a result depends on.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 LARGEST = 64 << 20
 """Bytes of the largest file that is read: notebooks hold their pictures."""
 _SETTLED = 2_000_000_000
-"""Nanoseconds after which another change of a file has another time: the coarsest clock, FAT's, has steps of 2 s."""
+"""Nanoseconds between two changes that surely get different times: the coarsest clock, that of FAT, has steps of 2 s."""
 
 
 _TO_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 
 
 class Stat(NamedTuple):
-    """By what a file is known to be unchanged without reading it."""
+    """The fields of a file's status that show whether it changed, without reading it."""
 
     modified: int
     changed: int
@@ -37,56 +37,53 @@ class Stat(NamedTuple):
     inode: int
 
 
-class Fact(NamedTuple):
-    """A question, what it was about, and the answer."""
+class Dependency(NamedTuple):
+    """A query about a path, and its answer."""
 
-    question: str
+    query: str
     path: str
     answer: Answer
     stat: Stat | None = None
-    """Of a content; None where it may change without another one."""
+    """The status of a file whose content was read; None if a change might not show in it."""
 
 
-_Asked = tuple[str, str]
+class DependencyTracker:
+    """A graph of nodes with the dependencies of each.
 
-
-class Record:
-    """What was asked while it was the one to be told: by whom, and what was answered.
+    A node is a checked file, an imported module or a memoised function. It depends on the answers to its own queries and on
+    the nodes that it uses.
 
     Args:
-        facts: those of an earlier record, which keep their numbers.
-        outdated: the numbers of those that are others now.
-
-    Whoever asks is a node: the file that is checked, a module that others import, a function that remembers. A node stands for
-    all that it asked and for all nodes that it used.
+        deps: the dependencies of an earlier tracker, which keep their numbers.
+        outdated: the numbers of those whose answer changed.
 
     Attributes:
-        facts: all that was answered, each once; a fact is known by its number here. None where nobody has asked again.
-        is_steady: whether the same question always had the same answer.
+        dependencies: each dependency once; its index is its number. None if an outdated one was not queried again.
+        is_steady: whether the same query always had the same answer.
     """
 
-    def __init__(self, facts: Sequence[Fact | None] = (), outdated: Collection[int] = ()) -> None:
-        self.facts: list[Fact | None] = [None if n in outdated else fact for n, fact in enumerate(facts)]
+    def __init__(self, deps: Sequence[Dependency | None] = (), outdated: Collection[int] = ()) -> None:
+        self.dependencies: list[Dependency | None] = [None if n in outdated else dep for n, dep in enumerate(deps)]
         self.is_steady = True
-        self._numbers = {(fact.question, fact.path): n for n, fact in enumerate(facts) if fact is not None}
+        self._numbers = {(dep.query, dep.path): n for n, dep in enumerate(deps) if dep is not None}
         self._by: dict[Hashable, set[int]] = {}
         self._uses: dict[Hashable, set[Hashable]] = {}
         self._asking: list[Hashable] = [None]
 
-    def add(self, fact: Fact) -> int:
-        """Note an answer, for the node that asks; the number of the fact."""
-        number = self._numbers.setdefault((fact.question, fact.path), len(self.facts))
-        if number == len(self.facts):
-            self.facts.append(fact)
-        elif (known := self.facts[number]) is None:
-            self.facts[number] = fact
-        elif known.answer != fact.answer:
+    def add(self, dep: Dependency) -> int:
+        """Add a dependency to the active node; returns its number."""
+        number = self._numbers.setdefault((dep.query, dep.path), len(self.dependencies))
+        if number == len(self.dependencies):
+            self.dependencies.append(dep)
+        elif (known := self.dependencies[number]) is None:
+            self.dependencies[number] = dep
+        elif known.answer != dep.answer:
             self.is_steady = False
         self._by.setdefault(self._asking[-1], set()).add(number)
         return number
 
     def use(self, node: Hashable) -> None:
-        """Note that the node that asks uses another."""
+        """Note that the active node uses another."""
         self.link(self._asking[-1], node)
 
     def link(self, of: Hashable, to: Hashable) -> None:
@@ -96,14 +93,14 @@ class Record:
 
     @contextlib.contextmanager
     def asking(self, node: Hashable) -> Iterator[None]:
-        """Questions are those of ``node``, which the node that asks so far uses."""
+        """Make ``node`` the active node; the node that was active uses it."""
         self.link(self._asking[-1], node)
         with self.apart(node):
             yield
 
     @contextlib.contextmanager
     def apart(self, node: Hashable) -> Iterator[None]:
-        """Questions are those of ``node``, but do not matter to the node that asks so far."""
+        """Make ``node`` the active node, without a link from the node that was active."""
         self._asking.append(node)
         try:
             yield
@@ -111,7 +108,7 @@ class Record:
             self._asking.pop()
 
     def asked_by(self, node: Hashable) -> set[int]:
-        """What a node, and all that it uses, asked: numbers of facts."""
+        """The numbers of the transitive dependencies of a node."""
         seen, pending = {node}, [node]
         found: set[int] = set()
         while pending:
@@ -123,50 +120,52 @@ class Record:
         return found
 
 
-_record: Record | None = None
+_tracker: DependencyTracker | None = None
 _remembering: list[Any] = []
 _of_text: set[str] = set()
-_questions: dict[str, Callable[[str], Answer]] = {}
+_queries: dict[str, Callable[[str], Answer]] = {}
 
 
-def recorded() -> Record | None:
-    """Who is told; None where nobody records."""
-    return _record
+def current_tracker() -> DependencyTracker | None:
+    """The active tracker, if any."""
+    return _tracker
 
 
 @contextlib.contextmanager
-def recording(record: Record | None) -> Iterator[None]:
-    """Tell ``record`` what is asked. What was remembered before is asked again, since nobody knows why it was so."""
-    global _record
-    before, _record = _record, record
+def tracking(tracker: DependencyTracker | None) -> Iterator[None]:
+    """Activate a tracker. Memoised results are invalidated first, since their dependencies are unknown to it."""
+    global _tracker
+    before, _tracker = _tracker, tracker
     try:
-        if record is not None:
+        if tracker is not None:
             forget()
         yield
     finally:
-        _record = before
+        _tracker = before
 
 
-def question(function: Callable[[str], Answer]) -> Callable[[str], Answer]:
-    """Make a function of an absolute path one that is noted, and that :func:`ask` knows by its name."""
+def tracked(function: Callable[[str], Answer]) -> Callable[[str], Answer]:
+    """Decorate a query of an absolute path: its answers are noted, and :func:`ask` finds it by name."""
     name = function.__name__
-    _questions[name] = function
+    _queries[name] = function
 
     @functools.wraps(function)
     def asked(path: str) -> Answer:
         answer = function(path)
-        if _record is not None:
-            _record.add(Fact(name, path, answer))
+        if _tracker is not None:
+            _tracker.add(Dependency(name, path, answer))
         return answer
 
     return asked
 
 
-def question_of_text(function: Callable[[str], Answer]) -> Callable[[str], Answer]:
-    """The same for what follows from the content of a file alone, whose path is the last line of what is asked; the content
-    itself is not noted for who asks."""
+def tracked_by_content(function: Callable[[str], Answer]) -> Callable[[str], Answer]:
+    """Decorate a query that depends on the content of one file alone; the path is the last line of its argument.
+
+    The active node depends on the answer only, not on the content.
+    """
     name = function.__name__
-    _questions[name] = function
+    _queries[name] = function
     _of_text.add(name)
 
     @functools.wraps(function)
@@ -180,26 +179,26 @@ def question_of_text(function: Callable[[str], Answer]) -> Callable[[str], Answe
 
 
 def note(name: str, path: str, answer: Answer) -> None:
-    """Note the answer to a question that was asked in another way."""
-    if _record is not None:
-        _record.add(Fact(name, path, answer))
+    """Note the answer to a query that was computed elsewhere."""
+    if _tracker is not None:
+        _tracker.add(Dependency(name, path, answer))
 
 
 def ask(name: str, path: str) -> Answer:
-    """Answer a question by its name, without noting it; raises KeyError where there is none."""
-    return _questions[name](path)
+    """Answer a query by name without noting it; raises KeyError for an unknown name."""
+    return _queries[name](path)
 
 
 def remembered(function: _Function) -> _Function:
-    """:func:`functools.cache`, by which all who ask depend on what the function asked."""
+    """Memoise a function; each caller depends on the queries of the call that computed the result."""
     cached = functools.cache(function)
     name = f"{function.__module__}.{function.__qualname__}"
 
     @functools.wraps(function)
     def told(*arguments: Hashable) -> Any:
-        if _record is None:
+        if _tracker is None:
             return cached(*arguments)
-        with _record.asking((name, *arguments)):
+        with _tracker.asking((name, *arguments)):
             return cached(*arguments)
 
     told.cache_clear = cached.cache_clear  # type: ignore[attr-defined]
@@ -208,40 +207,40 @@ def remembered(function: _Function) -> _Function:
 
 
 def forget() -> None:
-    """Ask again for all that is remembered: it may have changed."""
+    """Invalidate all memoised results."""
     for function in _remembering:
         function.cache_clear()
 
 
 def asking(node: Hashable) -> contextlib.AbstractContextManager[None]:
-    """See :meth:`Record.asking`."""
-    return contextlib.nullcontext() if _record is None else _record.asking(node)
+    """See :meth:`DependencyTracker.asking`."""
+    return contextlib.nullcontext() if _tracker is None else _tracker.asking(node)
 
 
 def apart(node: Hashable) -> contextlib.AbstractContextManager[None]:
-    """See :meth:`Record.apart`."""
-    return contextlib.nullcontext() if _record is None else _record.apart(node)
+    """See :meth:`DependencyTracker.apart`."""
+    return contextlib.nullcontext() if _tracker is None else _tracker.apart(node)
 
 
 def on_behalf_of(path: str | os.PathLike[str]) -> contextlib.AbstractContextManager[None]:
-    """Questions are asked for the file at ``path``: whoever uses it depends on them."""
-    return contextlib.nullcontext() if _record is None else _record.asking(of_file(path))
+    """Make the file at ``path`` the active node: whoever uses the file depends on the queries."""
+    return contextlib.nullcontext() if _tracker is None else _tracker.asking(of_file(path))
 
 
 def use(node: Hashable) -> None:
-    """Note that whoever asks uses what a node has found."""
-    if _record is not None:
-        _record.use(node)
+    """Note that the active node uses another."""
+    if _tracker is not None:
+        _tracker.use(node)
 
 
 def link(of: Hashable, to: Hashable) -> None:
-    """See :meth:`Record.link`."""
-    if _record is not None:
-        _record.link(of, to)
+    """See :meth:`DependencyTracker.link`."""
+    if _tracker is not None:
+        _tracker.link(of, to)
 
 
 def of_file(path: str | os.PathLike[str]) -> Hashable:
-    """The node of a file, whatever it is called."""
+    """The node of a file, by its real path."""
     return ("file", _real(os.path.abspath(path)))
 
 
@@ -250,17 +249,16 @@ def _real(path: str) -> str:
     return os.path.realpath(path)
 
 
-# --- questions ------------------------------------------------------------------------------------
+# --- queries --------------------------------------------------------------------------------------
 
 
 def content(path: str | os.PathLike[str]) -> bytes:
     """The content of a regular file.
 
     Raises:
-        OSError: it cannot be read, is too large, or is no regular file: pipes and devices
-            may never end, or never begin.
+        OSError: the file is unreadable, too large or not regular; reading a pipe or device may block.
     """
-    if _record is None:
+    if _tracker is None:
         return _content(path)[0]
     absolute = os.path.abspath(path)
     real(os.path.dirname(absolute))
@@ -271,7 +269,7 @@ def content(path: str | os.PathLike[str]) -> bytes:
     except OSError as problem:
         note("digest", absolute, _failed(problem))
         raise
-    _record.add(Fact("digest", absolute, digest(data), status))
+    _tracker.add(Dependency("digest", absolute, digest(data), status))
     return data
 
 
@@ -284,7 +282,7 @@ def _content(path: str | os.PathLike[str]) -> tuple[bytes, Stat | None]:
 
 
 def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
-    """Open a regular file to read it; raises OSError for any other, without waiting for who writes into a pipe."""
+    """Open a regular file to read it; raises OSError for any other, without blocking on a pipe."""
     file = os.open(path, _TO_READ)
     try:
         if not stat.S_ISREG(os.fstat(file).st_mode):
@@ -296,14 +294,14 @@ def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
 
 
 def _settled(status: os.stat_result) -> Stat | None:
-    """What tells that a file is unchanged; None where it changed so recently that one more change need not show."""
+    """The status of a file; None after a change so recent that another one might not show."""
     if max(status.st_mtime_ns, status.st_ctime_ns) + _SETTLED > time.time_ns():
         return None
     return Stat(status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
 
 
 def too_large() -> OSError:
-    """What reading a file raises that is larger than any program."""
+    """The error for a file that is too large to be a program."""
     return OSError(errno.EFBIG, f"it is larger than {LARGEST >> 20} MB")
 
 
@@ -312,13 +310,13 @@ def _failed(problem: OSError) -> str:
 
 
 def digest(data: bytes) -> str:
-    """What two contents have in common only where they are the same."""
+    """The hash of a content."""
     return digest_of_pieces([data])
 
 
 def digest_of_pieces(pieces: Iterable[bytes]) -> str:
     """The :func:`digest` of a content in pieces."""
-    # Loads OpenSSL, which a run without a cache need not wait for.
+    # The import loads OpenSSL, which a run without a cache does not need.
     from hashlib import blake2b
 
     found = blake2b(digest_size=16)
@@ -328,30 +326,30 @@ def digest_of_pieces(pieces: Iterable[bytes]) -> str:
 
 
 def digest_of(names: Iterable[str]) -> str:
-    """The same for a list of names."""
+    """The :func:`digest` of a list of names."""
     return digest("\0".join(names).encode("utf-8", "surrogateescape"))
 
 
-@question
+@tracked
 def is_file(path: str) -> bool:
     """See :func:`os.path.isfile`."""
     return os.path.isfile(path)
 
 
-@question
+@tracked
 def is_folder(path: str) -> bool:
     """See :func:`os.path.isdir`."""
     return os.path.isdir(path)
 
 
-@question
+@tracked
 def exists(path: str) -> bool:
     """See :func:`os.path.exists`."""
     return os.path.exists(path)
 
 
 def refusal(path: str) -> OSError | None:
-    """Why nobody can tell what is at a path, as in a folder that one may not enter; None where anybody can. It is for a message, and not noted."""
+    """The error that hides whether a path exists, such as a lack of permission; None if there is none. It is not noted."""
     try:
         os.stat(path)
     except OSError as problem:
@@ -361,20 +359,20 @@ def refusal(path: str) -> OSError | None:
     return None
 
 
-@question
+@tracked
 def is_link(path: str) -> bool:
     """See :func:`os.path.islink`."""
     return os.path.islink(path)
 
 
-@question
+@tracked
 def real(path: str) -> str:
     """See :func:`os.path.realpath`."""
     return os.path.realpath(path)
 
 
 def scripts_in(folder: str) -> list[str]:
-    """The names of the scripts and modules in a folder, sorted; none where they cannot be listed."""
+    """The sorted names of the scripts and modules in a folder; empty if it is unreadable."""
     names = _scripts(folder)
     note("scripts", folder, digest_of(names))
     return names
@@ -387,24 +385,24 @@ def _scripts(folder: str) -> list[str]:
         return []
 
 
-@question
+@tracked
 def scripts(folder: str) -> str:
-    """What tells one list of :func:`scripts_in` from another."""
+    """The digest of the names of :func:`scripts_in`."""
     return digest_of(_scripts(folder))
 
 
-@question
+@tracked
 def modified(folder: str) -> str | None:
-    """When something was last added to a folder, or taken from it; None without one."""
+    """The modification time of a folder, if it exists."""
     try:
         return str(os.stat(folder).st_mtime_ns)
     except OSError:
         return None
 
 
-@question
+@tracked
 def installed(folder: str) -> str | None:
-    """Which packages are installed in a folder, and when they were; None without one."""
+    """The digest of the packages installed in a folder and their times; None without the folder."""
     try:
         with os.scandir(folder) as entries:
             names = [f"{each.name} {each.stat().st_mtime_ns}" for each in entries if each.name.endswith(_INSTALLED)]
@@ -416,9 +414,9 @@ def installed(folder: str) -> str | None:
 _INSTALLED = (".dist-info", ".egg-info", ".egg-link", ".pth")
 
 
-@question
+@tracked
 def code(folder: str) -> str:
-    """What tells one state of the code, and the data, of a package from another."""
+    """The digest of the names, times and sizes of a package's code and data."""
     found = []
     for place, subfolders, names in os.walk(folder):
         subfolders[:] = sorted(name for name in subfolders if name != "__pycache__")
@@ -434,71 +432,70 @@ _Names = frozenset[str]
 
 
 class Recheck:
-    """Asks again what was asked, once each, and as cheaply as may be.
+    """Repeats the queries of an earlier run, each once and as cheaply as possible.
 
     Attributes:
-        settled: facts by number of contents that are unchanged, but were written or looked at too recently to be known by their
-            :class:`Stat` alone: to be kept for the next time.
+        settled: by number, the dependencies on unchanged contents whose :class:`Stat` is newer than the stored one.
     """
 
     def __init__(self) -> None:
-        self.settled: dict[int, Fact] = {}
+        self.settled: dict[int, Dependency] = {}
         self._names: dict[str, _Names | None] = {}
 
-    def outdated(self, facts: Sequence[Fact | None]) -> set[int]:
-        """The numbers of the facts that are others now."""
+    def outdated(self, deps: Sequence[Dependency | None]) -> set[int]:
+        """The numbers of the dependencies whose answer changed."""
         found = set()
         absent: dict[str, list[int]] = {}
         of_texts: list[int] = []
         contents: dict[str, int] = {}
-        for number, fact in enumerate(facts):
-            if fact is None:
+        for number, dep in enumerate(deps):
+            if dep is None:
                 continue
-            if fact.question == "digest":
-                contents[fact.path] = number
-            if fact.question in _of_text:
+            if dep.query == "digest":
+                contents[dep.path] = number
+            if dep.query in _of_text:
                 of_texts.append(number)
-            elif fact.answer is False and fact.question in _ABSENT_OR_NOT:
-                absent.setdefault(fact.path.rpartition(os.sep)[0], []).append(number)
-            elif not (self._is_unchanged(number, fact) if fact.question == "digest" else _holds(fact)):
+            elif dep.answer is False and dep.query in _ABSENT_OR_NOT:
+                absent.setdefault(dep.path.rpartition(os.sep)[0], []).append(number)
+            elif not (self._is_unchanged(number, dep) if dep.query == "digest" else _holds(dep)):
                 found.add(number)
-        # Parents first: what is not in one has nothing in it.
+        # Parents first: a missing folder contains nothing.
         for folder in sorted(absent, key=len):
             names = self._names_in(folder)
             for number in absent[folder]:
-                fact = facts[number]
-                assert fact is not None
-                may_be = names is None or fact.path[len(folder) + 1 :].casefold() in names
-                if may_be and not _holds(fact):
+                dep = deps[number]
+                assert dep is not None
+                may_be = names is None or dep.path[len(folder) + 1 :].casefold() in names
+                if may_be and not _holds(dep):
                     found.add(number)
         for number in of_texts:
-            fact = facts[number]
-            assert fact is not None
-            content = contents.get(fact.path.rpartition("\n")[2])
-            if (content is None or content in found) and not _holds(fact):
+            dep = deps[number]
+            assert dep is not None
+            content = contents.get(dep.path.rpartition("\n")[2])
+            if (content is None or content in found) and not _holds(dep):
                 found.add(number)
         return found
 
-    def _is_unchanged(self, number: int, fact: Fact) -> bool:
+    def _is_unchanged(self, number: int, dep: Dependency) -> bool:
         try:
-            if fact.stat is not None:
-                status = os.stat(fact.path)
-                if fact.stat == (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino):
+            if dep.stat is not None:
+                status = os.stat(dep.path)
+                if dep.stat == (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino):
                     return True
-            data, now = _content(fact.path)
+            data, now = _content(dep.path)
         except OSError as problem:
-            return _failed(problem) == fact.answer
+            return _failed(problem) == dep.answer
         except ValueError:
             return False
-        # Where a link stands now, other files lie beside it.
-        if digest(data) != fact.answer or fact.stat is not None and os.path.islink(fact.path):
+        # A link that replaced the file has other files beside it.
+        if digest(data) != dep.answer or dep.stat is not None and os.path.islink(dep.path):
             return False
-        if now != fact.stat:
-            self.settled[number] = fact._replace(stat=now)
+        if now != dep.stat:
+            self.settled[number] = dep._replace(stat=now)
         return True
 
     def _names_in(self, folder: str) -> _Names | None:
-        """The names in a folder, in one case as some disks have it; None where they are not known."""
+        """The names in a folder, case-folded because some file systems ignore case; None if unknown."""
         if folder not in self._names:
             parent, _, name = folder.rpartition(os.sep)
             above = self._names.get(parent)
@@ -514,9 +511,9 @@ class Recheck:
         return self._names[folder]
 
 
-def _holds(fact: Fact) -> bool:
+def _holds(dep: Dependency) -> bool:
     try:
-        return ask(fact.question, fact.path) == fact.answer
+        return ask(dep.query, dep.path) == dep.answer
     except (KeyError, OSError, ValueError, OverflowError, RecursionError, re.error):
-        # Nobody asked this here: who wrote it down is not known.
+        # No query of this version has such a name or argument.
         return False
