@@ -1,5 +1,6 @@
 """The language server: findings, fixes and pages of rules in editors.
 
-``checker`` is a process that lints, so that nothing that a program does to the linter reaches the server; ``documents``
-knows what the editor holds; ``replies`` turns findings into what the protocol wants; ``language_server`` answers the editor.
+``checker`` lints in a process of its own, so that a crash of the linter does not reach the server. ``stale_findings`` carries
+findings over an edit. ``documents`` represents the editor's documents, ``replies`` converts findings to the protocol, and
+``language_server`` answers the editor.
 """

@@ -1,6 +1,6 @@
-"""A process that lints for the server, started afresh where a program has ended it.
+"""The checker: a process that lints for the server, and is restarted if a linted file crashed it.
 
-It has no threads of its own, so that it can fork the process in which :mod:`kerascheck.lint.workers` bounds what a file may cost.
+It has no threads of its own, so that it can fork the workers of :mod:`kerascheck.lint.workers`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kerascheck.finding import Edit, Evidence, FileError, Finding, Location
 from kerascheck.lint.report_filter import ReportFilter
-from kerascheck.lsp.carry import carried
+from kerascheck.lsp.stale_findings import carried_over
 from kerascheck.source import Source
 
 if TYPE_CHECKING:
@@ -37,50 +37,53 @@ _OPTIONS = (
     "extend-exclude",
     "docs-url",
 )
-"""What the editor may state instead of a configuration file: the options of the command line by the same names."""
+"""The settings that an editor may send instead of a configuration file, named as on the command line."""
 _LISTS = frozenset(("select", "ignore", "extend-select", "extend-ignore", "exclude", "extend-exclude"))
 
 
 @dataclass(frozen=True)
 class Buffer:
-    """What the editor holds of a file."""
+    """The editor's version of a file."""
 
     path: str
     """Absolute."""
     content: str | bytes
     """The text of a script; the JSON of a notebook."""
     top: str | None = None
-    """The folder of the workspace that holds it; None where none does."""
+    """The workspace folder that contains it, if any."""
     is_file: bool = True
-    """Whether it has a name of its own choosing, so that exclusions mean it."""
+    """Whether it has a file name chosen by the user, so that exclusions apply to it."""
 
 
 @dataclass(frozen=True)
 class Start:
-    """What the process needs to know from the beginning."""
+    """The first message to the process."""
 
     folder: str
-    """Where it runs: what paths in messages are relative to."""
+    """The working folder; paths in messages are relative to it."""
     rules: Sequence[str]
     """Folders with rules."""
 
 
 @dataclass(frozen=True)
 class Lint:
-    """Asks for the findings of a buffer; the answer is a :class:`Linted`. Asked again where that is not all, it gives more."""
+    """Request the findings of a buffer; the answer is a :class:`Linted`.
+
+    If the answer is incomplete, the same request gets more findings.
+    """
 
     buffer: Buffer
     unsaved: tuple[Buffer, ...]
-    """The other ones, which count instead of what is on disk."""
+    """The other unsaved buffers, which replace the files on disk."""
     options: Mapping[str, Any]
     """See :data:`_OPTIONS`."""
     epoch: int
-    """A new one makes it read configurations, requirements and folders again, and take note of the options."""
+    """A new epoch makes the process read configurations, requirements and folders again, and use the new options."""
 
 
 @dataclass(frozen=True)
 class FixAll:
-    """Asks for the edits that safe fixes make of a buffer; the answer is a :class:`Repaired`."""
+    """Request the edits that apply all safe fixes to a buffer; the answer is a :class:`Repaired`."""
 
     linted: Lint
 
@@ -94,21 +97,21 @@ class Linted:
     errors: list[FileError] = field(default_factory=list)
     evidence: Mapping[Finding, Evidence] = field(default_factory=dict)
     addresses: Mapping[Finding, str] = field(default_factory=dict)
-    """Those of the pages of rules, where they have one."""
+    """The addresses of the pages of rules, for rules that have one."""
     is_whole: bool = True
-    """Whether all files that import it have been asked, too; until then it has what they said of an earlier text."""
+    """Whether the files that import it were checked too; until then their findings are stale."""
 
 
 @dataclass
 class Repaired:
-    """What repairs a buffer."""
+    """The edits that fix a buffer."""
 
     source: Source
     edits: tuple[Edit, ...]
 
 
 def failed(buffer: Buffer, problem: str, code: str | None = None) -> Linted:
-    """What is told of a buffer that could not be checked; by default because it cannot be read."""
+    """The answer for a buffer that could not be checked, by default because it is unreadable."""
     from kerascheck.finding import UNREADABLE
 
     place = Location(buffer.path, None, 1, 1, 1, 1)
@@ -127,29 +130,27 @@ serve()
 
 
 class Checker:
-    """The process, seen from the server; it is asked one thing after the other."""
+    """The server's client of the process; it sends one request at a time."""
 
     def __init__(self, start: Start):
         self._start = start
         self._process: subprocess.Popen[bytes] | None = None
 
-    def lint(self, question: Lint) -> Linted:
-        """The findings of a buffer, as :class:`Lint` has it; where it ends the process, one error says so."""
+    def lint(self, request: Lint) -> Linted:
+        """The findings of a buffer; a single error if the buffer crashed the process."""
         from kerascheck.finding import INTERNAL
 
-        answer = self._ask(question, Linted)
-        return answer or failed(
-            question.buffer, "the process that analysed it failed: please report the file", INTERNAL
-        )
+        answer = self._send_request(request, Linted)
+        return answer or failed(request.buffer, "the process that analysed it failed: please report the file", INTERNAL)
 
-    def fix_all(self, question: Lint) -> Repaired:
-        """The edits that repair a buffer; none where it ends the process."""
-        return self._ask(FixAll(question), Repaired) or Repaired(Source(question.buffer.path, ""), ())
+    def fix_all(self, request: Lint) -> Repaired:
+        """The edits that fix a buffer; none if the buffer crashed the process."""
+        return self._send_request(FixAll(request), Repaired) or Repaired(Source(request.buffer.path, ""), ())
 
     def warm_up(self) -> subprocess.Popen[bytes]:
-        """Start the process, which imports what checking needs, unless it runs."""
+        """Start the process and its imports, unless it runs already."""
         if self._process is None:
-            # Isolated: the server may run in the user's folder, whose types.py is not to be imported.
+            # Isolated: the server may run in the user's folder, whose types.py would shadow that of Python.
             command = [sys.executable, "-I", "-c", _PROGRAM, *filter(None, sys.path)]
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
             _send(self._process, self._start)
@@ -162,16 +163,16 @@ class Checker:
             process.kill()
             process.wait()
 
-    def _ask(self, question: Lint | FixAll, expected: type[_Answer]) -> _Answer | None:
+    def _send_request(self, request: Lint | FixAll, expected: type[_Answer]) -> _Answer | None:
         try:
             process = self.warm_up()
-            _send(process, question)
+            _send(process, request)
             assert process.stdout is not None, "it was asked for"
             answer = pickle.load(process.stdout)
         except (EOFError, OSError, ValueError, pickle.UnpicklingError):
             self.close()
             return None
-        assert isinstance(answer, expected), "every question has one type of answer"
+        assert isinstance(answer, expected), "every request has one type of answer"
         return answer
 
 
@@ -182,24 +183,24 @@ def _send(process: subprocess.Popen[bytes], message: object) -> None:
 
 
 def serve() -> None:
-    """Answer the questions that come through standard input until it closes."""
+    """Answer the requests on standard input until it closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "wb")
-    # Whatever else is written is no answer.
+    # Other output must not mix with the answers.
     os.dup2(2, 1)
     try:
-        desk = _Desk(pickle.load(sys.stdin.buffer))
+        handler = _RequestHandler(pickle.load(sys.stdin.buffer))
         while True:
-            question = pickle.load(sys.stdin.buffer)
-            answer = desk.fix_all(question.linted) if isinstance(question, FixAll) else desk.lint(question)
+            request = pickle.load(sys.stdin.buffer)
+            answer = handler.fix_all(request.linted) if isinstance(request, FixAll) else handler.lint(request)
             pickle.dump(answer, answers)
             answers.flush()
     except (EOFError, BrokenPipeError):
         return
 
 
-class _Desk:
-    """What answers the questions."""
+class _RequestHandler:
+    """Answers the requests, in the process."""
 
     def __init__(self, start: Start):
         from kerascheck.catalog import registry
@@ -209,82 +210,82 @@ class _Desk:
         registry.use_folders(start.rules)
         self._epoch = -1
         self._session: Session | None = None
-        # By path, the question that is being answered, step by step.
-        self._answering: dict[str, tuple[Lint, Iterator[Linted]]] = {}
-        # What files that import one found in it when they were asked last, and in which text.
-        self._of_others: dict[str, tuple[Source, list[Finding]]] = {}
-        # The first file is to find it there.
+        # By path, the request that is answered in steps.
+        self._pending: dict[str, tuple[Lint, Iterator[Linted]]] = {}
+        # By path, the last text, and the findings in it that come from files that import it.
+        self._from_importers: dict[str, tuple[Source, list[Finding]]] = {}
+        # The first request would wait for this import.
         import kerascheck.meaning.module  # noqa: F401
 
-    def lint(self, question: Lint) -> Linted:
+    def lint(self, request: Lint) -> Linted:
         from kerascheck.finding import INTERNAL
         from kerascheck.project.config import ConfigError
         from kerascheck.source import Unreadable
 
-        path = question.buffer.path
-        asked, answers = self._answering.pop(path, (None, iter(())))
-        if asked != question:
-            answers = self._answers(question)
+        path = request.buffer.path
+        pending, answers = self._pending.pop(path, (None, iter(())))
+        if pending != request:
+            answers = self._answers(request)
         try:
             linted = next(answers)
         except (ConfigError, Unreadable) as problem:
-            return _refused(question.buffer, problem)
+            return _refused(request.buffer, problem)
         except Exception as problem:  # noqa: BLE001 - a fault costs this file, not the server
             what = f"the language server failed on it: {type(problem).__name__}: {str(problem)[:200]}"
-            return failed(question.buffer, f"{what}; please report this line and the file", INTERNAL)
+            return failed(request.buffer, f"{what}; please report this line and the file", INTERNAL)
         if not linted.is_whole:
-            self._answering[path] = question, answers
+            self._pending[path] = request, answers
         return linted
 
-    def _answers(self, question: Lint) -> Iterator[Linted]:
-        """What is found in a buffer, the last time with all that can be; raises ConfigError and Unreadable."""
-        asked = self._asked(question)
-        if asked is None:
-            yield Linted(Source(question.buffer.path, ""))
+    def _answers(self, request: Lint) -> Iterator[Linted]:
+        """Yield the findings of a buffer, complete at last; raises ConfigError and Unreadable."""
+        prepared = self._prepare(request)
+        if prepared is None:
+            yield Linted(Source(request.buffer.path, ""))
             return
-        session, source, file = asked
-        before, said_before = self._of_others.get(source.path, (source, []))
+        session, source, file = prepared
+        before, stale = self._from_importers.get(source.path, (source, []))
         own: set[Any] | None = None
-        for outcome, is_whole in session.steps(source, _sources(question.unsaved)):
+        for outcome, is_whole in session.steps(source, _sources(request.unsaved)):
             ReportFilter().apply(outcome, [file])
             keys = {finding.sort_key for finding in outcome.findings}
             own = keys if own is None else own
             if is_whole:
-                of_others = [finding for finding in outcome.findings if finding.sort_key not in own]
-                self._of_others[source.path] = source, of_others
+                from_importers = [finding for finding in outcome.findings if finding.sort_key not in own]
+                self._from_importers[source.path] = source, from_importers
             else:
-                outcome.findings += (each for each in carried(said_before, before, source) if each.sort_key not in keys)
+                outcome.findings += (each for each in carried_over(stale, before, source) if each.sort_key not in keys)
                 outcome.findings.sort(key=lambda finding: finding.sort_key)
             yield _linted(source, file, outcome, is_whole)
 
-    def fix_all(self, question: Lint) -> Repaired:
+    def fix_all(self, request: Lint) -> Repaired:
         from kerascheck.lsp.fixes import safe_edits
 
         try:
-            asked = self._asked(question)
-            if asked is None:
-                return Repaired(Source(question.buffer.path, ""), ())
-            session, source, file = asked
-            unsaved, report_filter = _sources(question.unsaved), ReportFilter()
+            prepared = self._prepare(request)
+            if prepared is None:
+                return Repaired(Source(request.buffer.path, ""), ())
+            session, source, file = prepared
+            unsaved, report_filter = _sources(request.unsaved), ReportFilter()
             outcome = session.lint(source, unsaved)
             report_filter.apply(outcome, [file])
             return Repaired(source, safe_edits(source, file, outcome, unsaved, report_filter))
         except Exception:  # noqa: BLE001 - linting the file says what is wrong with it
-            return Repaired(Source(question.buffer.path, ""), ())
+            return Repaired(Source(request.buffer.path, ""), ())
 
-    def _asked(self, question: Lint) -> tuple[Session, Source, File] | None:
-        """What to lint a buffer with, its source and its file; None where it is left out. Raises ConfigError and Unreadable."""
+    def _prepare(self, request: Lint) -> tuple[Session, Source, File] | None:
+        """The session, source and file of a buffer; None if it is excluded. Raises ConfigError and Unreadable."""
         from kerascheck.catalog import registry
         from kerascheck.lint.pipeline import Session
         from kerascheck.project.config import Configuration
         from kerascheck.project.discovery import File, wanted
         from kerascheck.project.requirements import forget
 
-        buffer = question.buffer
-        if self._session is None or question.epoch != self._epoch:
+        buffer = request.buffer
+        if self._session is None or request.epoch != self._epoch:
             forget()
-            self._configuration = Configuration(_overrides(question.options), validate=registry.validate)
-            self._session, self._epoch = Session(self._configuration, keep=False), question.epoch
+            self._configuration = Configuration(_overrides(request.options), validate=registry.validate)
+            self._session, self._epoch = Session(self._configuration, keep=False), request.epoch
         settings = self._configuration.for_file(buffer.path)
         if buffer.is_file and not wanted(buffer.path, settings, buffer.top):
             return None
@@ -293,7 +294,7 @@ class _Desk:
 
 
 def _overrides(options: Mapping[str, Any]) -> Any:
-    """The overrides that the editor states; raises ConfigError."""
+    """The overrides from the settings of the editor; raises ConfigError."""
     from kerascheck.catalog import registry
     from kerascheck.project.config import ConfigError, did_you_mean, overrides_from
 
@@ -317,7 +318,7 @@ def _source(buffer: Buffer) -> Source:
 
 
 def _sources(unsaved: Sequence[Buffer]) -> list[Source]:
-    """The sources of buffers that differ from what is on disk."""
+    """The sources of buffers that differ from their files on disk."""
     from kerascheck.lint.pipeline import is_on_disk
     from kerascheck.source import Unreadable
 
@@ -348,7 +349,7 @@ def _linted(source: Source, file: File, outcome: LintResult, is_whole: bool) -> 
 
 
 def _with_absolute_paths(finding: Finding) -> Finding:
-    """A finding whose explanations in other files are found from the server's folder, too."""
+    """Make the paths of related locations absolute, since the server has another working folder."""
     own = finding.location.path
     related = (
         each

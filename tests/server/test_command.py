@@ -44,21 +44,21 @@ def checker(tmp_path):
     checker.close()
 
 
-def question(tmp_path, text):
+def request(tmp_path, text):
     return Lint(Buffer(str(tmp_path / "train.py"), text, str(tmp_path)), (), {}, 0)
 
 
 @pytest.mark.slow
 def test_a_checker_that_is_ended_costs_one_answer(checker, tmp_path):
-    assert [each.code for each in checker.lint(question(tmp_path, SLOW)).findings] == ["KC101", "KC306"]
+    assert [each.code for each in checker.lint(request(tmp_path, SLOW)).findings] == ["KC101", "KC306"]
     os.kill(checker._process.pid, signal.SIGKILL)
     checker._process.wait()
-    told = checker.lint(question(tmp_path, SLOW))
+    told = checker.lint(request(tmp_path, SLOW))
     assert [each.code for each in told.errors] == ["KC998"] and told.findings == []
-    assert [each.code for each in checker.lint(question(tmp_path, SLOW)).findings] == ["KC101", "KC306"]
+    assert [each.code for each in checker.lint(request(tmp_path, SLOW)).findings] == ["KC101", "KC306"]
     os.kill(checker._process.pid, signal.SIGKILL)
     checker._process.wait()
-    assert checker.fix_all(question(tmp_path, SLOW)).edits == ()
+    assert checker.fix_all(request(tmp_path, SLOW)).edits == ()
 
 
 @pytest.mark.slow

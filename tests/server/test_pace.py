@@ -22,10 +22,10 @@ class SlowChecker:
     def __init__(self):
         self.asked, self.may_answer = [], threading.Semaphore(0)
 
-    def lint(self, question):
-        self.asked.append(question.buffer.content)
+    def lint(self, request):
+        self.asked.append(request.buffer.content)
         assert self.may_answer.acquire(timeout=60)
-        return Linted(Source(question.buffer.path, question.buffer.content))
+        return Linted(Source(request.buffer.path, request.buffer.content))
 
     def close(self):
         pass
@@ -128,12 +128,12 @@ class SteppingChecker(SlowChecker):
         super().__init__()
         self.steps = {}
 
-    def lint(self, question):
-        self.asked.append(question.buffer.content)
-        step = self.steps[question.buffer.content] = self.steps.get(question.buffer.content, 0) + 1
-        place = Location(question.buffer.path, None, 1, 1, 1, 2)
+    def lint(self, request):
+        self.asked.append(request.buffer.content)
+        step = self.steps[request.buffer.content] = self.steps.get(request.buffer.content, 0) + 1
+        place = Location(request.buffer.path, None, 1, 1, 1, 2)
         findings = [Finding("KC101", "name", Severity.WARNING, place, f"Step {step}.")]
-        return Linted(Source(question.buffer.path, question.buffer.content), findings, is_whole=step == 3)
+        return Linted(Source(request.buffer.path, request.buffer.content), findings, is_whole=step == 3)
 
 
 @pytest.fixture
@@ -200,11 +200,11 @@ def test_other_files_make_nobody_wait(stepping, tmp_path, monkeypatch):
     """What is asked while they are comes after those that are being asked, not after all."""
     lint = stepping._checker.lint
 
-    def lint_slowly(question):
-        if question.buffer.content == "version 1" and len(stepping._checker.asked) == 1:
+    def lint_slowly(request):
+        if request.buffer.content == "version 1" and len(stepping._checker.asked) == 1:
             loop.call_soon_threadsafe(put, stepping, tmp_path / "other.py", "other")
             assert stepping._checker.may_answer.acquire(timeout=60)
-        return lint(question)
+        return lint(request)
 
     monkeypatch.setattr(stepping._checker, "lint", lint_slowly)
 

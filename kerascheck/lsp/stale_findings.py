@@ -1,4 +1,4 @@
-"""Findings that an earlier text had, at their places in a later one, until it is known whether they still stand."""
+"""Stale findings: those of an earlier text, carried over an edit until the new text is checked."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from kerascheck.source import Source
 from kerascheck.source.text import NEWLINE
 
 
-def carried(findings: Iterable[Finding], before: Source, now: Source) -> list[Finding]:
-    """The findings of a text that lie outside of the lines that have changed since, without their fixes, which are made for that text."""
+def carried_over(findings: Iterable[Finding], before: Source, now: Source) -> list[Finding]:
+    """Move findings to their lines in a later text; drops those in changed lines, and all fixes."""
 
     @functools.cache
     def shift(cell: int | None) -> Callable[[int, int], int | None]:
@@ -40,7 +40,7 @@ def carried(findings: Iterable[Finding], before: Source, now: Source) -> list[Fi
 
 
 def _lines(source: Source, cell: int | None) -> list[str]:
-    """The lines of a script, or of a cell of a notebook; none of a cell that is not there."""
+    """The lines of a script or of a cell of a notebook; none for a missing cell."""
     if cell is None:
         return NEWLINE.split(source.text)
     cells = (each for each in source.cells or () if each.index == cell)
@@ -48,7 +48,7 @@ def _lines(source: Source, cell: int | None) -> list[str]:
 
 
 def _shift(before: list[str], now: list[str]) -> Callable[[int, int], int | None]:
-    """By how many lines some lines, from one to another, have moved; None where they, or lines around, are not as they were."""
+    """A function from a range of lines to its shift by the edit; None for a range that the edit touches."""
     above = _alike(before, now)
     below = _alike(before[::-1], now[::-1])
 
@@ -61,5 +61,5 @@ def _shift(before: list[str], now: list[str]) -> Callable[[int, int], int | None
 
 
 def _alike(one: list[str], other: list[str]) -> int:
-    """How many lines two texts have in common before the first that differs."""
+    """The number of equal lines at the start of two texts."""
     return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other)))

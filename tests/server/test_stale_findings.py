@@ -3,7 +3,7 @@
 import pytest
 
 from kerascheck.finding import Applicability, Edit, Finding, Fix, Location, Related, Severity
-from kerascheck.lsp.carry import carried
+from kerascheck.lsp.stale_findings import carried_over
 from kerascheck.source import Source
 from kerascheck.source.text import Cell
 
@@ -35,9 +35,11 @@ def lines(findings):
         ("a\r\n\x0cb\x0c\nc\rd\ne\nf\n", [1, 3, 4, 5, 6]),
     ],
 )
-def test_what_stands_in_lines_that_are_as_they_were_is_carried(now, expected):
+def test_findings_in_unchanged_lines_are_carried_over(now, expected):
     findings = [found(line) for line in range(1, 7)]
-    assert lines(carried(findings, Source("x.py", BEFORE), Source("x.py", now))) == [(each, each) for each in expected]
+    assert lines(carried_over(findings, Source("x.py", BEFORE), Source("x.py", now))) == [
+        (each, each) for each in expected
+    ]
 
 
 def test_all_lines_of_a_finding_and_of_its_statement_have_to_be_as_they_were():
@@ -49,15 +51,15 @@ def test_all_lines_of_a_finding_and_of_its_statement_have_to_be_as_they_were():
         found(4, statement=(3, 5)),
         found(6, statement=(1, 6)),
     ]
-    assert lines(carried(findings, Source("x.py", BEFORE), now)) == []
+    assert lines(carried_over(findings, Source("x.py", BEFORE), now)) == []
     now = Source("x.py", "new\na\nchanged\nc\nd\ne\nf\n")
-    kept = carried(findings, Source("x.py", BEFORE), now)
+    kept = carried_over(findings, Source("x.py", BEFORE), now)
     assert lines(kept) == [(4, 5), (5, 5)]
     assert [each.statement_lines for each in kept] == [(0, 0), (4, 6)]
 
 
 def test_what_was_made_for_the_earlier_text_is_left_out():
-    (kept,) = carried([found(1)], Source("x.py", BEFORE), Source("x.py", BEFORE))
+    (kept,) = carried_over([found(1)], Source("x.py", BEFORE), Source("x.py", BEFORE))
     assert (kept.fix, kept.related, kept.message) == (None, (), "Message.")
 
 
@@ -72,5 +74,5 @@ def notebook(*cells):
 def test_cells_are_compared_one_by_one():
     before = notebook((1, "a\nb\n"), (3, "c\nd\n"), (4, "e\n"))
     now = notebook((1, "a\nnew\nb\n"), (3, "c\nd\n"))
-    kept = carried([found(2, cell=1), found(2, cell=3), found(1, cell=4)], before, now)
+    kept = carried_over([found(2, cell=1), found(2, cell=3), found(1, cell=4)], before, now)
     assert [(each.location.cell, each.location.line) for each in kept] == [(1, 3), (3, 2)]
