@@ -93,7 +93,7 @@ def nothing_is_kept_where_programs_are_linted(tmp_path_factory):
     """What tests run as another process keeps its results there; in this process no run has a cache, but in tests of it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KERASCHECK_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-        patch.setattr("kerascheck.cli.main._run_of", lambda paths, overrides, options: None)
+        patch.setattr("kerascheck.cli.check._run_of", lambda paths, overrides, options: None)
         yield
 
 

@@ -378,7 +378,7 @@ def test_a_run_with_another_baseline_is_recalled(folder, monkeypatch, tmp_path_f
 
     cache = Folder(str(tmp_path_factory.mktemp("kept")))
     monkeypatch.setattr(
-        "kerascheck.cli.main._run_of", lambda paths, overrides, options: Run(cache, paths, [repr(overrides)])
+        "kerascheck.cli.check._run_of", lambda paths, overrides, options: Run(cache, paths, [repr(overrides)])
     )
     written()
     monkeypatch.setattr(pipeline, "lint", lambda *_, **__: pytest.fail("it was not recalled"))

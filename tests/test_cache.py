@@ -17,11 +17,11 @@ from killed import lines_until_killed, moments
 
 from kerascheck.cache.folder import Folder
 from kerascheck.cache.memo import is_packed, meets, packed
-from kerascheck.cli import main
+from kerascheck.cli import check
 from kerascheck.lint import pipeline
 
 ROOT = Path(__file__).resolve().parent.parent
-_run_of = main._run_of  # before conftest.py takes it away
+_run_of = check._run_of  # before conftest.py takes it away
 HELPER = """\
 import tensorflow as tf
 
@@ -60,7 +60,7 @@ FORMATS = ("text", "concise", "json", "json-lines", "sarif", "github", "gitlab",
 def project(tmp_path, monkeypatch):
     """A project whose settings lie above it, in which runs have a cache."""
     monkeypatch.delenv("KERASCHECK_CACHE_DIR")
-    monkeypatch.setattr(main, "_run_of", _run_of)
+    monkeypatch.setattr(check, "_run_of", _run_of)
     folder = tmp_path / "project"
     folder.mkdir()
     monkeypatch.chdir(folder)

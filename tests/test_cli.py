@@ -589,7 +589,6 @@ def test_version_needs_nothing_but_click():
     assert {name for name in loaded if name.startswith("kerascheck")} == {
         "kerascheck",
         "kerascheck.cli",
-        "kerascheck.cli.completion",
         "kerascheck.cli.main",
     }
     assert len(loaded) <= 6, loaded
@@ -726,7 +725,7 @@ def test_progress_is_shown_on_a_terminal_only(project, terminal):
 
     project(train__py=SLOW)
     ours, theirs = pty.openpty() if terminal else os.pipe()
-    code = "from kerascheck.cli import main; main._PROGRESS_AFTER_SECONDS = 0; main.main(['.'])"
+    code = "from kerascheck.cli import main, terminal; terminal._PROGRESS_AFTER_SECONDS = 0; main.main(['.'])"
     subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, stderr=theirs)
     os.write(theirs, b"end")
     shown = os.read(ours, 10_000)

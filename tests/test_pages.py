@@ -80,7 +80,7 @@ def test_the_code_is_a_link_on_a_terminal_with_colors(project, arguments, variab
 
 def test_hints_are_linked_too(project, monkeypatch):
     (project / "train.py").write_text(SLOW.replace("(ds)", "(ds.batch(2))"))
-    monkeypatch.setattr("kerascheck.cli.main._takes_links", lambda options, err: True)
+    monkeypatch.setattr("kerascheck.cli.terminal.takes_links", lambda color, *, to_file, err: True)
     hint = next(each for each in found_all() if each["severity"] == "info")
     assert f"\x1b]8;;{hint['url']}\x1b\\\x1b[1m{hint['code']}" in kerascheck("--color", "always", "train.py").out
 

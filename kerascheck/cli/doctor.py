@@ -1,4 +1,4 @@
-"""The command ``doctor``; registered by ``kerascheck.cli.main``."""
+"""The command ``doctor``: check whether this machine lets Keras train fast."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kerascheck.cli import completion
-from kerascheck.cli.main import color_of
+from kerascheck.cli import completers
+from kerascheck.cli.terminal import color_of
 from kerascheck.runtime.doctor.look import TIME_LIMIT
 
 if TYPE_CHECKING:
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     short_help="Check whether this machine lets Keras train fast.",
     epilog="Exit codes: 0 no problem (advice does not count), 1 a problem, 2 the machine could not be looked at.",
 )
-@click.option("--python", metavar="PATH", shell_complete=completion.path, help="Interpreter that trains.  [this one]")
+@click.option("--python", metavar="PATH", shell_complete=completers.path, help="Interpreter that trains.  [this one]")
 @click.option(
-    "--script", metavar="FILE", shell_complete=completion.path,
+    "--script", metavar="FILE", shell_complete=completers.path,
     help="Also check what this script asks of the machine. It is read, not run.",
 )  # fmt: skip
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option(
     "--save-snapshot",
     metavar="FILE",
-    shell_complete=completion.path,
+    shell_complete=completers.path,
     help="Write what was seen there, for a bug report. It holds no names and no paths.",
 )
 @click.option(
-    "--snapshot", metavar="FILE", shell_complete=completion.path, help="Check a saved snapshot instead of this machine."
+    "--snapshot", metavar="FILE", shell_complete=completers.path, help="Check a saved snapshot instead of this machine."
 )
 @click.option(
     "--time-limit",

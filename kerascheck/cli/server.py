@@ -1,4 +1,4 @@
-"""The command ``server``; registered by ``kerascheck.cli.main``."""
+"""The command ``server``: the language server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kerascheck.cli.main import folders_option
+from kerascheck.cli.options import folders_option
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

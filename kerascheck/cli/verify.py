@@ -1,4 +1,4 @@
-"""The commands ``verify`` and ``evidence``; registered by ``kerascheck.cli.main``."""
+"""The command ``verify``: measure the fixes of a script on this machine."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kerascheck.cli import completion
-from kerascheck.cli.main import color_of, folders_option
+from kerascheck.cli import completers
+from kerascheck.cli.options import folders_option
+from kerascheck.cli.terminal import color_of
 from kerascheck.runtime.verify.running import (
     Progress,
     ScriptCommand,
@@ -72,17 +73,17 @@ def _training(context: click.Context, parameter: click.Parameter, value: str | N
     "Arguments of the script follow after '--'.",
 )
 @click.argument("script", required=False, type=click.Path())
-@click.argument("arguments", nargs=-1, metavar="[-- ARGUMENTS...]", shell_complete=completion.path)
+@click.argument("arguments", nargs=-1, metavar="[-- ARGUMENTS...]", shell_complete=completers.path)
 @click.option(
-    "--rule", metavar="CODE|NAME", shell_complete=completion.rule,
+    "--rule", metavar="CODE|NAME", shell_complete=completers.rule,
     help="Run the slow.py of a rule instead of a script of yours.",
 )  # fmt: skip
 @click.option(
-    "--select", multiple=True, metavar="RULES", shell_complete=completion.rules,
+    "--select", multiple=True, metavar="RULES", shell_complete=completers.rules,
     help="Verify only findings of these rules.",
 )  # fmt: skip
 @click.option(
-    "--ignore", multiple=True, metavar="RULES", shell_complete=completion.rules,
+    "--ignore", multiple=True, metavar="RULES", shell_complete=completers.rules,
     help="Leave findings of these rules out.",
 )  # fmt: skip
 @folders_option
@@ -107,7 +108,7 @@ def _training(context: click.Context, parameter: click.Parameter, value: str | N
 )  # fmt: skip
 @click.option("--start-limit", default=300.0, show_default=True, help="Seconds until the training must have begun.")
 @click.option(
-    "--python", metavar="PATH", shell_complete=completion.path,
+    "--python", metavar="PATH", shell_complete=completers.path,
     help="Interpreter to run the script with.  [the project's, else this one; with --on: see docs/machines.md]",
 )  # fmt: skip
 @click.option(
@@ -358,69 +359,3 @@ def _write(result: Verification, options: dict[str, Any]) -> None:
         width = 0 if options["output_file"] else terminal_columns(otherwise=0)
         text = "\n".join(report_text.fitted(lines, width) if width else lines)
     print_report(text, options, color)
-
-
-@click.command(
-    short_help="Measure the examples of the rules.", epilog="Exit codes: 0 measured, 2 there is no GPU to measure on."
-)
-@click.argument("rules", nargs=-1, metavar="[CODE|NAME...]", shell_complete=completion.rule)
-@folders_option
-@click.option("--budget", default=60.0, show_default=True, type=click.FloatRange(1), help="Seconds per variant, about.")
-@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option(
-    "--update", type=click.Path(dir_okay=False), help="Put the rows into this table (JSON), keeping its others."
-)
-@click.option("--gpu", "on_gpu", is_flag=True, help="Fill the GPU column: on TensorFlow, or else on JAX or PyTorch.")
-@click.option(
-    "--again",
-    is_flag=True,
-    help="With --gpu and --update: measure what the table has from this card, driver and versions too.",
-)
-def evidence(
-    rules: tuple[str, ...], budget: float, output_format: str, update: str | None, on_gpu: bool, again: bool
-) -> int:
-    """Measure the examples of the rules: each slow.py against its fast.py, on this machine."""
-    import json
-    from pathlib import Path
-
-    from kerascheck.catalog import registry
-    from kerascheck.catalog.measured import for_rule, read_table
-    from kerascheck.project.config import ConfigError
-    from kerascheck.runtime.verify import evidence as table
-    from kerascheck.runtime.verify import gpu_evidence
-    from kerascheck.runtime.verify.compare import Budget
-    from kerascheck.runtime.verify.files import write_whole
-
-    try:
-        specs = [registry.find(rule) for rule in rules] or registry.rule_specs()
-        engine = gpu_evidence.engine() if on_gpu else None
-    except ConfigError as problem:
-        raise click.ClickException(str(problem)) from None
-    except gpu_evidence.NoGpu as problem:
-        click.echo(f"kerascheck evidence --gpu: {problem}", err=True)
-        return 2
-    kept = read_table(Path(update)) if update else []
-    if engine and not again:
-        specs = [spec for spec in specs if not gpu_evidence.is_finished(spec.code, kept, engine)]
-    where = f" on {engine.card} with {engine.backend}" if engine else ""
-    click.echo(
-        f"kerascheck evidence executes the examples of {len(specs)} rules{where}. Ctrl-C stops everything.", err=True
-    )
-    progress = Progress()
-
-    def tell(row: dict[str, Any]) -> None:
-        progress.clear()
-        click.echo(f"{row['code']} {row['name']}: {'; '.join(for_rule(row['code'], [row]) or ())}", err=True)
-        if update:  # after every row: a table takes an hour, and may be interrupted
-            path = Path(update)
-            rows = table.merge(read_table(path), [row])
-            write_whole(path, json.dumps({"rows": rows}, indent=1) + "\n")
-
-    with ends_on_signals():
-        if engine:
-            rows = list(gpu_evidence.collect(specs, engine, Budget(budget), progress.show, tell))
-        else:
-            rows = list(table.collect(specs, Budget(budget), progress.show, tell))
-    progress.clear()
-    click.echo(json.dumps({"rows": rows}, indent=1) if output_format == "json" else "\n".join(table.render(rows)))
-    return 0

@@ -1,4 +1,4 @@
-"""The command ``why``; registered by ``kerascheck.cli.main``."""
+"""The command ``why``: explain why a training is slow."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kerascheck.cli import completion
-from kerascheck.cli.main import color_of, folders_option
+from kerascheck.cli import completers
+from kerascheck.cli.options import folders_option
+from kerascheck.cli.terminal import color_of
 from kerascheck.runtime.verify.interpreter import of_project
 from kerascheck.runtime.verify.running import Progress, ScriptCommand, ends_on_signals
 
@@ -31,7 +32,7 @@ _NARROWEST, _WIDEST = 60, 120
     "Arguments of the script follow after '--'.",
 )
 @click.argument("script", type=click.Path())
-@click.argument("arguments", nargs=-1, metavar="[-- ARGUMENTS...]", shell_complete=completion.path)
+@click.argument("arguments", nargs=-1, metavar="[-- ARGUMENTS...]", shell_complete=completers.path)
 @folders_option
 @click.option(
     "--prove", is_flag=True, help="Run the script with and without the first recommendation, and measure what it wins."
@@ -40,7 +41,7 @@ _NARROWEST, _WIDEST = 60, 120
     "--training", default=1, type=click.IntRange(1), help="Which training of the script to look at.  [the first]"
 )
 @click.option(
-    "--python", metavar="PATH", shell_complete=completion.path,
+    "--python", metavar="PATH", shell_complete=completers.path,
     help="Interpreter to run the script with.  [the project's, else this one]",
 )  # fmt: skip
 @click.option("--start-limit", default=300.0, show_default=True, help="Seconds until the training must have begun.")
