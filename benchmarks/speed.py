@@ -4,7 +4,7 @@
     python benchmarks/speed.py PATH --profile
 
 Per tree, in turns within every round: kerascheck without a cache, with a cache of the run before, with one file changed
-since, on one file, and in a session (``kerascheck.lint.pipeline.Session``, as editors and flake8 have it) in which a file is edited
+since, on one file, and in a session (``kerascheck.lint.session.Session``, as editors and flake8 have it) in which a file is edited
 again and again; flake8, without kerascheck's plugin, and pylint, Fixit, TorchFix and ruff as far as they are installed. A ratio
 is the time of flake8 divided by that of the other: 2 is twice as fast. It is taken within each round; the table has the
 median of the rounds and their range. Ratios of one run can be compared with each other; seconds of different machines cannot.
@@ -125,7 +125,7 @@ class Tree:
 
     def session(self) -> tuple[list[float], list[float]]:
         """Milliseconds from each edit of the one file to what it says itself, which editors show at once, and to all of its findings."""
-        from kerascheck.lint.pipeline import Session
+        from kerascheck.lint.session import Session
         from kerascheck.project.config import Configuration
         from kerascheck.source import read
 
@@ -179,15 +179,15 @@ def compare(tree: Tree, rounds: int) -> None:
 def profile(tree: Tree) -> None:
     """Print where the time of one run in one process goes."""
     from kerascheck.catalog import registry
-    from kerascheck.lint import pipeline
     from kerascheck.lint.analyze_file import Analysis, with_large_stack
+    from kerascheck.lint.triage import Triage, triage
     from kerascheck.project.config import Configuration
     from kerascheck.project.discovery import discover
 
     def check() -> list[dict[str, float]]:
         files = discover([str(tree.root)], Configuration(isolated=True)).files
         analysis = Analysis()
-        chosen = [file for file, kind, _ in pipeline._choose(files) if kind is not pipeline._Kind.NOTHING]
+        chosen = [file for file, decision, _ in triage(files) if decision is not Triage.SKIP]
         return [analysis.check(file).seconds for file in chosen]
 
     recorded = cProfile.Profile(time.process_time)

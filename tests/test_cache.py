@@ -18,7 +18,7 @@ from killed import lines_until_killed, moments
 from kerascheck.cache.folder import Folder
 from kerascheck.cache.memo import is_packed, meets, packed
 from kerascheck.cli import check
-from kerascheck.lint import pipeline
+from kerascheck.lint.analyze_file import Analysis
 
 ROOT = Path(__file__).resolve().parent.parent
 _run_of = check._run_of  # before conftest.py takes it away
@@ -78,13 +78,13 @@ def write(**files):
 def checked(monkeypatch):
     """The paths of the files that are checked, not recalled."""
     paths = []
-    check = pipeline.Analysis.check
+    check = Analysis.check
 
     def counted(self, file):
         paths.append(file.path)
         return check(self, file)
 
-    monkeypatch.setattr(pipeline.Analysis, "check", counted)
+    monkeypatch.setattr(Analysis, "check", counted)
     monkeypatch.setattr("kerascheck.lint.workers.can_fork", lambda: False)
     return paths
 
@@ -548,7 +548,7 @@ def test_a_package_that_is_installed_may_bring_rules(project, checked, tmp_path,
 
 
 def test_a_change_during_the_run_is_not_kept(project, in_this_process, monkeypatch):
-    check = pipeline.Analysis.check
+    check = Analysis.check
 
     def edited(self, file):
         found = check(self, file)
@@ -557,14 +557,14 @@ def test_a_change_during_the_run_is_not_kept(project, in_this_process, monkeypat
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(pipeline.Analysis, "check", edited)
+        patch.setattr(Analysis, "check", edited)
         result(".")
     linted("--output-format", "json")
 
 
 def test_a_file_that_may_be_analysed_another_time_is_tried_again(project, checked, monkeypatch):
     """It took too long, say; all others are recalled."""
-    check = pipeline.Analysis.check
+    check = Analysis.check
 
     def failing(self, file):
         found = check(self, file)
@@ -572,11 +572,11 @@ def test_a_file_that_may_be_analysed_another_time_is_tried_again(project, checke
             found.follows_from = None
         return found
 
-    monkeypatch.setattr(pipeline.Analysis, "check", failing)
+    monkeypatch.setattr(Analysis, "check", failing)
     first = result(".")
     checked.clear()
     assert result(".") == first and checked == ["alone.py"]
-    monkeypatch.setattr(pipeline.Analysis, "check", check)
+    monkeypatch.setattr(Analysis, "check", check)
     result(".")
     checked.clear()
     assert result(".") == first and checked == []

@@ -16,7 +16,9 @@ import pytest
 from kerascheck.catalog import registry
 from kerascheck.catalog.rule import Rule
 from kerascheck.finding import Applicability, Edit, Fix, Severity
-from kerascheck.lint import analyze_file, limits, pipeline, workers
+from kerascheck.lint import analyze_file, fixing, limits, pipeline, triage, trigger_search, workers
+from kerascheck.lint.analyze_file import Analysis
+from kerascheck.lint.session import Session
 from kerascheck.project.config import Configuration, Settings, overrides_from
 from kerascheck.project.discovery import File, discover
 from kerascheck.source import Source
@@ -120,7 +122,7 @@ def test_findings_are_sorted_and_located(lint):
 
 
 def test_files_without_keras_or_a_trigger_are_not_analysed(lint, monkeypatch):
-    monkeypatch.setattr(pipeline.Analysis, "check", lambda self, file: pytest.fail(file.path))
+    monkeypatch.setattr(Analysis, "check", lambda self, file: pytest.fail(file.path))
     words = KERAS + '"""About x_mark."""\n# x_mark\n'
     said = "'''As\nimport keras\n'''\nx_mark  # with keras\n"
     notebook = json.dumps(
@@ -136,7 +138,7 @@ def test_files_without_keras_or_a_trigger_are_not_analysed(lint, monkeypatch):
 
 def test_a_trigger_may_stand_in_a_string_that_is_a_name():
     # As in os.environ["KERAS_BACKEND"].
-    assert pipeline._triggers_in_code('x["x_mark"]') and not pipeline._triggers_in_code('x["the x_mark"]')
+    assert trigger_search.triggers_in_code('x["x_mark"]') and not trigger_search.triggers_in_code('x["the x_mark"]')
 
 
 def test_the_name_of_a_function_is_a_trigger(lint):
@@ -178,7 +180,7 @@ def test_files_that_import_the_one_asked_for_are_looked_at(lint, tmp_path):
     (finding,) = lint(files, "other/b.py").findings
     assert finding.severity is Severity.WARNING
     for jobs in (1, 2):
-        session = pipeline.Session(Configuration(), jobs=jobs)
+        session = Session(Configuration(), jobs=jobs)
         for text, line in ((files["pkg/b.py"], 2), (KERAS + "\n\nz_mark\n", 4), (KERAS + "\nz_mark\n", 3)):
             (finding,) = session.lint(Source("pkg/b.py", text)).findings
             assert (finding.severity, finding.location.line) == (Severity.ERROR, line)
@@ -189,7 +191,7 @@ def test_a_session_tells_first_what_a_text_says_itself(lint, tmp_path, jobs):
     (tmp_path / ".git").mkdir()
     importers = {f"{name}.py": KERAS + "from b import x\n_mark\n" for name in ("a", "c", "d")}
     lint({"b.py": KERAS + "x_mark\n", "alone.py": KERAS + "x_mark\n", **importers})
-    session = pipeline.Session(Configuration(), jobs=jobs)
+    session = Session(Configuration(), jobs=jobs)
     text = Source("b.py", KERAS + "\ny_mark\n")
     steps = list(session.steps(text))
     assert [is_whole for _, is_whole in steps] == (4 - jobs) * [False] + [True]
@@ -294,7 +296,7 @@ def test_a_file_that_does_not_parse_is_one_error_and_the_others_go_on(lint, text
 
 
 def test_syntax_that_only_libcst_knows_is_no_error(lint, monkeypatch):
-    monkeypatch.setattr(pipeline, "is_refused", lambda code: True)
+    monkeypatch.setattr(triage, "is_refused", lambda code: True)
     assert errors(lint({"a.py": "x = 1\n"})) == []
 
 
@@ -485,7 +487,7 @@ def test_a_file_that_costs_too_much_is_given_up_and_the_others_go_on(lint, monke
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_text_that_costs_too_much_is_given_up_and_the_next_is_linted(lint, monkeypatch, jobs):
     monkeypatch.setattr(limits, "SECONDS", 0.2)
-    session = pipeline.Session(Configuration(), jobs=jobs)
+    session = Session(Configuration(), jobs=jobs)
     for _ in range(2):
         assert "it takes more than 2 s" in errors(session.lint(Source("a.py", KERAS + "spin_here\n")))[0][3]
         assert places(session.lint(Source("a.py", KERAS + "x_mark\n"))) == [("a.py", 2, 1, "KC101")]
@@ -512,7 +514,7 @@ def many(number, **special):
 def test_processes_give_what_one_process_gives(lint, monkeypatch):
     files = many(30, **{"d1/bad.py": "import keras; x_mark = ("})
     alone, together = lint(files, jobs=1), lint(files, jobs=3)
-    monkeypatch.setattr(pipeline, "_SPREAD_FROM", 10)
+    monkeypatch.setattr(triage, "_SPREAD_FROM", 10)
     spread = lint(files, jobs=3)
     assert len(alone.findings) == sum(range(1, 31))
     for other in (together, spread):
@@ -521,10 +523,10 @@ def test_processes_give_what_one_process_gives(lint, monkeypatch):
 
 @bounded
 def test_a_file_that_kills_the_process_that_looks_at_it_is_checked_for_all_that(lint, monkeypatch):
-    files, parent, classify = many(30), os.getpid(), pipeline._classify
+    files, parent, classify = many(30), os.getpid(), triage._classify
     alone = lint(files, jobs=1)
     monkeypatch.setattr(
-        pipeline,
+        triage,
         "_classify",
         lambda path: os._exit(3) if os.getpid() != parent and "m07" in path else classify(path),
     )
@@ -573,11 +575,11 @@ def test_spawned_processes_import_nothing_of_the_working_folder(tmp_path):
         (work / f"{name}.py").write_text("import keras\nprint('x'\n")
     code = """
         import sys
-        from kerascheck.lint import pipeline
+        from kerascheck.lint import pipeline, triage
         from kerascheck.cli.main import main
         if __name__ == "__main__":
             sys.platform = "elsewhere"
-            pipeline._SPREAD_FROM, pipeline._LIGHT_BYTES, pipeline.processors = 2, 0, lambda: 2
+            triage._SPREAD_FROM, pipeline._LIGHT_BYTES, pipeline.processors = 2, 0, lambda: 2
             main(["--isolated", "--output-format", "concise", "."])
     """
     script = tmp_path / "run_it.py"
@@ -636,12 +638,12 @@ def test_a_comment_of_very_many_codes_silences_and_is_told_of(tmp_path):
 def test_a_text_replaces_what_is_on_disk(lint, tmp_path):
     lint({"a.py": KERAS, "b.py": KERAS + "x_mark\n"})
     source = Source("a.py", KERAS + "from b import x\ny_mark\n")
-    assert places(pipeline.Session(Configuration()).lint(source)) == [("a.py", 3, 1, "KC101")]
+    assert places(Session(Configuration()).lint(source)) == [("a.py", 3, 1, "KC101")]
 
 
 def test_fixing_follows_findings_that_another_file_causes(lint):
     outcome = lint({"a.py": KERAS + "from b import x\n_mark\n", "b.py": "# tensorflow\nx_mark\ny_mark  # noqa\n"})
-    fixed = pipeline.fix(outcome.sources["b.py"], File("b.py", Settings()), outcome, unsafe=False)
+    fixed = fixing.fix(outcome.sources["b.py"], File("b.py", Settings()), outcome, unsafe=False)
     assert fixed.text == "# tensorflow\nx\ny_mark  # noqa\n"
     assert (len(fixed.applied), fixed.remaining) == (1, [])
 
@@ -650,5 +652,5 @@ def test_fixing_follows_findings_that_another_file_causes(lint):
     sys.version_info < (3, 11), reason="the parser of Python 3.10 reads it, which 3.10 then cannot compile"
 )
 def test_deep_text_is_refused_without_being_parsed():
-    outcome = pipeline.Session(Configuration()).lint(Source("a.py", KERAS + deep("sum", 20_000) + "x_mark\n"))
+    outcome = Session(Configuration()).lint(Source("a.py", KERAS + deep("sum", 20_000) + "x_mark\n"))
     assert errors(outcome) == [("a.py", 1, "KC999", "could not be analysed: it is nested too deeply")]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kerascheck.fixes import apply
-from kerascheck.lint import analyze_file, pipeline
+from kerascheck.lint import analyze_file, fixing
 from kerascheck.project.suppress import Suppressor
 from kerascheck.source import Source
 
@@ -59,7 +59,7 @@ def raising(*arguments, **keywords):
 
 
 def test_planted_traceback(kinds, monkeypatch):
-    monkeypatch.setattr(pipeline, "fix", raising)
+    monkeypatch.setattr(fixing, "fix", raising)
     assert kinds() == {"traceback"}
 
 
@@ -94,31 +94,31 @@ def test_planted_change_elsewhere(kinds, monkeypatch):
 
 
 def test_planted_second_change(kinds, monkeypatch):
-    fixed = pipeline.fix
+    fixed = fixing.fix
 
     def fix_more(*given, **named):
         done = fixed(*given, **named)
         return replace(done, source=done.source.with_text(f"{done.text}# \n"))
 
-    monkeypatch.setattr(pipeline, "fix", fix_more)
+    monkeypatch.setattr(fixing, "fix", fix_more)
     assert kinds() == {"idempotent"}
 
 
 def test_planted_change_without_a_fix(kinds, monkeypatch):
-    fixed = pipeline.fix
-    monkeypatch.setattr(pipeline, "fix", lambda *given, **named: replace(fixed(*given, **named), applied=[]))
+    fixed = fixing.fix
+    monkeypatch.setattr(fixing, "fix", lambda *given, **named: replace(fixed(*given, **named), applied=[]))
     assert "count" in kinds()
 
 
 def test_planted_fix_that_leaves_its_finding(kinds, monkeypatch):
-    fixed = pipeline.fix
+    fixed = fixing.fix
 
     def fix_nothing(source, file, outcome, **named):
         done = fixed(source, file, outcome, **named)
         findings = [replace(each, fix=None) for each in outcome.findings]
         return replace(done, source=source.with_text(f"{source.text}#\n"), remaining=findings)
 
-    monkeypatch.setattr(pipeline, "fix", fix_nothing)
+    monkeypatch.setattr(fixing, "fix", fix_nothing)
     assert "still there" in kinds()
 
 

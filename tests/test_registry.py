@@ -9,7 +9,7 @@ import pytest
 from kerascheck.catalog import registry
 from kerascheck.catalog.rule import CommentsRule, RequirementsRule, Rule
 from kerascheck.finding import Severity
-from kerascheck.lint import pipeline
+from kerascheck.lint import pipeline, triage, trigger_search
 from kerascheck.project.config import ConfigError, Configuration, Selection, Settings
 from kerascheck.project.discovery import discover
 
@@ -211,12 +211,12 @@ def test_of_layers_those_are_read_that_hold_what_rules_ask_about(method, body, r
     code = "from .helpers import shared\nfrom functools import reduce\ndef plain(x):\n    return x\n"
     code += "def unrolled(x):\n    return [x[i] for i in range(9)]\n"
     code += f"class Net(layers.Layer):\n    def {method}(self, x):\n        {body}\n{other}"
-    assert ("call(" in pipeline._triggers_in_code(code)) is read
+    assert ("call(" in trigger_search.triggers_in_code(code)) is read
 
 
 def test_all_triggers_are_looked_for_in_the_syntax_tree():
     # One that cannot be has all files parsed that hold the word anywhere.
-    assert pipeline._only_names()
+    assert trigger_search.triggers_are_names()
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_all_triggers_are_looked_for_in_the_syntax_tree():
     ],
 )
 def test_a_trigger_is_a_whole_name(code, trigger, held):
-    assert (trigger in pipeline._triggers_in_code(code)) is held
+    assert (trigger in trigger_search.triggers_in_code(code)) is held
 
 
 HELPER = "import keras\nimport numpy as np\n\ndef total(x):\n    return np.sum(x)\n"
@@ -242,7 +242,7 @@ def test_a_file_that_lacks_what_its_rules_need_is_parsed_where_it_is_used(tmp_pa
     monkeypatch.setattr(pipeline, "_FEW", 0)
     (tmp_path / "helper.py").write_text(HELPER)
     (tmp_path / "between.py").write_text("from helper import total\n")
-    assert pipeline._kind_of_code(HELPER.encode()) is pipeline._Kind.IF_USED
+    assert triage.triage_code(HELPER.encode()) is triage.Triage.IF_USED
 
     def found(*names):
         files = discover([str(tmp_path / name) for name in names], Configuration(isolated=True)).files

@@ -6,8 +6,8 @@ import pytest
 from command import kerascheck
 
 from kerascheck.catalog import registry
-from kerascheck.lint import pipeline
 from kerascheck.lint.report_filter import ReportFilter
+from kerascheck.lint.session import Session
 from kerascheck.lsp.fixes import safe_edits
 from kerascheck.project.config import Configuration, Settings
 from kerascheck.project.discovery import File
@@ -127,7 +127,7 @@ def test_a_fix_that_the_encoding_cannot_write_is_dropped(folder, rules):
 def test_fix_all_of_an_editor(folder, rules):
     registry.use_folders((str(rules),))
     source, file = decode("train.py", SCRIPT.encode()), File("train.py", Settings())
-    outcome = pipeline.Session(Configuration(isolated=True)).lint(source)
+    outcome = Session(Configuration(isolated=True)).lint(source)
     (edit,) = safe_edits(source, file, outcome, [], ReportFilter())
     assert SCRIPT[: edit.start] + edit.content + SCRIPT[edit.end :] == FIXED
 

@@ -171,8 +171,8 @@ def test_processes_know_them(tmp_path, project, platform):
         import sys
         if __name__ == "__main__":
             sys.platform = {platform!r}
-            from kerascheck.lint import pipeline
-            pipeline._SPREAD_FROM, pipeline._LIGHT_BYTES = 2, 0
+            from kerascheck.lint import pipeline, triage
+            triage._SPREAD_FROM, pipeline._LIGHT_BYTES = 2, 0
             from kerascheck.cli.main import main
             main(["check", "--isolated", "--output-format", "concise", "--rules", {str(tmp_path / "mine")!r}, "."])
     """

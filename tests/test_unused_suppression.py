@@ -5,7 +5,7 @@ import json
 import pytest
 from command import kerascheck
 
-from kerascheck.lint.pipeline import Session
+from kerascheck.lint.session import Session
 from kerascheck.project.config import Configuration, overrides_from
 from kerascheck.source import read
 

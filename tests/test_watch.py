@@ -13,6 +13,7 @@ from command import kerascheck
 
 from kerascheck.cli import watch
 from kerascheck.lint import pipeline
+from kerascheck.lint.analyze_file import Analysis
 from kerascheck.source import dependencies
 
 HELPER = "import tensorflow as tf\n\n\ndef load(number):\n    return tf.data.Dataset.range(number).map(lambda x: {})\n"
@@ -141,8 +142,8 @@ def test_what_changes_while_it_lints_is_not_missed(watching, folder, monkeypatch
 
 def test_only_what_follows_from_the_change_is_checked_again(watching, folder, monkeypatch):
     checked = []
-    check = pipeline.Analysis.check
-    monkeypatch.setattr(pipeline.Analysis, "check", lambda self, file: checked.append(file.path) or check(self, file))
+    check = Analysis.check
+    monkeypatch.setattr(Analysis, "check", lambda self, file: checked.append(file.path) or check(self, file))
     (folder / "other.py").write_text(HELPER.format(DRAWS))
     watching(write("data.py", HELPER.format("x + 2")), arguments=(".",))
     assert (

@@ -294,7 +294,7 @@ def _check_stdin(configuration: Configuration, options: CheckOptions) -> int:
     from kerascheck.cli import edit_files
     from kerascheck.cli.print_report import print_report
     from kerascheck.finding import FileError
-    from kerascheck.lint import pipeline
+    from kerascheck.lint.session import Session
     from kerascheck.project.discovery import File
     from kerascheck.result import LintResult
     from kerascheck.source import display_path
@@ -308,7 +308,7 @@ def _check_stdin(configuration: Configuration, options: CheckOptions) -> int:
     if isinstance(source, FileError):
         outcome = LintResult(errors=[source], files=1)
     else:
-        outcome = pipeline.Session(configuration).lint(source)
+        outcome = Session(configuration).lint(source)
     report_filter = _report_filter(("-",), options)
     report_filter.apply(outcome, [file])
     if options.diff:

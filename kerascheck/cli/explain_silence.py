@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from kerascheck.catalog import registry
 from kerascheck.catalog.rule import Diagnosis, Rule, Silence
 from kerascheck.interpreter.values import Sink
-from kerascheck.lint import pipeline
 from kerascheck.lint.analyze_file import Analysis, FileResult, is_left_out, lines_of, said_of
+from kerascheck.lint.session import Session
 from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.graph.traced_code import find_traced_calls
 from kerascheck.project.config import Configuration, Settings
@@ -135,7 +135,7 @@ def _line_range(source: Source, line: int, cell: int | None) -> tuple[int, int]:
 def _reported(source: Source, file: File, line: int, cell: int | None) -> dict[str, list[str]]:
     """The messages of what is reported about a line, by code, whichever file it is found from."""
     found: dict[str, list[str]] = {}
-    for finding in pipeline.Session(Configuration(isolated=True, default=file.settings)).lint(source).findings:
+    for finding in Session(Configuration(isolated=True, default=file.settings)).lint(source).findings:
         place = finding.location
         if (place.path, place.cell) == (source.path, cell) and line in (place.line, *finding.statement_lines):
             found.setdefault(finding.code, []).append(f"{finding.message}{_unsafe(finding)}")

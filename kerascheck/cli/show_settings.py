@@ -58,7 +58,7 @@ def lines(
 
 
 def _target(path: str, folder: str, settings: Settings) -> Target:
-    from kerascheck.lint.pipeline import mentions_keras
+    from kerascheck.lint.trigger_search import mentions_keras
 
     if os.path.isfile(path) and kind_of(path) is None:
         source = read(path)

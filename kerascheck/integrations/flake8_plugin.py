@@ -79,7 +79,7 @@ class Plugin:
 
             from kerascheck.catalog import registry
             from kerascheck.finding import Severity
-            from kerascheck.lint import pipeline
+            from kerascheck.lint.session import Session
             from kerascheck.project.config import Configuration, Settings, overrides_from
 
             overrides = overrides_from(cls._given(), "--kerascheck-")
@@ -97,7 +97,7 @@ class Plugin:
             # Several files flake8 shares among processes itself.
             alone = multiprocessing.parent_process() is None and options.jobs.n_jobs != 1
             jobs = None if alone else 1
-            cls._session = pipeline.Session(cls._configuration, noqa=not options.disable_noqa, jobs=jobs)
+            cls._session = Session(cls._configuration, noqa=not options.disable_noqa, jobs=jobs)
         return cls._configuration
 
     def run(self) -> Iterator[tuple[int, int, str, type]]:

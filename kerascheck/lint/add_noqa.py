@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from kerascheck.catalog import registry
 from kerascheck.catalog.rule import CommentsRule
 from kerascheck.finding import Edit, Finding
-from kerascheck.lint import pipeline
+from kerascheck.lint import fixing
 from kerascheck.project.requirements import kind_of
 from kerascheck.project.suppress import Suppressor
 from kerascheck.source.python import without_warnings
@@ -54,7 +54,7 @@ def commented(outcome: LintResult, files: Sequence[File], report_filter: ReportF
         file = by_path[path]
 
         def find(changed: Source, file: File = file) -> list[Finding]:
-            return report_filter.of_text(changed, pipeline.of_changed(changed, file, outcome))
+            return report_filter.of_text(changed, fixing.of_changed(changed, file, outcome))
 
         yield _commented(outcome.sources[path], list(findings), find)
 

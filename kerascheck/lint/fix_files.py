@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from kerascheck.finding import UNREADABLE, FileError, Location
 from kerascheck.fixes.apply import Fixed
-from kerascheck.lint import pipeline
+from kerascheck.lint import fixing
 from kerascheck.lint.analyze_file import without_collector
 from kerascheck.lint.report_filter import ReportFilter
 from kerascheck.project.discovery import File
@@ -75,7 +75,7 @@ def repairs(
         source = outcome.sources[path]
         if source.piped:
             continue
-        fixed = pipeline.fix(source, by_path[path], outcome, unsafe=unsafe, keep_reported=report_filter.of_text)
+        fixed = fixing.fix(source, by_path[path], outcome, unsafe=unsafe, keep_reported=report_filter.of_text)
         outcome.skipped |= fixed.skipped
         if fixed.text == source.text:
             _drop(fixed, outcome)

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from kerascheck.finding import Finding, Location
-from kerascheck.lint.pipeline import is_on_disk
+from kerascheck.lint.session import is_on_disk
 from kerascheck.project import git
 from kerascheck.project.config import ConfigError
 from kerascheck.source import Source, Unreadable, decode, read

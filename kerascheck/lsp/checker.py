@@ -20,7 +20,7 @@ from kerascheck.lsp.stale_findings import carried_over
 from kerascheck.source import Source
 
 if TYPE_CHECKING:
-    from kerascheck.lint.pipeline import Session
+    from kerascheck.lint.session import Session
     from kerascheck.project.discovery import File
     from kerascheck.result import LintResult
 
@@ -276,7 +276,7 @@ class _RequestHandler:
     def _prepare(self, request: Lint) -> tuple[Session, Source, File] | None:
         """The session, source and file of a buffer; None if it is excluded. Raises ConfigError and Unreadable."""
         from kerascheck.catalog import registry
-        from kerascheck.lint.pipeline import Session
+        from kerascheck.lint.session import Session
         from kerascheck.project.config import Configuration
         from kerascheck.project.discovery import File, wanted
         from kerascheck.project.requirements import forget
@@ -319,7 +319,7 @@ def _source(buffer: Buffer) -> Source:
 
 def _sources(unsaved: Sequence[Buffer]) -> list[Source]:
     """The sources of buffers that differ from their files on disk."""
-    from kerascheck.lint.pipeline import is_on_disk
+    from kerascheck.lint.session import is_on_disk
     from kerascheck.source import Unreadable
 
     found = []

@@ -35,13 +35,11 @@ def safe_edits(
         outcome: what linting it gave, and ``report_filter`` left.
         unsaved: sources to use instead of what is on disk.
     """
-    from kerascheck.lint import pipeline
+    from kerascheck.lint import fixing
 
     if not any(map(is_safe, outcome.findings)):
         return ()
-    fixed = pipeline.fix(
-        source, file, outcome, unsafe=False, unsaved=unsaved, keep_reported=report_filter.of_text
-    ).source
+    fixed = fixing.fix(source, file, outcome, unsafe=False, unsaved=unsaved, keep_reported=report_filter.of_text).source
     if source.cells is None:
         return tuple(_between(source.written, fixed.written))
     before, after = codes_of(source), codes_of(fixed)

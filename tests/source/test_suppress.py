@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from kerascheck.lint import pipeline
+from kerascheck.lint.session import Session
 from kerascheck.project.config import Configuration
 from kerascheck.project.suppress import suppression
 from kerascheck.source.reading import decode, from_text
@@ -20,7 +20,7 @@ IGNORE = "# kerascheck: ignore[serial-map]"
 def silenced(source):
     """The text in which the first finding is silenced; fails where another one vanishes, or it does not."""
     found = codes(source)
-    finding = next(each for each in pipeline.Session(Configuration(isolated=True)).lint(source).findings)
+    finding = next(each for each in Session(Configuration(isolated=True)).lint(source).findings)
     edit = suppression(source, finding)
     text = source.text[: edit.start] + edit.content + source.text[edit.end :]
     assert codes(source.with_text(text)) == found[1:]
@@ -28,7 +28,7 @@ def silenced(source):
 
 
 def codes(source):
-    outcome = pipeline.Session(Configuration(isolated=True)).lint(source)
+    outcome = Session(Configuration(isolated=True)).lint(source)
     assert not outcome.errors
     return [finding.code for finding in outcome.findings]
 
@@ -64,7 +64,7 @@ def test_scripts(statement, expected, newline):
 def test_a_cell_of_a_notebook():
     texts = [f"%pip list\n{HEAD}", f"\n{MAP}\n{TAIL}"]
     source = notebook(texts)
-    finding = pipeline.Session(Configuration(isolated=True)).lint(source).findings[0]
+    finding = Session(Configuration(isolated=True)).lint(source).findings[0]
     edit = suppression(source, finding)
     start = edit.start - source.cells[1].start
     after = texts[1][:start] + edit.content + texts[1][start:]
@@ -88,18 +88,16 @@ def test_among_requirements_it_stands_above(path, text):
     source = from_text(path, text)
     newline = "\r\n" if "\r" in text else "\n"
     first, second, _ = text.split(newline)
-    finding = pipeline.Session(Configuration(isolated=True)).lint(source).findings[0]
+    finding = Session(Configuration(isolated=True)).lint(source).findings[0]
     after = silenced(source)
     assert after.split(newline)[:3] == [first, f"# kerascheck: ignore[{finding.name}]", second]
     other = from_text(path, after.replace(finding.name, "print-in-step"))
-    finding = next(
-        each for each in pipeline.Session(Configuration(isolated=True)).lint(other).findings if each.code != "KC900"
-    )
+    finding = next(each for each in Session(Configuration(isolated=True)).lint(other).findings if each.code != "KC900")
     edit = suppression(other, finding)
     assert edit.content == f", {finding.name}" and other.text[: edit.start].endswith("[print-in-step")
 
 
 def test_within_an_instruction_there_is_no_place():
     source = from_text("Dockerfile", "FROM python\nRUN pip install \\\n    tensorflow-gpu==2.12.0\n")
-    (finding,) = pipeline.Session(Configuration(isolated=True)).lint(source).findings
+    (finding,) = Session(Configuration(isolated=True)).lint(source).findings
     assert suppression(source, finding) is None
