@@ -68,27 +68,21 @@ class Discovered:
 
 
 def discover(arguments: Sequence[str], configuration: Configuration, *, force_exclude: bool = False) -> Discovered:
-    """The files that ``arguments`` (files and folders) lead to, each once, sorted by path.
+    """Discover the files that ``arguments`` (files and folders) lead to, each once, sorted by path.
 
     Args:
-        force_exclude: whether files named explicitly can be left out too: those that
-            discovery would leave out, and those that are neither Python nor requirements.
-            Programs that pass changed files one by one, such as pre-commit, want that.
+        force_exclude: whether to exclude files that are named explicitly too: those that discovery would exclude, and those
+            that are neither Python nor requirements. Programs such as pre-commit, which pass changed files, need this.
 
     Raises:
         MissingPath: an argument does not exist.
-        ConfigError: the configuration files of all arguments cannot be used. One of a folder below, or of some arguments only, costs
-            what it speaks for.
+        ConfigError: the configuration files of all arguments are unusable. An unusable one of some arguments, or of a folder
+            below, only excludes the files that it applies to.
     """
+    _refuse_missing(arguments, force_exclude)
     result = Discovered()
     found: dict[str, File] = {}
     refused: list[ConfigError] = []
-    for argument in arguments:
-        passed_over = force_exclude and (
-            dependencies.is_link(os.path.abspath(argument)) or not _can_be_linted(argument)
-        )
-        if not argument or not dependencies.exists(os.path.abspath(argument)) and not passed_over:
-            raise MissingPath(argument, dependencies.refusal(argument))
     for argument in arguments:
         path = os.path.abspath(argument)
         is_folder = dependencies.is_folder(path)
@@ -100,27 +94,39 @@ def discover(arguments: Sequence[str], configuration: Configuration, *, force_ex
         if is_folder:
             for file in _walk(path, configuration, result):
                 found.setdefault(os.path.abspath(file.path), file)
+        elif force_exclude and not (dependencies.exists(path) and _can_be_linted(path)):
             continue
-        if force_exclude and not (dependencies.exists(path) and _can_be_linted(path)):
-            continue
-        if force_exclude and not wanted(path, settings):
+        elif force_exclude and not wanted(path, settings):
             result.tests_left_out += is_test(display_path(path))
-            continue
-        if path in found:
-            continue
-        if dependencies.is_file(path):
-            found[path] = File(display_path(path), settings)
-            continue
-        try:
-            with open(path, "rb") as stream:
-                found[path] = File(display_path(path), _settings_of_streams(configuration), read_stream(stream))
-        except OSError as problem:
-            result.unreadable.append((display_path(path), cannot_be_read(problem).message))
+        elif path not in found and (named := _named_file(path, settings, configuration, result)) is not None:
+            found[path] = named
     if refused and len(refused) == len(arguments):
         raise refused[0]
     result.unreadable = list(dict.fromkeys((*result.unreadable, *map(_left_unread, refused))))
     result.files = sorted(found.values(), key=lambda file: file.path)
     return result
+
+
+def _refuse_missing(arguments: Sequence[str], force_exclude: bool) -> None:
+    """Raise MissingPath for an argument that does not exist, unless it would be excluded."""
+    for argument in arguments:
+        is_excluded = force_exclude and (
+            dependencies.is_link(os.path.abspath(argument)) or not _can_be_linted(argument)
+        )
+        if not argument or not dependencies.exists(os.path.abspath(argument)) and not is_excluded:
+            raise MissingPath(argument, dependencies.refusal(argument))
+
+
+def _named_file(path: str, settings: Settings, configuration: Configuration, result: Discovered) -> File | None:
+    """A file that is named explicitly, with its content if it is a pipe; None, with a note, if it is unreadable."""
+    if dependencies.is_file(path):
+        return File(display_path(path), settings)
+    try:
+        with open(path, "rb") as stream:
+            return File(display_path(path), _settings_of_streams(configuration), read_stream(stream))
+    except OSError as problem:
+        result.unreadable.append((display_path(path), cannot_be_read(problem).message))
+        return None
 
 
 def _left_unread(problem: ConfigError) -> tuple[str, str]:

@@ -1,0 +1,32 @@
+"""The files that state what is installed: their requirements, and the versions that they pin."""
+
+from kerascheck.project.requirements.file import Requirement, RequirementsFile
+from kerascheck.project.requirements.folders import parts, stating
+from kerascheck.project.requirements.kinds import is_about_tensorflow, is_named_for_gpu, kind_of
+from kerascheck.project.requirements.packages import Pin, Stated
+from kerascheck.project.requirements.versions import (
+    command_versions,
+    forget,
+    lets_memory_grow,
+    pinned_versions,
+    script_versions,
+    wants_cpu,
+)
+
+__all__ = [
+    "Pin",
+    "Requirement",
+    "RequirementsFile",
+    "Stated",
+    "command_versions",
+    "forget",
+    "is_about_tensorflow",
+    "is_named_for_gpu",
+    "kind_of",
+    "lets_memory_grow",
+    "parts",
+    "pinned_versions",
+    "script_versions",
+    "stating",
+    "wants_cpu",
+]
