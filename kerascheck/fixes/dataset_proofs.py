@@ -252,7 +252,7 @@ def made_parallel_anyway(module: Module, op: Operation) -> Objection:
 
 
 def _compiled_consumer(module: Module, stage: Stage) -> Objection:
-    inside = next((sink for sink, _ in _consumers(module, stage) if sink.scope.traced_by() is not None), None)
+    inside = next((sink for sink, _ in _consumers(module, stage) if sink.path.traced_by() is not None), None)
     if inside is None:
         return None
     return f"the loop of {line(inside.module, inside.node)} is compiled, where tf.data adds nothing by itself"

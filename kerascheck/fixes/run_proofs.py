@@ -28,7 +28,7 @@ def statement_of(call: Call, module: SeenModule, block: cst.CSTNode) -> cst.CSTN
 
     None where an import makes the call, or code that nothing in sight calls.
     """
-    node, frame, holder = call.node, call.scope.frame, call.module
+    node, frame, holder = call.node, call.path.frame, call.module
     while True:
         if holder is module:
             found = in_block(module, node, block)
@@ -74,12 +74,12 @@ def _hook(call: Call) -> str | None:
 
 def _catcher_on(call: Call, exceptions: frozenset[str] | None) -> str | None:
     """What catches an exception of a call on the way that led to it."""
-    for scope in call.scope.chain():
-        if scope.kind == "handed":
-            return f"a library calls it at {line(scope.module, scope.node)}"
+    for path in call.path.chain():
+        if path.kind == "handed":
+            return f"a library calls it at {line(path.module, path.node)}"
     names = {each.node: each.name or "" for each in call.module.run.calls}
     node, module = call.node, call.module
-    for frame in call.scope.frames():
+    for frame in call.path.frames():
         found = _catcher_around(module, node, exceptions, names)
         if found is None and frame.function is not None:
             found = _catcher_elsewhere(frame.function, exceptions, names)

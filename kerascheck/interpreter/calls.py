@@ -26,6 +26,7 @@ from kerascheck.interpreter.values import (
     Const,
     Counter,
     Dataset,
+    ExecutionPath,
     External,
     Function,
     Group,
@@ -34,7 +35,6 @@ from kerascheck.interpreter.values import (
     Mapping,
     Method,
     Partial,
-    Scope,
     Tensor,
     Union,
     Value,
@@ -75,7 +75,7 @@ class Calls(Machine):
     def _call_function(self, function: Function, arguments: Arguments, node: cst.CSTNode) -> Value:
         if function.traced:
             self.enter_compiled(function, arguments, node)
-        outside = self.scope.traced_by() is None
+        outside = self.path.traced_by() is None
         result = self.inline(function, arguments, node)
         return _as_tensors(result) if outside and function.traced == "tf.function" else result
 
@@ -120,7 +120,7 @@ class Calls(Machine):
         method = instance.cls.member("__call__") or (instance.cls.member("call") if keras else None)
         if isinstance(method, Function):
             # Keras traces call() sooner or later, whoever calls the layer here.
-            how = method.traced or "call" if keras and self.scope.traced_by() is None else None
+            how = method.traced or "call" if keras and self.path.traced_by() is None else None
             given = traced_arguments(arguments) if how else arguments
             if keras and not how and given.positional and given.positional[0] is UNKNOWN:
                 # Wherever it comes from, in compiled code a layer is called on a tensor.
@@ -146,9 +146,9 @@ class Calls(Machine):
         if made.name == FUNCTION_COMPILED:
             self.enter_compiled(made, arguments, node)
             target = made.attributes["target"]
-            scope = Scope("call", self.scope, self.module, node, traced="tf.function")
-            outside = self.scope.traced_by() is None
-            result = self.inside(scope, lambda a: self.call(target, a, node), arguments)
+            path = ExecutionPath("call", self.path, self.module, node, traced="tf.function")
+            outside = self.path.traced_by() is None
+            result = self.inside(path, lambda a: self.call(target, a, node), arguments)
             return _as_tensors(result) if outside else result
         owner = self.class_name(made) or made.name
         call = self.record(node, f"{owner}.__call__", "__call__", made, arguments)
@@ -245,7 +245,7 @@ class Calls(Machine):
                 passed = spread(target, tensors and traced != "py_function", bound.keywords)
                 passed = bound_arguments(bound, passed)
                 # Whether a library calls what it is handed at once is not known.
-                place = Scope("handed", self.scope, self.module, node) if traced is None else self.scope
+                place = ExecutionPath("handed", self.path, self.module, node) if traced is None else self.path
                 run = partial(self.inline, arguments=passed, node=node, traced=traced)
                 result = self.inside(place, run, target)
         return result

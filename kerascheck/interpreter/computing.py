@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from kerascheck.interpreter.joining import any_of
 from kerascheck.interpreter.kinds import is_text
-from kerascheck.interpreter.values import Const, Counter, Group, Made, Scope, Value, constant, flat, options_of
+from kerascheck.interpreter.values import Const, Counter, ExecutionPath, Group, Made, Value, constant, flat, options_of
 from kerascheck.knowledge.python import LISTS_OF_TEXTS, TEXTS
 
 
@@ -24,7 +24,7 @@ def computed(name: str, *values: Value) -> Made:
     )
 
 
-def item_of_turn(items: list[Value], loop: Scope) -> Value:
+def item_of_turn(items: list[Value], loop: ExecutionPath) -> Value:
     """What a loop over a list gets in each turn: another text, or another of so many numbers, where it is no more than that."""
     item = any_of(items)
     kinds = {

@@ -25,6 +25,7 @@ from kerascheck.interpreter.values import (
     Counter,
     Dataset,
     Env,
+    ExecutionPath,
     External,
     Function,
     Group,
@@ -34,7 +35,6 @@ from kerascheck.interpreter.values import (
     Mapping,
     Method,
     ModuleValue,
-    Scope,
     Tensor,
     Union,
     Value,
@@ -102,7 +102,7 @@ class Expressions(Machine):
                 if star_exports(base, name):
                     return external(f"{base}.{name}")
             return external(f"builtins.{name}") if name in BUILTINS else UNKNOWN
-        if isinstance(value, Made) and value.name == VARIABLE and self.scope.traced_by():
+        if isinstance(value, Made) and value.name == VARIABLE and self.path.traced_by():
             self.record(node, VARIABLE_GET, "__get__", value, Arguments())
         return value
 
@@ -244,9 +244,7 @@ class Expressions(Machine):
         result = derived(left, right)
         name = _UFUNCS.get(type(node.operator))
         if name is not None:
-            call = Call(
-                self.module, node, name, None, UNKNOWN, Arguments([left, right]), self.scope, self.order, result
-            )
+            call = Call(self.module, node, name, None, UNKNOWN, Arguments([left, right]), self.path, self.order, result)
             result.attributes["operation"] = Made(name, call)
         return result
 
@@ -332,8 +330,8 @@ class Expressions(Machine):
         decided = self._decided(node.test)
         if decided is not None:
             return self.eval(node.body if decided else node.orelse)
-        taken = self.inside(self._branch_scope(node, "if"), self.eval, node.body)
-        return join(taken, self.inside(self._branch_scope(node, "else"), self.eval, node.orelse))
+        taken = self.inside(self._branch_path(node, "if"), self.eval, node.body)
+        return join(taken, self.inside(self._branch_path(node, "else"), self.eval, node.orelse))
 
     def _subscript(self, node: cst.Subscript) -> Value:
         value = self.eval(node.value)
@@ -427,16 +425,16 @@ class Expressions(Machine):
         return function
 
     def _comprehension(self, node: cst.BaseComp) -> Value:
-        saved = self.env, self.scope
+        saved = self.env, self.path
         self.env = Env(self.env)
-        loops: list[Scope] = []
+        loops: list[ExecutionPath] = []
         try:
             clause: cst.CompFor | None = node.for_in
             while clause is not None:
                 iterable = self.eval(clause.iter)
-                self.scope = self._loop(node, iterable, clause.iter)
-                loops.append(self.scope)
-                self._bind(clause.target, self._element(iterable, self.scope))
+                self.path = self._loop(node, iterable, clause.iter)
+                loops.append(self.path)
+                self._bind(clause.target, self._element(iterable, self.path))
                 for condition in clause.ifs:
                     self.eval(condition.test)
                 clause = clause.inner_for_in
@@ -448,7 +446,7 @@ class Expressions(Machine):
             else:
                 value = UNKNOWN
         finally:
-            self.env, self.scope = saved
+            self.env, self.path = saved
         if holds_tensor(value):
             self.use("comprehension", node)
         self.collect(node, [value])

@@ -21,12 +21,12 @@ from kerascheck.interpreter.values import (
     Class,
     Const,
     Counter,
+    ExecutionPath,
     Function,
     Group,
     Instance,
     Made,
     Mapping,
-    Scope,
     SeenModule,
     Tensor,
     Union,
@@ -51,7 +51,7 @@ class Habit(NamedTuple):
     """What they do with tensors, as in :attr:`Machine.uses`."""
 
 
-def kind_of_call(function: Function, arguments: Arguments, scope: Scope, how: str | None) -> Hashable | None:
+def kind_of_call(function: Function, arguments: Arguments, path: ExecutionPath, how: str | None) -> Hashable | None:
     """What alike calls have in common; None where every one is to be followed.
 
     That is so in the function of a dataset, of which all is asked that it does, and where Python calls compiled code, which rules time and
@@ -62,21 +62,21 @@ def kind_of_call(function: Function, arguments: Arguments, scope: Scope, how: st
         scope: where the call is.
         how: what compiles the function itself.
     """
-    outside = scope.traced_by()
+    outside = path.traced_by()
     if outside is None and how is not None:
         return None
     compiled = -1
-    for frame in scope.frames():
+    for frame in path.frames():
         if frame.stage is not None:
             return None
         if frame.traced:
             compiled = frame.depth
     # To compiled code it does not matter which loop of Python runs it.
-    loops = tuple([loop.node for loop in scope.loops(within="program") if loop.depth > compiled])
+    loops = tuple([loop.node for loop in path.loops(within="program") if loop.depth > compiled])
     given = [_sort(value) for value in arguments.positional]
     named = [(name, _sort(value)) for name, value in arguments.keywords.items()]
     rest = arguments.unknown_positional, arguments.unknown_keywords
-    place = how or outside, loops, scope.loop is None, scope.condition is None
+    place = how or outside, loops, path.loop is None, path.condition is None
     return function.node, function.env, _sort(function.receiver), place, tuple(given), tuple(named), rest
 
 

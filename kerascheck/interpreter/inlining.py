@@ -21,13 +21,13 @@ from kerascheck.interpreter.values import (
     Const,
     Dataset,
     Env,
+    ExecutionPath,
     External,
     Function,
     Group,
     Iteration,
     Made,
     Mapping,
-    Scope,
     Stage,
     Tensor,
     Value,
@@ -62,7 +62,7 @@ class Inlining(Machine):
         """
         body = function.node
         how = traced or function.traced
-        kind = kind_of_call(function, arguments, self.scope, how) if stage is None else None
+        kind = kind_of_call(function, arguments, self.path, how) if stage is None else None
         habit = self._habits.get(kind)
         if habit is not None:
             self.record(node, None, None, function, arguments)
@@ -77,17 +77,17 @@ class Inlining(Machine):
             self.escape(arguments, node)
             self.use("unknown-call", node)
             return UNKNOWN
-        saved = self.module, self.env, self.scope
+        saved = self.module, self.env, self.path
         self._inlined += 1
-        scope = Scope("call", self.scope, self.module, node, function=function, traced=how, stage=stage)
+        path = ExecutionPath("call", self.path, self.module, node, function=function, traced=how, stage=stage)
         self.module = function.module
-        self.scope = scope
+        self.path = path
         try:
             if kind is None or kind in self._habits:
                 return self._enter(function, function.receiver, arguments)
             return self._learned(kind, function, arguments)
         finally:
-            self.module, self.env, self.scope = saved
+            self.module, self.env, self.path = saved
 
     def _learned(self, kind: Hashable, function: Function, arguments: Arguments) -> Value:
         """The result of a function, by running its body; what calls of its kind come to is learned."""
@@ -187,7 +187,7 @@ class Inlining(Machine):
         name = parameter.name.value
         if value is not UNKNOWN or not tensors or parameter.default is not None or name in ("training", "mask"):
             return value
-        is_tensor = index == 0 or self.scope.traced != "call" or self._says_tensor(function, name)
+        is_tensor = index == 0 or self.path.traced != "call" or self._says_tensor(function, name)
         return Tensor("parameter") if is_tensor else UNKNOWN
 
     def _says_tensor(self, function: Function, parameter: str) -> bool:

@@ -42,7 +42,7 @@ def _extension(base: Stage, longer: Stage) -> Stage | None:
                     extra.name,
                     extra.call,
                     (result, *extra.inputs[1:]),
-                    extra.scope,
+                    extra.path,
                     maybe=True,
                     facts=extra.facts,
                     function=extra.function,

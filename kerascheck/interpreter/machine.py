@@ -23,13 +23,13 @@ from kerascheck.interpreter.values import (
     Const,
     Dataset,
     Env,
+    ExecutionPath,
     Function,
     Group,
     Instance,
     Iteration,
     Made,
     Mapping,
-    Scope,
     SeenModule,
     Sink,
     Stage,
@@ -87,7 +87,7 @@ class Machine(ABC):
         self.calls: list[Call] = []
         self.sinks: list[Sink] = []
         self.stages: list[Stage] = []
-        self.loops: list[Scope] = []
+        self.loops: list[ExecutionPath] = []
         self.reached: set[cst.CSTNode] = set()
         self.compiled: set[cst.CSTNode] = set()
         self.compilations: list[Compilation] = []
@@ -122,7 +122,7 @@ class Machine(ABC):
         self._trail: list[Write] = []
         self.module = module
         self.env = Env(None)
-        self.scope = Scope("root", None, module, module.tree.root)
+        self.path = ExecutionPath("root", None, module, module.tree.root)
 
     def record(
         self,
@@ -135,18 +135,18 @@ class Machine(ABC):
     ) -> Call:
         """Note a call, or what counts as one; see :class:`Call` for the arguments."""
         self.order = now()
-        call = Call(self.module, node, name, attribute, receiver, arguments, self.scope, self.order, result)
+        call = Call(self.module, node, name, attribute, receiver, arguments, self.path, self.order, result)
         self.calls.append(call)
         updates = name in TRAINING_CALLS or name is None and attribute in TRAINING_METHODS
         if updates or attribute == "apply_gradients":
-            for scope in self.scope.loops(within="program"):
-                scope.trains = True
+            for path in self.path.loops(within="program"):
+                path.trains = True
         return call
 
     def enter_compiled(self, function: Function | Made, arguments: Arguments, node: cst.CSTNode) -> None:
         """Note that Python calls what was compiled."""
-        if self.scope.traced_by() is None:
-            self.entries.append(Call(self.module, node, None, "__call__", function, arguments, self.scope, self.order))
+        if self.path.traced_by() is None:
+            self.entries.append(Call(self.module, node, None, "__call__", function, arguments, self.path, self.order))
 
     def use(self, kind: str, node: cst.CSTNode) -> None:
         """Note what is done with a tensor; the kinds are those of :class:`FunctionFacts`."""
@@ -154,7 +154,7 @@ class Machine(ABC):
 
     def sink(self, role: str, dataset: Dataset, node: cst.CSTNode, outer: Stage | None = None) -> None:
         """Note what consumes a dataset, and as what: a role of :class:`Sink`."""
-        self.sinks.append(Sink(role, dataset.stage, self.module, node, self.scope, outer=outer))
+        self.sinks.append(Sink(role, dataset.stage, self.module, node, self.path, outer=outer))
 
     def escape(self, arguments: Arguments, node: cst.CSTNode) -> None:
         """Give values to what is not known: it may read the datasets among them, and change the settings."""
@@ -169,7 +169,7 @@ class Machine(ABC):
 
     def computed_tensor(self, origin: str, *operands: Value) -> Tensor:
         """A tensor; an eager one remembers what it was computed from."""
-        return Tensor(origin, operands=operands if self.scope.traced_by() is None else ())
+        return Tensor(origin, operands=operands if self.path.traced_by() is None else ())
 
     def class_name(self, value: Value) -> str | None:
         """The canonical class of a receiver, where it is known."""
@@ -185,7 +185,7 @@ class Machine(ABC):
         """An operation of a dataset, or a source where there are no ``inputs``."""
         if sum(each.routes for each in inputs) > MAX_ROUTES:
             name, call, inputs = "apply", None, inputs[:1]
-        stage = Stage(self.module, node, name, call, inputs, self.scope)
+        stage = Stage(self.module, node, name, call, inputs, self.path)
         self.stages.append(stage)
         return stage
 
@@ -207,13 +207,13 @@ class Machine(ABC):
             function.defaults,
         )
 
-    def inside(self, scope: Scope, action: Callable[[Given], Result], argument: Given) -> Result:
+    def inside(self, path: ExecutionPath, action: Callable[[Given], Result], argument: Given) -> Result:
         """What an action gives for an argument, done in a scope."""
-        saved, self.scope = self.scope, scope
+        saved, self.path = self.path, path
         try:
             return action(argument)
         finally:
-            self.scope = saved
+            self.path = saved
 
     def iterated(self, iterable: Value) -> Iterator[Dataset]:
         """The datasets that one turn of a loop takes an element from."""
@@ -301,10 +301,10 @@ class Machine(ABC):
         """Add items to a list or set; under a condition, or where they are not ``certain``, it may be without them."""
         self.touch(group)
         added: int | None = len(items) if certain else None
-        for scope in self.scope.way(within="function"):
-            certain = certain and scope.kind in ("with", "try")
-            if scope.kind == "loop":
-                added = None if added is None or scope.turns is None else added * scope.turns
+        for path in self.path.way(within="function"):
+            certain = certain and path.kind in ("with", "try")
+            if path.kind == "loop":
+                added = None if added is None or path.turns is None else added * path.turns
         items = [UNKNOWN if holds_container(item, group.items) else item for item in items]
         before = group.most if group.open else len(group.items)
         group.most = None if before is None or added is None else before + added
@@ -408,16 +408,16 @@ class Machine(ABC):
     def _decided(self, test: cst.BaseExpression) -> bool | None: ...
 
     @abstractmethod
-    def _branch_scope(self, node: cst.CSTNode, label: str) -> Scope: ...
+    def _branch_path(self, node: cst.CSTNode, label: str) -> ExecutionPath: ...
 
     @abstractmethod
     def _defaults(self, node: cst.FunctionDef | cst.Lambda) -> dict[str, Value]: ...
 
     @abstractmethod
-    def _loop(self, node: cst.CSTNode, iterable: Value, written: cst.BaseExpression | None = None) -> Scope: ...
+    def _loop(self, node: cst.CSTNode, iterable: Value, written: cst.BaseExpression | None = None) -> ExecutionPath: ...
 
     @abstractmethod
-    def _element(self, iterable: Value, loop: Scope) -> Value: ...
+    def _element(self, iterable: Value, loop: ExecutionPath) -> Value: ...
 
     @abstractmethod
     def _run_module(self, module: SeenModule) -> Env: ...

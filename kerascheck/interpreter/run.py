@@ -21,9 +21,9 @@ from kerascheck.interpreter.values import (
     Class,
     Const,
     Env,
+    ExecutionPath,
     Function,
     Instance,
-    Scope,
     SeenModule,
     Value,
     constant,
@@ -79,13 +79,13 @@ class Interpreter(Statements, Expressions, Calls, Inlining, Writes):
         if not self._is_followed(module):
             return env
         env.variables["__name__"] = Const("__main__" if module is self.entry else module.dotted)
-        saved = self.module, self.env, self.scope
+        saved = self.module, self.env, self.path
         self.module, self.env = module, env
-        self.scope = Scope("root", None, module, module.tree.root)
+        self.path = ExecutionPath("root", None, module, module.tree.root)
         try:
             self._block(module.tree.root.body)
         finally:
-            self.module, self.env, self.scope = saved
+            self.module, self.env, self.path = saved
         return env
 
     def _is_followed(self, module: SeenModule) -> bool:
@@ -123,9 +123,9 @@ class Interpreter(Statements, Expressions, Calls, Inlining, Writes):
                 )
         if function.node in self.reached:
             return
-        saved = self.module, self.env, self.scope
+        saved = self.module, self.env, self.path
         self.module = function.module
-        self.scope = Scope("root", None, function.module, function.node, function=function, traced=traced)
+        self.path = ExecutionPath("root", None, function.module, function.node, function=function, traced=traced)
         options = function.options
         signature = options.given("input_signature") if options and "input_signature" in options.signature else None
         try:
@@ -138,7 +138,7 @@ class Interpreter(Statements, Expressions, Calls, Inlining, Writes):
             for dataset in datasets_in(value):
                 self.sink("escape", dataset, function.node)
         finally:
-            self.module, self.env, self.scope = saved
+            self.module, self.env, self.path = saved
 
     def _instance_of(self, cls: Class) -> Instance:
         instance = self._instances.get(cls)
@@ -147,12 +147,12 @@ class Interpreter(Statements, Expressions, Calls, Inlining, Writes):
             for name in ("__init__", "build"):
                 member = cls.members.get(name) if name == "build" else cls.member(name)
                 if isinstance(member, Function) and member.node not in self._active:
-                    scope = self.scope
-                    self.scope = Scope("root", None, member.module, member.node, function=member)
+                    path = self.path
+                    self.path = ExecutionPath("root", None, member.module, member.node, function=member)
                     try:
                         self._enter(member, instance, None)
                     finally:
-                        self.scope = scope
+                        self.path = path
         return instance
 
 

@@ -26,6 +26,7 @@ from kerascheck.interpreter.values import (
     Counter,
     Dataset,
     Env,
+    ExecutionPath,
     External,
     Function,
     Group,
@@ -36,7 +37,6 @@ from kerascheck.interpreter.values import (
     Method,
     ModuleValue,
     Partial,
-    Scope,
     SeenModule,
     Sink,
     Tensor,
@@ -99,7 +99,7 @@ class Statements(Machine):
                 if isinstance(dataset, Dataset) and dataset.stage.node is node.value and not dataset.stage.is_source:
                     self.sink("discard", dataset, node.value)
             # In a notebook it ends a cell, or restarts the kernel for those that follow.
-            goes_on = self.scope.frame.function is None and self.module.source.cells is not None
+            goes_on = self.path.frame.function is None and self.module.source.cells is not None
             return isinstance(value, Made) and value.name in ENDS_THE_PROGRAM and not goes_on
         return False
 
@@ -132,7 +132,7 @@ class Statements(Machine):
 
     def _is_side_effect(self, target: cst.CSTNode) -> bool:
         """Whether compiled code writes to what outlives it. What is written to attributes is recorded as such, except in mapped functions."""
-        traced = self.scope.traced_by()
+        traced = self.path.traced_by()
         base = target.value if isinstance(target, cst.Subscript) else target
         return traced is not None and (traced == "map" or isinstance(base, cst.Name)) and self._outlives(target)
 
@@ -149,7 +149,7 @@ class Statements(Machine):
             return False
         owner = self.env.lookup(target.value.value)
         made = next((call for call in self.calls if call.attribute == "__init__" and call.receiver is owner), None)
-        return made is not None and made.scope.traced_by() is None and self._is_used_beyond(target)
+        return made is not None and made.path.traced_by() is None and self._is_used_beyond(target)
 
     def _is_used_beyond(self, target: cst.Attribute) -> bool:
         """Whether an attribute is more than a local variable under another name: each function of the class that has it both assigns and reads it."""
@@ -223,10 +223,10 @@ class Statements(Machine):
         """Whether a name gets its value under a tape that the function at hand then asks for the gradients of it."""
         if not any(
             isinstance(manager.value, Made) and manager.value.name == GRADIENT_TAPE
-            for manager in self.scope.managers(within="function")
+            for manager in self.path.managers(within="function")
         ):
             return False
-        function = self.scope.frame.function
+        function = self.path.frame.function
         return name in remembered(
             self.module, function.node if function is not None else self.module.tree.root, differentiated
         )
@@ -433,13 +433,13 @@ class Statements(Machine):
         self._forget_types(node.test)
         before, mark = self.env.variables, len(self._trail)
         self.env.variables = dict(before)
-        with_branch = self._branch_scope(node, "if")
+        with_branch = self._branch_path(node, "if")
         ended = self.inside(with_branch, self._suite, node.body)
         taken, written = self.env.variables, self._taken_back(mark)
         self.env.variables = dict(before)
         ended_else = False
         if node.orelse is not None:
-            ended_else = self.inside(self._branch_scope(node, "else"), self._orelse, node.orelse)
+            ended_else = self.inside(self._branch_path(node, "else"), self._orelse, node.orelse)
         skipped = self.env.variables
         self._meet(written, self._taken_back(mark))
         if ended and not ended_else:
@@ -530,8 +530,8 @@ class Statements(Machine):
     def _orelse(self, node: cst.If | cst.Else) -> bool:
         return self._if(node) if isinstance(node, cst.If) else self._suite(node.body)
 
-    def _branch_scope(self, node: cst.CSTNode, label: str) -> Scope:
-        return Scope("branch", self.scope, self.module, node, label=label)
+    def _branch_path(self, node: cst.CSTNode, label: str) -> ExecutionPath:
+        return ExecutionPath("branch", self.path, self.module, node, label=label)
 
     def _is_main_guard(self, test: cst.BaseExpression) -> bool:
         return (
@@ -556,7 +556,7 @@ class Statements(Machine):
 
     def _try(self, node: cst.Try | cst.TryStar) -> bool:
         before = dict(self.env.variables)
-        ended = self.inside(Scope("try", self.scope, self.module, node), self._suite, node.body)
+        ended = self.inside(ExecutionPath("try", self.path, self.module, node), self._suite, node.body)
         after = self.env.variables
         survivors = [] if ended else [after]
         mark = len(self._trail)
@@ -565,8 +565,8 @@ class Statements(Machine):
             self.env.variables = dict(self._merge(before, after))
             if handler.name is not None:
                 self._bind(handler.name.name, UNKNOWN)
-            scope = Scope("handler", self.scope, self.module, handler)
-            if not self.inside(scope, self._suite, handler.body):
+            path = ExecutionPath("handler", self.path, self.module, handler)
+            if not self.inside(path, self._suite, handler.body):
                 survivors.append(self.env.variables)
             written.append(self._taken_back(mark))
         self._meet({}, *written)
@@ -587,19 +587,19 @@ class Statements(Machine):
         return finished or not survivors
 
     def _with(self, node: cst.With) -> bool:
-        scope = self.scope
+        path = self.path
         try:
             for item in node.items:
                 value = self.eval(item.item)
                 if item.asname is not None:
                     self._bind(item.asname.name, value)
-                self.scope = Scope("with", self.scope, self.module, node, value=value)
+                self.path = ExecutionPath("with", self.path, self.module, node, value=value)
             if any(_expects_error(item.item) for item in node.items):
                 self._unrecorded(self._suite, node.body)
                 return False
             return self._suite(node.body)
         finally:
-            self.scope = scope
+            self.path = path
 
     def _unrecorded(self, action: Callable[[Given], object], argument: Given) -> None:
         """Do what shows an error on purpose: nobody else is seen to call what only that calls, and it does not count as run."""
@@ -655,14 +655,14 @@ class Statements(Machine):
             self._suite(node.orelse.body)
         return False
 
-    def _loop(self, node: cst.CSTNode, iterable: Value, written: cst.BaseExpression | None = None) -> Scope:
+    def _loop(self, node: cst.CSTNode, iterable: Value, written: cst.BaseExpression | None = None) -> ExecutionPath:
         trips = self._trips(iterable)
         if trips is None and written is not None:
             trips = written_trips(written)
         most, cut = _most(iterable), _broken_off_at(node) if isinstance(node, (cst.For, cst.While)) else None
         if cut is not None and cut < (trips if trips is not None else most if most is not None else cut + 1):
             trips, most = None, cut
-        loop = Scope("loop", self.scope, self.module, node, value=iterable, trips=trips, most=most)
+        loop = ExecutionPath("loop", self.path, self.module, node, value=iterable, trips=trips, most=most)
         self.loops.append(loop)
         for dataset in self.iterated(iterable):
             self.sinks.append(Sink("loop", dataset.stage, self.module, node, loop, loop=loop))
@@ -689,11 +689,11 @@ class Statements(Machine):
         shape = shape_of(iterable) if is_array(iterable) else None
         return shape[0] if shape else None
 
-    def _element(self, iterable: Value, loop: Scope) -> Value:
+    def _element(self, iterable: Value, loop: ExecutionPath) -> Value:
         """What one turn of a loop over ``iterable`` gets."""
         return any_of(self._element_of(option, loop) for option in options_of(iterable))
 
-    def _element_of(self, value: Value, loop: Scope) -> Value:
+    def _element_of(self, value: Value, loop: ExecutionPath) -> Value:
         if isinstance(value, (Dataset, Tensor)):
             return Tensor("element")
         if isinstance(value, Group) and value.items:
@@ -702,7 +702,7 @@ class Statements(Machine):
             return Counter(kind, loop=loop)
         return self._next_of(value, loop) if isinstance(value, Iteration) else UNKNOWN
 
-    def _next_of(self, iterator: Iteration, loop: Scope) -> Value:
+    def _next_of(self, iterator: Iteration, loop: ExecutionPath) -> Value:
         """What one turn of a loop over an iterator gets."""
         inner = [self._element(value, loop) for value in iterator.over]
         if iterator.kind == "enumerate" and inner:
@@ -789,7 +789,7 @@ class Statements(Machine):
             result = Made(FUNCTION_COMPILED, options, {"target": value})
         else:
             return value
-        self.compilations.append(Compilation(self.module, node, result, how, self.scope))
+        self.compilations.append(Compilation(self.module, node, result, how, self.path))
         return result
 
     def _class_def(self, node: cst.ClassDef) -> None:
@@ -824,7 +824,9 @@ class Statements(Machine):
             self._bind_pattern(case.pattern)
             if case.guard is not None:
                 self.eval(case.guard)
-            if not self.inside(Scope("branch", self.scope, self.module, node, label="case"), self._suite, case.body):
+            if not self.inside(
+                ExecutionPath("branch", self.path, self.module, node, label="case"), self._suite, case.body
+            ):
                 survivors.append(self.env.variables)
             written.append(self._taken_back(mark))
             exhaustive = exhaustive or (

@@ -165,7 +165,7 @@ class Made(Value):
 class Counter(Made):
     """A Python number or text that is another one in every turn of a loop."""
 
-    loop: Scope | None = None
+    loop: ExecutionPath | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -341,7 +341,7 @@ class Iteration(Value):
 
     kind: str
     over: list[Value]
-    scope: Scope | None = None
+    path: ExecutionPath | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -391,7 +391,7 @@ class Env:
 
 
 @dataclass(eq=False, slots=True)
-class Scope(Nested):
+class ExecutionPath(Nested):
     """One step of the way that leads to a piece of running code.
 
     ``kind`` is one of "root" (a module body or a function nobody was seen to call),
@@ -405,7 +405,7 @@ class Scope(Nested):
     """
 
     kind: str
-    parent: Scope | None
+    parent: ExecutionPath | None
     module: SeenModule
     node: cst.CSTNode
     function: Function | None = None
@@ -423,10 +423,10 @@ class Scope(Nested):
     """A loop in which weights are updated."""
     label: str = ""
     depth: int = field(init=False, repr=False)
-    root: Scope = field(init=False, repr=False)
-    frame: Scope = field(init=False, repr=False)
-    loop: Scope | None = field(init=False, repr=False)
-    condition: Scope | None = field(init=False, repr=False)
+    root: ExecutionPath = field(init=False, repr=False)
+    frame: ExecutionPath = field(init=False, repr=False)
+    loop: ExecutionPath | None = field(init=False, repr=False)
+    condition: ExecutionPath | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         parent, kind = self.parent, self.kind
@@ -536,7 +536,7 @@ class Call:
     """The method name, also where the receiver is unknown."""
     receiver: Value
     arguments: Arguments
-    scope: Scope
+    path: ExecutionPath
     order: int
     """When it was seen, as :data:`now` counts."""
     result: Value = UNKNOWN
@@ -579,7 +579,7 @@ class Compilation:
     """What came out: a function of the tree, or a compiled object such as a model."""
     how: str
     """"tf.function", "jax.jit", ..."""
-    scope: Scope
+    path: ExecutionPath
 
 
 @dataclass(eq=False, slots=True)
@@ -598,7 +598,7 @@ class Stage:
     """The method ("map", "batch", ...) or, of a source, its canonical name."""
     call: Call | None
     inputs: tuple[Stage, ...]
-    scope: Scope
+    path: ExecutionPath
     maybe: bool = False
     """Applied on some ways through the code only."""
     facts: FunctionFacts | None = None
@@ -664,9 +664,9 @@ class Sink:
     stage: Stage
     module: SeenModule
     node: cst.CSTNode
-    scope: Scope
+    path: ExecutionPath
     outer: Stage | None = None
-    loop: Scope | None = None
+    loop: ExecutionPath | None = None
 
 
 @dataclass(eq=False, slots=True)

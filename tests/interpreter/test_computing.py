@@ -5,7 +5,7 @@ from snippets import load, shown
 
 from kerascheck.interpreter.computing import as_texts, computed, derived, item_of_turn
 from kerascheck.interpreter.kinds import is_array, is_text
-from kerascheck.interpreter.values import UNKNOWN, Const, Counter, Group, Made, Scope, flat
+from kerascheck.interpreter.values import UNKNOWN, Const, Counter, ExecutionPath, Group, Made, flat
 
 HEAD = "from z import items, load, show\n"
 
@@ -58,7 +58,7 @@ def test_what_is_computed_remembers_its_operands():
 )
 def test_a_loop_over_many_numbers_or_texts_gets_another_one_in_each_iteration(tmp_path, items, kind):
     module = load(tmp_path, "x = 1\n")
-    loop = Scope("loop", None, module, module.tree.root)
+    loop = ExecutionPath("loop", None, module, module.tree.root)
     found = item_of_turn([Const(item) for item in items], loop)
     assert (found.name if isinstance(found, Counter) else None) == kind
     assert kind is None or found.loop is loop

@@ -570,7 +570,7 @@ def test_syntax_that_matters_little_is_walked_over(tmp_path, text):
 def test_loops_that_are_left_in_their_first_turn(tmp_path, loop, turns):
     module = load(tmp_path, loop, "from z import load, show\n")
     call = next(call for call in module.run.calls if call.name == "z.show")
-    assert call.scope.innermost_loop(within="program").trips == turns
+    assert call.path.innermost_loop(within="program").trips == turns
 
 
 def test_what_a_loop_with_a_break_does_may_not_happen(tmp_path):

@@ -77,7 +77,7 @@ def test_a_class_of_a_script_runs_its_constructor_before_its_other_methods(tmp_p
 def test_keras_compiles_the_call_of_a_model_that_it_trains(tmp_path, fit, traced):
     text = f"class M(keras.Model):\n{fit}    def call(self, x): show(x)\n"
     module = load(tmp_path, "from z import show\n" + IMPORTS + text)
-    assert {call.scope.traced_by() for call in module.run.calls if call.name == "z.show"} == {traced}
+    assert {call.path.traced_by() for call in module.run.calls if call.name == "z.show"} == {traced}
 
 
 def test_the_globals_of_a_module_are_those_at_its_end(tmp_path):

@@ -95,7 +95,7 @@ def bound(folder, loop):
     """How many iterations the loop around ``show`` has at most."""
     module = load(folder, loop, HEAD)
     call = next(call for call in module.run.calls if call.name == "z.show")
-    return call.scope.innermost_loop(within="program").turns
+    return call.path.innermost_loop(within="program").turns
 
 
 @pytest.mark.parametrize("loop", CUT)

@@ -156,12 +156,12 @@ def test_a_scope_knows_its_frame_its_loop_and_its_condition(tmp_path):
         "def f():\n    for i in range(3):\n        if flag:\n            with load(): show(1)\nfor j in load(): f()\n"
     )
     module = load(tmp_path, text, HEAD)
-    (scope,) = (call.scope for call in module.run.calls if call.name == "z.show")
-    assert [scope.kind, scope.frame.kind, scope.loop.turns, scope.condition.label] == ["with", "call", 3, "if"]
-    assert scope.root.kind == "root" and scope.root.depth == 0
-    assert scope.depth == 1 + scope.parent.depth
-    assert [function.name for function in scope.functions()] == ["f"]
-    assert scope.runs_in(next(scope.functions()))
+    (path,) = (call.path for call in module.run.calls if call.name == "z.show")
+    assert [path.kind, path.frame.kind, path.loop.turns, path.condition.label] == ["with", "call", 3, "if"]
+    assert path.root.kind == "root" and path.root.depth == 0
+    assert path.depth == 1 + path.parent.depth
+    assert [function.name for function in path.functions()] == ["f"]
+    assert path.runs_in(next(path.functions()))
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_a_scope_knows_its_frame_its_loop_and_its_condition(tmp_path):
 )
 def test_what_compiles_the_code_that_runs(tmp_path, text, how):
     call = next(call for call in load(tmp_path, text, HEAD).run.calls if call.name == "z.show")
-    assert call.scope.traced_by() == how
+    assert call.path.traced_by() == how
 
 
 def test_a_dataset_counts_the_routes_to_its_sources(tmp_path):

@@ -26,6 +26,7 @@ from kerascheck.interpreter.values import (
     Call,
     Const,
     Counter,
+    ExecutionPath,
     External,
     Function,
     Group,
@@ -34,7 +35,6 @@ from kerascheck.interpreter.values import (
     Mapping,
     Method,
     Partial,
-    Scope,
     Sink,
     Tensor,
     Value,
@@ -51,7 +51,7 @@ from kerascheck.knowledge.python import ENDS_THE_PROGRAM, PASS_THROUGH_ITERATORS
 
 @function("builtins.super")
 def _super(machine: Machine, call: Invocation) -> Value:
-    function = machine.scope.frame.function
+    function = machine.path.frame.function
     if function is None or function.owner is None:
         return UNKNOWN
     receiver = function.receiver
@@ -69,7 +69,7 @@ def _wrapped(machine: Machine, call: Invocation) -> Value:
 
 @function("builtins.iter")
 def _iter(machine: Machine, call: Invocation) -> Value:
-    return Iteration("iter", [call.first], machine.scope)
+    return Iteration("iter", [call.first], machine.path)
 
 
 @function("builtins.next")
@@ -85,9 +85,9 @@ def _advance(machine: Machine, iterator: Value, node: cst.CSTNode) -> Value:
         if not isinstance(option, Iteration):
             continue
         for dataset in machine.iterated(option):
-            loop = machine.scope.innermost_loop(within=option.scope or "program")
+            loop = machine.path.innermost_loop(within=option.path or "program")
             if loop is not None:
-                machine.sinks.append(Sink("loop", dataset.stage, machine.module, node, machine.scope, loop=loop))
+                machine.sinks.append(Sink("loop", dataset.stage, machine.module, node, machine.path, loop=loop))
             else:
                 machine.sink("inspect", dataset, node)
             element = Tensor("element")
@@ -233,8 +233,8 @@ def _trange(machine: Machine, call: Invocation) -> Value:
 @takes_functions(lambda name: name.startswith("multiprocessing."))
 def in_process(machine: Machine, call: Invocation) -> None:
     """Functions that start a program of their own: what ran before does not count there."""
-    scope = Scope("root", None, machine.module, call.node, label="process")
-    machine.inside(scope, lambda given: machine.run_arguments(given, call.node, tensors=False), call.arguments)
+    path = ExecutionPath("root", None, machine.module, call.node, label="process")
+    machine.inside(path, lambda given: machine.run_arguments(given, call.node, tensors=False), call.arguments)
 
 
 # --- methods -----------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
     Dataset,
+    ExecutionPath,
     External,
     Function,
     FunctionFacts,
@@ -21,7 +22,6 @@ from kerascheck.interpreter.values import (
     Made,
     Method,
     Partial,
-    Scope,
     Sink,
     Stage,
     Tensor,
@@ -126,10 +126,10 @@ def _method(machine: Machine, call: Invocation, dataset: Dataset) -> Value:
     if attribute == "apply":
         return _applied(machine, call, dataset)
     if attribute == "as_numpy_iterator":
-        return Iteration(attribute, [dataset], machine.scope)
+        return Iteration(attribute, [dataset], machine.path)
     made = call.record(machine)
     if attribute in ("make_one_shot_iterator", "make_initializable_iterator", "__iter__"):
-        return Iteration("iter", [dataset], machine.scope)
+        return Iteration("iter", [dataset], machine.path)
     if attribute not in DATASET_METHODS:
         return _other_method(machine, call, dataset)
     inputs: tuple[Stage, ...] = (dataset.stage,)
@@ -199,14 +199,14 @@ def _mapped(machine: Machine, stage: Stage, function: Value, node: cst.CSTNode) 
         passed = passed if bound is None else bound_arguments(bound, passed)
         result = machine.inline(target, passed, node, traced="map", stage=stage)
         for inner in datasets_in(result) if stage.name in _NESTING else ():
-            machine.sinks.append(Sink("nested", inner.stage, machine.module, node, machine.scope, outer=stage))
+            machine.sinks.append(Sink("nested", inner.stage, machine.module, node, machine.path, outer=stage))
         return result, True
     if not isinstance(target, (Instance, Made, External, Method)):
         return UNKNOWN, False
     passed = Arguments([Tensor("element")])
     passed = passed if bound is None else bound_arguments(bound, passed)
-    scope = Scope("call", machine.scope, machine.module, node, traced="map", stage=stage)
-    result = machine.inside(scope, lambda given: machine.call(target, given, node), passed)
+    path = ExecutionPath("call", machine.path, machine.module, node, traced="map", stage=stage)
+    result = machine.inside(path, lambda given: machine.call(target, given, node), passed)
     return result, not isinstance(target, Method) or machine.class_name(target.receiver) is not None
 
 
@@ -222,6 +222,6 @@ def _elements(machine: Machine, stage: Stage, function: Function) -> Arguments:
     window = next(windows, None)
     if window is not None:
         # Elements of a windowed dataset are themselves datasets.
-        element = ("window-element", None, (), machine.scope)
+        element = ("window-element", None, (), machine.path)
         passed.positional = [Dataset(Stage(machine.module, window.node, *element)) for _ in passed.positional]
     return passed

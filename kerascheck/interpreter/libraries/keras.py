@@ -20,6 +20,7 @@ from kerascheck.interpreter.machine import Machine
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
+    ExecutionPath,
     External,
     Function,
     Group,
@@ -27,7 +28,6 @@ from kerascheck.interpreter.values import (
     Made,
     Mapping,
     Partial,
-    Scope,
     Tensor,
     Value,
     datasets_in,
@@ -79,7 +79,7 @@ def _run_items(machine: Machine, value: Value, node: cst.CSTNode) -> None:
     for option in options_of(value):
         function = option.cls.member("__getitem__") if isinstance(option, Instance) and is_py_dataset(option) else None
         if isinstance(function, Function) and function.module is not machine.entry:
-            place = Scope("handed", machine.scope, machine.module, node)
+            place = ExecutionPath("handed", machine.path, machine.module, node)
             given = Arguments([UNKNOWN])
             machine.inside(place, lambda item: machine.inline(item, given, node), machine.bound(function, option))
 
@@ -142,5 +142,5 @@ def _lambda(machine: Machine, call: Invocation) -> None:
 def _hooks(machine: Machine, call: Invocation) -> None:
     """Functions that Keras calls during fit: each starts from a place that is named after its hook."""
     for hook, given in call.arguments.keywords.items():
-        scope = Scope("root", None, machine.module, call.node, label=hook)
-        machine.inside(scope, lambda value: machine.run_callables(value, None, call.node, tensors=False), given)
+        path = ExecutionPath("root", None, machine.module, call.node, label=hook)
+        machine.inside(path, lambda value: machine.run_callables(value, None, call.node, tensors=False), given)

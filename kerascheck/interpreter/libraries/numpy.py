@@ -24,7 +24,7 @@ def _of_tensors(machine: Machine, call: Call, name: str) -> Value | None:
         return None
     machine.use("numpy", call.node)
     # In compiled code NumPy never really returns: it raises, or hands the tensor on.
-    call.result = Tensor(name) if machine.scope.traced_by() else Made(name, call)
+    call.result = Tensor(name) if machine.path.traced_by() else Made(name, call)
     return call.result
 
 

@@ -78,7 +78,7 @@ def _of_tensor(machine: Machine, call: Invocation) -> Value:
         machine.use("shape", call.node)
         return UNKNOWN
     machine.use("method", call.node)
-    if call.attribute == "numpy" and machine.scope.traced_by() is None:
+    if call.attribute == "numpy" and machine.path.traced_by() is None:
         return derived(call.receiver)
     if call.attribute in ("numpy", "eval", "item", "tolist"):
         return UNKNOWN

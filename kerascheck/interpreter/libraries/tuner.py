@@ -11,13 +11,13 @@ from kerascheck.interpreter.machine import Machine
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
+    ExecutionPath,
     Function,
     Group,
     Instance,
     Made,
     Method,
     Partial,
-    Scope,
     Value,
     constant,
     options_of,
@@ -34,10 +34,10 @@ def _tuner(machine: Machine, call: Invocation) -> Value:
     """
     made, node = call.record(machine), call.node
     strategy = made.keyword("distribution_strategy")
-    place = machine.scope
+    place = machine.path
     if strategy is not None and constant(strategy, 0) is not None:
         entered = Made(STRATEGY_SCOPE)
-        place = Scope("with", machine.scope, machine.module, node, value=entered)
+        place = ExecutionPath("with", machine.path, machine.module, node, value=entered)
     models: list[Value] = []
     for option in options_of(made.given("hypermodel")):
         build = option.cls.member("build") if isinstance(option, Instance) else option

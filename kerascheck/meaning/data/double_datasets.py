@@ -88,4 +88,4 @@ def _casts(call: Call) -> bool:
 
 
 def _is_heavy(call: Call) -> bool:
-    return call.name in _HEAVY and not any(frame.traced == "call" for frame in call.scope.frames())
+    return call.name in _HEAVY and not any(frame.traced == "call" for frame in call.path.frames())

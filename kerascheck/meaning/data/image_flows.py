@@ -38,13 +38,13 @@ def flows_of(module: Module) -> dict[Call, bool]:
     given += [loop.value for loop in module.run.loops if loop.trains]
     # Validation may take its images in the outer loop, once an epoch.
     innermost = {
-        call.scope.innermost_loop(within="program")
+        call.path.innermost_loop(within="program")
         for call in (*program.updates, *program.model_calls("fit", "train_on_batch"))
     } - {None}
     given += [
         call.receiver
         for call in module.run.calls
-        if call.attribute in ("next", "__next__") and call.scope.innermost_loop(within="program") in innermost
+        if call.attribute in ("next", "__next__") and call.path.innermost_loop(within="program") in innermost
     ]
     found: dict[Call, bool] = {}
     for value in given:
@@ -76,7 +76,7 @@ def handed_generators(module: Module) -> list[Call]:
     """
     handed = []
     for call in () if module.is_graph_code else module.run.calls:
-        outer = call.scope.root.function
+        outer = call.path.root.function
         if (
             call.name != IMAGE_DATA_GENERATOR
             or outer is None

@@ -441,7 +441,7 @@ def _widening(run: FunctionFacts) -> Call | None:
 
 def _is_kept(call: Call) -> bool:
     """Whether a function around a call, within the map, keeps what it makes: by ``functools.cache``, or under a key of what outlives it."""
-    for frame in call.scope.frames():
+    for frame in call.path.frames():
         if (
             isinstance(frame.function, Function)
             and isinstance(frame.function.node, cst.FunctionDef)

@@ -74,7 +74,7 @@ def iterators_given(module: Module, methods: Collection[str]) -> Iterator[tuple[
     """
     program = module.once(Program)
     for call in program.calls(*(f"{OF_KERAS_MODEL}{method}" for method in methods)):
-        if handles_versions(call.scope) or not program.is_model_call(call):
+        if handles_versions(call.path) or not program.is_model_call(call):
             continue
         for name in ("x", "validation_data"):
             written = call.written(name) if name in call.signature else None

@@ -46,11 +46,11 @@ def lost_optimizations(module: Module) -> Iterator[LostOptimization]:
     seen = set()
     for op in module.once(Pipelines).operations("with_options"):
         stage = op.stages[0]
-        if not op.feeds_training or stage.maybe or any(stage.scope.conditions(within="program")):
+        if not op.feeds_training or stage.maybe or any(stage.path.conditions(within="program")):
             continue
         chain = _Chain(module, stage)
         for call in _settings(module, op.given("options")):
-            if call.node in seen or any(call.scope.conditions(within="program")):
+            if call.node in seen or any(call.path.conditions(within="program")):
                 continue
             what, place = chain.lost_by(call)
             if place is not None:

@@ -16,8 +16,8 @@ from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
     Const,
+    ExecutionPath,
     Made,
-    Scope,
     Sink,
     Stage,
     Value,
@@ -131,9 +131,9 @@ class Operation:
     @property
     def inside(self) -> Stage | None:
         """The interleave/flat_map whose function holds this operation."""
-        for scope in self.stages[0].scope.chain():
-            if scope.stage is not None and scope.stage.name in ("interleave", "flat_map", "parallel_interleave"):
-                return scope.stage
+        for path in self.stages[0].path.chain():
+            if path.stage is not None and path.stage.name in ("interleave", "flat_map", "parallel_interleave"):
+                return path.stage
         return None
 
     def followed_by(self, pipelines: Pipelines, *names: str) -> bool:
@@ -143,7 +143,7 @@ class Operation:
         """
         return any(
             child.name in names
-            and all(_asks_for(condition, child) for condition in child.scope.conditions(within=stage.scope))
+            and all(_asks_for(condition, child) for condition in child.path.conditions(within=stage.path))
             for stage in self.stages
             for child in pipelines.downstream(stage)
         )
@@ -159,7 +159,7 @@ class Operation:
         return bool(sizes) and all(size == 1 for size in sizes)
 
 
-def _asks_for(condition: Scope, stage: Stage) -> bool:
+def _asks_for(condition: ExecutionPath, stage: Stage) -> bool:
     """Whether a condition holds where the dataset that a stage begins with is not None."""
     if condition.label != "if":
         return False
@@ -244,14 +244,14 @@ class Pipelines:
             self._spread()
 
     @cached_property
-    def _call_at(self) -> dict[tuple[cst.CSTNode, Scope], Call]:
-        return {(call.node, call.scope): call for call in self._run.calls}
+    def _call_at(self) -> dict[tuple[cst.CSTNode, ExecutionPath], Call]:
+        return {(call.node, call.path): call for call in self._run.calls}
 
     @cached_property
-    def _calls_in_loop(self) -> dict[Scope, list[Call]]:
-        found: dict[Scope, list[Call]] = defaultdict(list)
+    def _calls_in_loop(self) -> dict[ExecutionPath, list[Call]]:
+        found: dict[ExecutionPath, list[Call]] = defaultdict(list)
         for call in self._run.calls:
-            for loop in call.scope.loops(within="program"):
+            for loop in call.path.loops(within="program"):
                 found[loop].append(call)
         return found
 
@@ -276,8 +276,8 @@ class Pipelines:
                 and not self._roles[stage.identity]
             ):
                 left = (
-                    stage.scope.frame.kind == "root"
-                    and stage.scope.frame.function is None
+                    stage.path.frame.kind == "root"
+                    and stage.path.frame.function is None
                     and not _is_for_scripts(stage)
                     and not self._is_overwritten(stage)
                 )
@@ -350,10 +350,10 @@ class Pipelines:
 
     def _is_tried_out(self, sink: Sink) -> bool:
         """Whether a fit makes a handful of steps in all, as its literals say."""
-        call = self._call_at.get((sink.node, sink.scope))
+        call = self._call_at.get((sink.node, sink.path))
         return call is not None and call.attribute == "fit" and makes_few_steps(call)
 
-    def calls_in(self, loop: Scope) -> list[Call]:
+    def calls_in(self, loop: ExecutionPath) -> list[Call]:
         """Everything called in the body of a loop, also in functions that it calls."""
         return self._calls_in_loop[loop]
 
@@ -423,13 +423,13 @@ class Pipelines:
         if sink.loop is not None and not any(datasets_in(sink.loop.value)):
             # Elements are taken one by one from an iterator that is made elsewhere.
             return None
-        made_in = set(stage.scope.loops(within="program"))
-        for loop in sink.scope.loops(within="program"):
+        made_in = set(stage.path.loops(within="program"))
+        for loop in sink.path.loops(within="program"):
             if loop is not sink.loop and loop not in made_in:
                 if loop.trips is None:
                     return None
                 count *= loop.trips
-        call = self._call_at.get((sink.node, sink.scope))
+        call = self._call_at.get((sink.node, sink.path))
         if sink.loop is not None:
             return count
         if call is None or call.attribute != "fit" or call.given("initial_epoch") is not None:
@@ -476,7 +476,7 @@ class Pipelines:
             costs = False
             if leaves:
                 found = AtTheEnd.ADDS_WHERE_USED if runtime.injects_prefetch else AtTheEnd.LEAVES_UNSEEN
-            elif isinstance(sink.node, cst.For) and sink.scope.traced_by() is not None:
+            elif isinstance(sink.node, cst.For) and sink.path.traced_by() is not None:
                 found, costs = AtTheEnd.LEAVES_IN_FUNCTION, True
             elif (rewritten := self._rewritten(last)) is not None:
                 found = rewritten
@@ -497,7 +497,7 @@ class Pipelines:
         if self.is_shared(early):
             return True
         return any(
-            any(stage.scope.conditions(within=early.scope))
+            any(stage.path.conditions(within=early.path))
             for stage in last.upstream()
             if early in stage.upstream() and stage is not early
         )
@@ -530,7 +530,7 @@ class Pipelines:
         """Whether what an operation gives is on the way to fit or to a training loop."""
         return "train" in self._roles[stage.identity]
 
-    def training_loops(self, op: Operation) -> list[Scope]:
+    def training_loops(self, op: Operation) -> list[ExecutionPath]:
         """The loops written by hand that train on what an operation gives, or what is made of that."""
         consumed = {stage.identity for inner in op.stages for stage in (inner, *self.downstream(inner))}
         return [

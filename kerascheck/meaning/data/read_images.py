@@ -38,7 +38,7 @@ class ReadImage:
     @property
     def count(self) -> float:
         """How many images it reads at most."""
-        return most_iterations(self.call.scope)
+        return most_iterations(self.call.path)
 
     @property
     def epochs(self) -> int | None:
@@ -58,7 +58,7 @@ class ReadImage:
 
     def side(self, module: Module) -> float:
         """The longer side that images get in the loop that reads them, as literals say; infinite where none do."""
-        loop = self.call.scope.innermost_loop(within="program")
+        loop = self.call.path.innermost_loop(within="program")
         sizing = [
             call
             for call in (module.once(Pipelines).calls_in(loop) if loop is not None else ())
@@ -77,7 +77,7 @@ def images_read_first(module: Module) -> Iterator[ReadImage]:
         for value in ingredients(arrays):
             if not isinstance(value, Made) or value.name not in IMAGE_READERS | IMAGE_DECODERS or value.call is None:
                 continue
-            if not any(around.trains for around in value.call.scope.loops(within="program")):
+            if not any(around.trains for around in value.call.path.loops(within="program")):
                 yield ReadImage(value.call, value, consumer)
 
 

@@ -49,7 +49,7 @@ def _needs_elements(module: Module, call: Call) -> bool:
     if not isinstance(function, Function):
         return False
     return _cuts_with_parameter(function) or any(
-        _takes_no_batch(inner) and inner.scope.runs_in(function) for inner in module.run.calls
+        _takes_no_batch(inner) and inner.path.runs_in(function) for inner in module.run.calls
     )
 
 

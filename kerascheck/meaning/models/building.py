@@ -18,6 +18,7 @@ from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
     Class,
+    ExecutionPath,
     External,
     Function,
     Group,
@@ -25,7 +26,6 @@ from kerascheck.interpreter.values import (
     Made,
     Mapping,
     Method,
-    Scope,
     Tensor,
     Union,
     Value,
@@ -97,7 +97,7 @@ class _Builder:
         self._applied: dict[cst.CSTNode, list[Call]] = {}
         for call in calls:
             if call.attribute == "__call__":
-                for node in {function.node for function in call.scope.functions()}:
+                for node in {function.node for function in call.path.functions()}:
                     self._applied.setdefault(node, []).append(call)
         self._adds: dict[int, list[Call]] = {}
         self._popped: set[int] = set()
@@ -108,7 +108,7 @@ class _Builder:
                 self._popped.add(id(call.receiver))
         self._known: dict[int, Model] = {}
         # The functions that make weights by themselves, or work on tensors by more than layers.
-        opaque = {call.scope.frame for call in calls if _is_opaque(call)}
+        opaque = {call.path.frame for call in calls if _is_opaque(call)}
         self._opaque = {function.node for frame in opaque for function in frame.functions()}
         trained = [
             call
@@ -182,19 +182,19 @@ class _Builder:
 
     def _sequential(self, model: Model) -> None:
         given = model.call.given("layers")
-        placed: list[tuple[Value, Scope]] = []
+        placed: list[tuple[Value, ExecutionPath]] = []
         if isinstance(given, Group):
-            placed = [(item, model.call.scope) for item in given.items]
+            placed = [(item, model.call.path) for item in given.items]
         # In an open list the last item need not be the last layer.
         ordered = given is None or isinstance(given, Group) and not given.open
         model.closed = ordered and id(model.value) not in self._popped
         adds = self._adds.get(id(model.value), [])
-        placed += [(call.given("layer") or UNKNOWN, call.scope) for call in adds]
+        placed += [(call.given("layer") or UNKNOWN, call.path) for call in adds]
         shape: Shape = None
         total: int | None = 0
         last: list[Layer] | None = None
-        for item, scope in placed:
-            layer, inside = self._placed(model, item, scope, shape)
+        for item, path in placed:
+            layer, inside = self._placed(model, item, path, shape)
             if layer is None:
                 model.closed, shape, last = False, None, None
                 continue
@@ -209,7 +209,7 @@ class _Builder:
                 if layer.shape is not None and not model.inputs:
                     model.inputs.append(layer.shape)
             model.layers += inside
-            repeated = _is_repeated(scope, model)
+            repeated = _is_repeated(path, model)
             model.repeated = model.repeated or repeated
             total, shape = self._count(total, layer), shapes.output_shape(layer.value, layer.shape)
             total = None if repeated or not layer.certain else total
@@ -239,14 +239,14 @@ class _Builder:
         total: int | None = 0
         for call in sorted(walk.applied, key=lambda call: call.order):
             for option in options_of(call.receiver):
-                layer, inside = self._placed(model, option, call.scope, widths.into(call))
+                layer, inside = self._placed(model, option, call.path, widths.into(call))
                 if layer is None:
                     model.closed = False
                     continue
                 if not any(layer.value is other.value for other in model.layers):
                     total = self._count(total, layer)
                     model.layers += inside
-                model.repeated = model.repeated or _is_repeated(call.scope, model)
+                model.repeated = model.repeated or _is_repeated(call.path, model)
                 if not layer.certain or model.repeated:
                     total = None
         model.inputs = [shapes.input_shape(call) for call in walk.inputs]
@@ -312,14 +312,14 @@ class _Builder:
     # ------------------------------------------------------------------- their parts
 
     def _placed(
-        self, model: Model, value: Value, scope: Scope | None, shape: Shape = None, depth: int = 0
+        self, model: Model, value: Value, path: ExecutionPath | None, shape: Shape = None, depth: int = 0
     ) -> tuple[Layer | None, list[Layer]]:
         """A layer, and with it those that it holds; None for what is not known to be a layer.
 
         ``scope`` is where it is added or called, None where a model holds it whether it is called or not.
         """
         if isinstance(value, Union):
-            options = [self._placed(model, option, scope, shape, depth) for option in value.options]
+            options = [self._placed(model, option, path, shape, depth) for option in value.options]
             if any(layer is None for layer, _ in options):
                 return None, []
             inside = [inner for _, found in options for inner in found]
@@ -331,15 +331,15 @@ class _Builder:
         made = self._constructor(value)
         # What decides on the whole model decides on none of its layers.
         certain = not any(
-            any(place.conditions(within=model.call.scope))
-            for place in (scope, None if made is None else made.scope)
+            any(place.conditions(within=model.call.path))
+            for place in (path, None if made is None else made.path)
             if place is not None
         )
-        layer = Layer(value, made, certain, shape, _times(made.scope, model) if made is not None else None)
+        layer = Layer(value, made, certain, shape, _times(made.path, model) if made is not None else None)
         inside = [layer]
         # Objects may hold each other.
         for inner in _parts(value) if depth < _DEEP else ():
-            inside += self._placed(model, inner, scope, shape if layer.name == BIDIRECTIONAL else None, depth + 1)[1]
+            inside += self._placed(model, inner, path, shape if layer.name == BIDIRECTIONAL else None, depth + 1)[1]
         if layer.name in (SEQUENTIAL, MODEL) and made is not None:
             nested = self._model(value, made)
             model.closed = model.closed and nested.closed
@@ -534,11 +534,11 @@ def _is_opaque(call: Call) -> bool:
     return name.startswith(_FUNCTIONS_OF) and name.rpartition(".")[2] not in _LIGHT
 
 
-def _times(scope: Scope, model: Model) -> int | None:
+def _times(path: ExecutionPath, model: Model) -> int | None:
     """How often a place runs at most for each time that the model is made; None where that is not known."""
-    return shapes.product(*(loop.turns for loop in scope.loops(within=model.call.scope)))
+    return shapes.product(*(loop.turns for loop in path.loops(within=model.call.path)))
 
 
-def _is_repeated(scope: Scope, model: Model) -> bool:
+def _is_repeated(path: ExecutionPath, model: Model) -> bool:
     """Whether a place runs more often than the one where the model is made."""
-    return any(scope.loops(within=model.call.scope))
+    return any(path.loops(within=model.call.path))

@@ -109,7 +109,7 @@ class Model:
         What is compiled outside of functions and not fitted is meant for evaluation and export.
         """
         return bool(self.fits) or any(
-            call.given("loss") is not None and call.scope.frame.function is not None for call in self.compiles
+            call.given("loss") is not None and call.path.frame.function is not None for call in self.compiles
         )
 
     @property

@@ -16,11 +16,11 @@ from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
     Class,
+    ExecutionPath,
     Function,
     Instance,
     Iteration,
     Made,
-    Scope,
     SeenModule,
     Value,
     flat,
@@ -120,7 +120,7 @@ def full_precision_trainings(module: Module) -> Iterator[FullPrecision]:
         models, others = _trained_at(module, place, call)
         by_hand, update = _own_step(module, call)
         key = by_hand, frozenset(id(model.value) for model in models) or others or place.node
-        if key in seen or _updates_numbers(module, call) or program.cpu_device(call.scope) is not None:
+        if key in seen or _updates_numbers(module, call) or program.cpu_device(call.path) is not None:
             continue
         if makes_few_steps(call) or not others and _multiplies_few_rows(call, models):
             continue
@@ -163,7 +163,7 @@ def _trained_at(module: Module, place: Place, call: Call) -> tuple[list[Model], 
             receiver_text(call) if option is UNKNOWN else option for option in others
         )
     objects = (each for each in module.run.calls if each.attribute == "__call__")
-    inside = (each for each in objects if any(scope.node is place.node for scope in each.scope.chain()))
+    inside = (each for each in objects if any(path.node is place.node for path in each.path.chain()))
     applied = (option for each in inside for option in options_of(each.receiver))
     return list({id(option): known[id(option)] for option in applied if id(option) in known}.values()), frozenset()
 
@@ -187,7 +187,7 @@ def _own_step(module: Module, call: Call) -> tuple[bool, Call | None]:
     if call.attribute not in _BY_KERAS:
         return True, call
     updates = reversed(module.once(Program).updates)
-    steps = {step.node: update for update in updates if (step := train_step_of(update.scope)) is not None}
+    steps = {step.node: update for update in updates if (step := train_step_of(update.path)) is not None}
     for option in options_of(call.receiver):
         own = option.cls.member("train_step") if isinstance(option, Instance) else None
         if isinstance(own, Function) and not _KERAS_STEP.search(own.module.tree.code_of(own.node)):
@@ -280,10 +280,10 @@ def _names_architecture(name: str) -> bool:
     )
 
 
-def train_step_of(scope: Scope) -> Function | None:
+def train_step_of(path: ExecutionPath) -> Function | None:
     """The ``train_step`` of a Keras model that a place runs in; None outside of one."""
     return next(
-        (frame.function for frame in scope.frames() if frame.traced == "train_step" and frame.function is not None),
+        (frame.function for frame in path.frames() if frame.traced == "train_step" and frame.function is not None),
         None,
     )
 
@@ -293,12 +293,12 @@ def scales_loss(update: Call) -> bool:
 
     Calling ``super().train_step()`` counts: Keras' own scales.
     """
-    around = {frame.function.node if frame.function is not None else frame.node for frame in update.scope.frames()}
-    for call in update.scope.root.module.run.calls:
+    around = {frame.function.node if frame.function is not None else frame.node for frame in update.path.frames()}
+    for call in update.path.root.module.run.calls:
         if call.attribute in _SCALING and any(
             (frame.function.node if frame.function is not None else frame.node) in around
-            and (frame.function is not None or frame is update.scope.frame)
-            for frame in call.scope.frames()
+            and (frame.function is not None or frame is update.path.frame)
+            for frame in call.path.frames()
         ):
             return True
     return False

@@ -66,9 +66,9 @@ def cell_layer(rnn: Call) -> str | None:
 def shares_cell(module: Module, rnn: Call) -> bool:
     """Whether the cell that an RNN is given is, or may be, also called by itself or given to another RNN: these share its weights."""
     cell = rnn.given("cell")
-    made = set(cell.call.scope.loops(within="program")) if isinstance(cell, Made) and cell.call is not None else set()
+    made = set(cell.call.path.loops(within="program")) if isinstance(cell, Made) and cell.call is not None else set()
     return (
-        not made.issuperset(rnn.scope.loops(within="program"))
+        not made.issuperset(rnn.path.loops(within="program"))
         or any(
             other.attribute == "__call__"
             and other.receiver is cell

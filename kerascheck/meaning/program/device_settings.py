@@ -42,12 +42,12 @@ def late_settings(module: Module) -> Iterator[LateSetting]:
         # All CPUs are visible as it is, and what stays as it was may be set again.
         if call.name == SET_VISIBLE_DEVICES and _are_all_cpus(call.given("devices")):
             continue
-        is_executed = program.is_executed(call.scope)
+        is_executed = program.is_executed(call.path)
         # What nothing in the file calls may never run, and what it calls elsewhere may have run before.
         if call.module is not module and not is_executed:
             continue
         started = initialising_call(module, call)
-        if started is not None and (is_executed or not program.is_executed(started.scope)):
+        if started is not None and (is_executed or not program.is_executed(started.path)):
             yield LateSetting(call, started)
 
 
@@ -60,7 +60,7 @@ def _late_variables(module: Module) -> Iterator[LateSetting]:
         name, value = constant(call.given("key")), constant(call.given("value"))
         is_said_before = (name, value) in said
         said.add((name, value))
-        if name not in _VARIABLES or is_said_before or not program.is_executed(call.scope):
+        if name not in _VARIABLES or is_said_before or not program.is_executed(call.path):
             continue
         started = initialising_call(module, call)
         if started is not None:

@@ -115,7 +115,7 @@ def _names_in(module: Module) -> dict[cst.CSTNode, str]:
             uses[node] = name
     for call in module.run.calls:
         if call.module is module and call.name in REMOVED and call.name.startswith(_METHODS):
-            if not handles_versions(call.scope):
+            if not handles_versions(call.path):
                 uses[call.node] = call.name
     return uses
 

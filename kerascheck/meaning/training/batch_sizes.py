@@ -25,7 +25,7 @@ def is_free_to_grow(module: Module, fit: Call, batch: Batching) -> bool:
     if may_act_on_batches(fit, unknown=False) or _is_explained(batch.place):
         return False
     # What a game gives in each turn may be one row, which no larger batch changes.
-    return least_examples(fit) is not None or environment_loop(module, fit.scope) is None
+    return least_examples(fit) is not None or environment_loop(module, fit.path) is None
 
 
 def saved_steps(fit: Call, batch: Batching, size: int) -> int | None:

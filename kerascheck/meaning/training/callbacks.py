@@ -13,10 +13,10 @@ from kerascheck.interpreter.place import is_left_unused
 from kerascheck.interpreter.values import (
     Call,
     Const,
+    ExecutionPath,
     Group,
     Instance,
     Made,
-    Scope,
     SeenModule,
     Value,
     constant,
@@ -45,12 +45,12 @@ _ASKED = re.compile(r"debug|profil|histogram|verbose", re.I)
 _SYNCHRONISED = re.compile(r"sync_tensorboard\s*=\s*True|wandb\.tensorboard\.patch")
 
 
-def batch_hook(scope: Scope) -> Scope | None:
+def batch_hook(path: ExecutionPath) -> ExecutionPath | None:
     """The function around a place that Keras calls for every batch of training; None where there is none.
 
     A method of a Callback class of the tree, or a function given to LambdaCallback.
     """
-    for frame in scope.frames():
+    for frame in path.frames():
         function = frame.function
         if frame.label in BATCH_HOOKS:
             return frame
@@ -92,15 +92,11 @@ def _may_see_batches(callback: Value, unknown: bool) -> bool:
     return short not in _BETWEEN_EPOCHS or often is not None and constant(often) != "epoch"
 
 
-def calls_of_every_batch(calls: list[Call]) -> Iterator[tuple[Call, Scope]]:
+def calls_of_every_batch(calls: list[Call]) -> Iterator[tuple[Call, ExecutionPath]]:
     """The calls that certainly run in every batch of training, with the hook that holds them."""
     for call in calls:
-        hook = batch_hook(call.scope)
-        if (
-            hook is not None
-            and not any(call.scope.conditions(within="program"))
-            and not _may_be_left_before(call, hook)
-        ):
+        hook = batch_hook(call.path)
+        if hook is not None and not any(call.path.conditions(within="program")) and not _may_be_left_before(call, hook):
             yield call, hook
 
 
@@ -132,7 +128,7 @@ def frequent_saves(module: Module, often: int) -> Iterator[FrequentSave]:
     program = module.once(Program)
     for call in program.calls(*_SAVERS):
         batches = constant(call.given("save_freq"))
-        if type(batches) is not int or not 0 < batches < often or program.is_optional(call.scope):
+        if type(batches) is not int or not 0 < batches < often or program.is_optional(call.path):
             continue
         best = call.given("save_best_only") if "save_best_only" in call.signature else None
         if best is None or constant(best, True) is False:
@@ -155,7 +151,7 @@ def _is_asked_for(call: Call) -> bool:
     """Whether a condition around a callback asks for what it records, and not only for TensorBoard, or an error does."""
     return any(
         condition.kind == "handler" or _ASKED.search(condition.question)
-        for condition in call.scope.conditions(within="program")
+        for condition in call.path.conditions(within="program")
     )
 
 
@@ -189,15 +185,15 @@ def _length(batches: Value | None) -> int:
     return last - first
 
 
-def _may_be_left_before(call: Call, hook: Scope) -> bool:
+def _may_be_left_before(call: Call, hook: ExecutionPath) -> bool:
     """Whether a place may not be reached: behind a ``return`` or its like, in a ``while``, or behind ``and`` and ``or``.
 
     In its function, or in one of those between it and the hook.
     """
     node = call.node
-    if any(isinstance(loop.node, cst.While) for loop in call.scope.loops(within="program")):
+    if any(isinstance(loop.node, cst.While) for loop in call.path.loops(within="program")):
         return True
-    for frame in call.scope.frames():
+    for frame in call.path.frames():
         function = frame.function
         if function is not None and isinstance(function.node, cst.FunctionDef):
             tree = function.module.tree

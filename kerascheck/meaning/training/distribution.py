@@ -15,10 +15,10 @@ from kerascheck.interpreter.values import (
     Call,
     Const,
     Dataset,
+    ExecutionPath,
     Function,
     Group,
     Made,
-    Scope,
     SeenModule,
     Value,
     datasets_in,
@@ -62,28 +62,28 @@ _OLD_ARGUMENT = "lr"
 _OTHER_WAYS = re.compile(r"experimental_set_strategy|__enter__|enter_context|parameter_server", re.I)
 
 
-def eager_strategy_runs(module: Module) -> Iterator[tuple[Call, Scope]]:
+def eager_strategy_runs(module: Module) -> Iterator[tuple[Call, ExecutionPath]]:
     """``strategy.run(step)`` in a loop of Python that trains, with nothing compiled on the way or in ``step``: the call, and the innermost loop."""
     if module.once(Program).runs_eagerly:
         return
     runs = _runs(module)
-    compiled = {call.node for call in runs if call.scope.traced_by()}
+    compiled = {call.node for call in runs if call.path.traced_by()}
     seen = set()
     for call in runs:
-        loop = call.scope.innermost_loop(within="program", comprehensions=False)
+        loop = call.path.innermost_loop(within="program", comprehensions=False)
         if (
             loop is None
-            or not any(outer.trains for outer in call.scope.loops(within="program"))
+            or not any(outer.trains for outer in call.path.loops(within="program"))
             or call.node in compiled
             or call.node in seen
-            or most_iterations(call.scope) <= SHORT_LOOP
+            or most_iterations(call.path) <= SHORT_LOOP
             or _is_single(call)
         ):
             continue
         steps = options_of(call.given("fn"))
         if not all(isinstance(step, Function) and not step.traced and not step.opaque for step in steps):
             continue
-        if any(function.opaque or function.node in module.run.compiled for function in call.scope.functions()):
+        if any(function.opaque or function.node in module.run.compiled for function in call.path.functions()):
             continue
         seen.add(call.node)
         yield call, loop
@@ -112,7 +112,7 @@ def unconditional_mirrors(module: Module) -> Iterator[Call]:
     for call in module.once(Program).calls(MIRRORED_STRATEGY, EXPERIMENTAL_MIRRORED_STRATEGY):
         if (
             call.given("devices") is None
-            and not any(call.scope.conditions(within="program"))
+            and not any(call.path.conditions(within="program"))
             and len(names[call.node]) == 1
         ):
             yield call
@@ -143,15 +143,15 @@ def unplaced_models(module: Module) -> Iterator[Unplaced]:
         for option in options_of(fit.receiver):
             model = module.once(Program).constructor_of(option)
             strategy = next((call for call in made if model is not None and happens_before(call, model)), None)
-            if strategy is None or model is None or _may_be_placed(model.scope) or _may_be_placed(fit.scope):
+            if strategy is None or model is None or _may_be_placed(model.path) or _may_be_placed(fit.path):
                 return
             compiled = [
                 call
                 for call in module.once(Program).model_calls("compile")
                 if any(other is option for other in options_of(call.receiver))
             ]
-            inside = next((call for call in compiled if _is_placed(call.scope)), None)
-            if inside is None and any(_may_be_placed(call.scope) for call in compiled):
+            inside = next((call for call in compiled if _is_placed(call.path)), None)
+            if inside is None and any(_may_be_placed(call.path) for call in compiled):
                 return
             found.setdefault(model.node, Unplaced(strategy, model, fit, inside))
     yield from found.values()
@@ -167,7 +167,7 @@ def given_models(module: Module) -> Iterator[tuple[Call, Call]]:
         return
     for compiled in module.once(Program).model_calls("compile"):
         frame, receiver = (
-            compiled.scope.frame,
+            compiled.path.frame,
             compiled.node.func.value
             if isinstance(compiled.node, cst.Call) and isinstance(compiled.node.func, cst.Attribute)
             else None,
@@ -176,7 +176,7 @@ def given_models(module: Module) -> Iterator[tuple[Call, Call]]:
             compiled.receiver is not UNKNOWN
             or frame.function is None
             or not isinstance(receiver, cst.Name)
-            or not _is_placed(compiled.scope)
+            or not _is_placed(compiled.path)
         ):
             continue
         parameters = {
@@ -194,8 +194,8 @@ def given_models(module: Module) -> Iterator[tuple[Call, Call]]:
             for target in targets
             for node in (target, *tree.descendants(target))
         )
-        entered = [option.call if isinstance(option, Made) else None for option in _entered(compiled.scope)]
-        own = [call for call in entered if call is not None and call in made and call.scope.frame is frame]
+        entered = [option.call if isinstance(option, Made) else None for option in _entered(compiled.path)]
+        own = [call for call in entered if call is not None and call in made and call.path.frame is frame]
         if receiver.value in parameters and not bound and own and len(own) == len(entered):
             yield compiled, own[0]
 
@@ -236,12 +236,12 @@ def unplaced_optimizers(module: Module) -> Iterator[tuple[Call, Call]]:
             made is None
             or _OLD_ARGUMENT in made.arguments.keywords
             or made.node in seen
-            or not _is_placed(compiled.scope)
-            or _may_be_placed(made.scope)
+            or not _is_placed(compiled.path)
+            or _may_be_placed(made.path)
         ):
             continue
         if all(
-            isinstance(option, Made) and option.name.endswith("MirroredStrategy") for option in _entered(compiled.scope)
+            isinstance(option, Made) and option.name.endswith("MirroredStrategy") for option in _entered(compiled.path)
         ):
             seen.add(made.node)
             yield made, compiled
@@ -277,13 +277,13 @@ def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
     applied = [call for call in module.run.calls if call.attribute == "__call__"]
     seen = set()
     for update in module.once(Program).updates:
-        frame = next((frame for frame in update.scope.frames() if frame.node in runs), None)
+        frame = next((frame for frame in update.path.frames() if frame.node in runs), None)
         if frame is None or not all(
             isinstance(option, Made) and option.call in made_for_several
             for option in options_of(runs[frame.node].receiver)
         ):
             continue
-        called = [call for call in applied if call.order < update.order and call.scope.is_in(frame)]
+        called = [call for call in applied if call.order < update.order and call.path.is_in(frame)]
         models = [
             [module.once(Program).constructor_of(option) for option in options_of(call.receiver)]
             for call in called
@@ -299,7 +299,7 @@ def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
             for made in known if len(known) == len(options) else ():
                 if (
                     made.node in seen
-                    or any(_may_be_placed(each.scope) for each in known)
+                    or any(_may_be_placed(each.path) for each in known)
                     or _OLD_ARGUMENT in made.arguments.keywords
                 ):
                     continue
@@ -438,8 +438,8 @@ def _fitted_in_scope(module: Module) -> Iterator[tuple[Call, Batching | None, li
         in_parts = any(
             stage.call is not None and (stage.call.attribute or "").endswith("from_function") for stage in chain
         )
-        if not in_parts and made and all(_is_placed(fit.scope if call is None else call.scope) for call in made):
-            yield fit, batches_of(fit), [option for call in made for option in _entered((call or fit).scope)]
+        if not in_parts and made and all(_is_placed(fit.path if call is None else call.path) for call in made):
+            yield fit, batches_of(fit), [option for call in made for option in _entered((call or fit).path)]
 
 
 def _distributed(module: Module) -> Iterator[tuple[Call, Batching | None, list[Value]]]:
@@ -464,19 +464,19 @@ def _is_for_one(call: Call) -> bool:
     return isinstance(devices, Const) or isinstance(devices, Group) and len(devices.items) <= 1 and not devices.open
 
 
-def _may_be_placed(scope: Scope) -> bool:
+def _may_be_placed(path: ExecutionPath) -> bool:
     """Whether a place is in the scope of a strategy, or of something that may be one."""
-    return any(any(map(_may_be_scope, options_of(each.value))) for each in scope.managers(within="program"))
+    return any(any(map(_may_be_scope, options_of(each.value))) for each in path.managers(within="program"))
 
 
 def _may_be_scope(value: Value) -> bool:
     return _is_scope(value) or not (isinstance(value, Made) and value.name.startswith((TENSORFLOW, KERAS, "builtins.")))
 
 
-def _entered(scope: Scope) -> list[Value]:
+def _entered(path: ExecutionPath) -> list[Value]:
     """The strategies of which a place is in the scope: one of them, where conditions decide."""
     scopes = [
-        option for each in scope.managers(within="program") for option in options_of(each.value) if _is_scope(option)
+        option for each in path.managers(within="program") for option in options_of(each.value) if _is_scope(option)
     ]
     return [
         option
@@ -486,8 +486,8 @@ def _entered(scope: Scope) -> list[Value]:
     ]
 
 
-def _is_placed(scope: Scope) -> bool:
-    return any(all(map(_is_scope, options_of(each.value))) for each in scope.managers(within="program"))
+def _is_placed(path: ExecutionPath) -> bool:
+    return any(all(map(_is_scope, options_of(each.value))) for each in path.managers(within="program"))
 
 
 def _is_scope(value: Value) -> bool:

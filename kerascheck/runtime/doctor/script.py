@@ -81,7 +81,7 @@ def _settings(module: Module) -> Iterator[Demand]:
     from kerascheck.meaning.program.program import SET_VARIABLE
 
     for call in module.run.calls:
-        if any(call.scope.conditions(within="program")):
+        if any(call.path.conditions(within="program")):
             continue
         if call.name == SET_GLOBAL_POLICY:
             policy = policy_set_by(call)

@@ -82,7 +82,7 @@ class MissingLossScaling(Rule):
                 or training.tape_of(module, call) is None
             ):
                 continue
-            step = models.train_step_of(call.scope)
+            step = models.train_step_of(call.path)
             if step is not None:
                 compiled = [model for model in models.float16_models(module, step.owner) if _is_compiled(module, model)]
                 if compiled and _is_own_optimizer(call):

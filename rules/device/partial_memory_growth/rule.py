@@ -103,7 +103,7 @@ class PartialMemoryGrowth(Rule):
             # What comes too late sets nothing: late-device-config tells of that.
             if program.initialising_call(module, call) is not None:
                 continue
-            if conditions.expects_one(call.scope) or constant(call.given("enable")) is False:
+            if conditions.expects_one(call.path) or constant(call.given("enable")) is False:
                 continue
             yield self.finding(
                 call,

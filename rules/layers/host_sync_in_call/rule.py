@@ -96,10 +96,10 @@ class HostSyncInCall(Rule):
         for call, how in graph.traced_calls(module):
             what = _asking(call, how)
             # Who calls a helper of a library for what, eagerly or not, its own code does not tell.
-            helps = not module.program.trains and graph.tracing_frame(call.scope) is not call.scope.frame
+            helps = not module.program.trains and graph.tracing_frame(call.path) is not call.path.frame
             if what is not None and not helps:
                 # Who writes it once in a function, writes it for every number there: that is one mistake.
-                asked.setdefault((call.scope.frame.function and call.scope.frame.function.node, what), []).append(
+                asked.setdefault((call.path.frame.function and call.path.frame.function.node, what), []).append(
                     (call, how)
                 )
         for (_, what), places in asked.items():

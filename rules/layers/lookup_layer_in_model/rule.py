@@ -93,6 +93,6 @@ def _is_called(module, model, layer):
     return not isinstance(model.value, Instance) or any(
         isinstance(option, Made) and option.call is not None and option.call.node in holders
         for call in module.run.calls
-        if call.attribute == "__call__" and call.scope.traced_by() in ("call", "train_step")
+        if call.attribute == "__call__" and call.path.traced_by() in ("call", "train_step")
         for option in options_of(call.receiver)
     )

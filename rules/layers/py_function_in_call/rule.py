@@ -74,18 +74,18 @@ class PyFunctionInCall(Rule):
                 isinstance(returned, Group)
                 and not returned.items
                 and not returned.open
-                or graph.is_for_inference(module, call.scope)
+                or graph.is_for_inference(module, call.path)
             ):
                 continue
             if call.name in names.callables.PY_FUNCTIONS and (
                 how in ("call", "train_step", "loss", "Lambda")
                 or how == "tf.function"
-                and graph.trains_in(module, call.scope)
+                and graph.trains_in(module, call.path)
             ):
                 own = [
                     other
                     for other in module.run.calls
-                    if any(frame.traced == "py_function" and frame.node is call.node for frame in other.scope.frames())
+                    if any(frame.traced == "py_function" and frame.node is call.node for frame in other.path.frames())
                 ]
                 if any(map(training.steps_environment, own)):
                     continue

@@ -74,7 +74,7 @@ class StateCreatedInCall(Rule):
             if (
                 created is None
                 or conditions.only_in_first_trace(call)
-                or any(function.opaque for function in call.scope.functions())
+                or any(function.opaque for function in call.path.functions())
             ):
                 continue
             place, cls = program.construction_of(call)

@@ -78,7 +78,7 @@ class DiscardedDataset(Rule):
                 role != "discard"
                 or sink.stage.name == "repeat"
                 and constant(sink.stage.given("count")) == 1
-                or any(sink.scope.tries(within="function"))
+                or any(sink.path.tries(within="function"))
                 or shown
                 and sink.stage.name not in _NOT_TO_SEE
                 or _is_exported(sink.module)

@@ -78,7 +78,7 @@ class PyDatasetWorkers(Rule):
                 item = batches.cls.member("__getitem__")
                 if not isinstance(item, Function) or _has_workers(module, batches):
                     continue
-                reading = [call for call in module.run.calls if call.scope.runs_in(item)]
+                reading = [call for call in module.run.calls if call.path.runs_in(item)]
                 if module.run.item_writes.get(item.node):
                     yield self.silence(
                         call,

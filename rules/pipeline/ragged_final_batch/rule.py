@@ -85,7 +85,7 @@ class RaggedFinalBatch(Rule):
                 op,
                 "A smaller last batch makes XLA compile the training step again; use drop_remainder=True.",
                 because="XLA compiles the training step separately for each batch shape.",
-                related=((step.scope.frame.function, "compiled by XLA"),),
+                related=((step.path.frame.function, "compiled by XLA"),),
             )
 
 
@@ -100,7 +100,7 @@ def _fills(stage):
 
 def _compiled(call):
     """Whether a call runs in a function that XLA compiles."""
-    for frame in call.scope.frames():
+    for frame in call.path.frames():
         options = frame.function.options if frame.function is not None else None
         if options is None:
             continue

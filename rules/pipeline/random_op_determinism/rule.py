@@ -67,9 +67,9 @@ class RandomOpDeterminism(Rule):
             call
             for call in module.run.calls
             if _asks(call)
-            and not any(call.scope.conditions(within="program"))
+            and not any(call.path.conditions(within="program"))
             and not _is_behind_flag(call)
-            and module.program.is_executed(call.scope)
+            and module.program.is_executed(call.path)
         ]
         if not switches:
             return
@@ -97,7 +97,7 @@ class RandomOpDeterminism(Rule):
 
 def _is_behind_flag(call):
     """Whether a condition is written around it in its function, whatever a caller answers."""
-    function = call.scope.frame.function
+    function = call.path.frame.function
     return function is not None and any(
         conditions.written_conditions(call.module.tree, call.node, within=function.node)
     )

@@ -82,7 +82,7 @@ class TakeAfterCache(Rule):
                 continue
             for take in op.stages:
                 cache = data.nearest_before(take, "cache", _ONE_BY_ONE)
-                if cache is None or any(take.scope.conditions(within=cache.scope)):
+                if cache is None or any(take.path.conditions(within=cache.path)):
                     continue
                 between = [stage for stage in take.upstream() if stage is not take and cache in stage.upstream()]
                 if any(map(pipelines.is_shared, between)):

@@ -96,7 +96,7 @@ class RemovedFitArgument(Rule):
                 continue
             # A name that stands for one of two methods was chosen by a version.
             if (
-                not conditions.handles_versions(call.scope)
+                not conditions.handles_versions(call.path)
                 and isinstance(call.node.func, cst.Attribute)
                 and call.node.func.attr.value == call.attribute
             ):
@@ -108,7 +108,7 @@ class RemovedFitArgument(Rule):
                     fix=fixes.replace_generator_method(call, new),
                 )
         for call in module.program.model_calls("fit", "evaluate", "predict"):
-            if conditions.handles_versions(call.scope) or _is_made_by_old_keras(call):
+            if conditions.handles_versions(call.path) or _is_made_by_old_keras(call):
                 continue
             for name in ("workers", "use_multiprocessing", "max_queue_size"):
                 if (argument := call.arguments.nodes.get(name)) is not None:

@@ -198,13 +198,13 @@ def test_functools(tmp_path, text, expected):
 def test_a_partial_compiler_compiles_what_it_gets(tmp_path):
     text = "jit = functools.partial(tf.function, jit_compile=True)\n@jit\ndef f(): show(1)\nf()\n"
     module = load(tmp_path, text, HEAD)
-    assert [call.scope.traced_by() for call in module.run.calls if call.name == "z.show"] == ["tf.function"]
+    assert [call.path.traced_by() for call in module.run.calls if call.name == "z.show"] == ["tf.function"]
 
 
 def test_what_a_process_runs_starts_anew(tmp_path):
     text = "import multiprocessing\ndef f(): show(1)\nwith load():\n    multiprocessing.Process(target=f)\n"
     (call,) = (call for call in load(tmp_path, text, HEAD).run.calls if call.name == "z.show")
-    assert (call.scope.root.label, list(call.scope.managers(within="program"))) == ("process", [])
+    assert (call.path.root.label, list(call.path.managers(within="program"))) == ("process", [])
 
 
 def test_a_text_is_made_of_what_is_formatted_into_it(tmp_path):

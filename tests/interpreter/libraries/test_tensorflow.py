@@ -30,7 +30,7 @@ def value_of(folder, text):
 )
 def test_every_way_to_compile_a_function(tmp_path, text, how):
     module = load(tmp_path, f"{text}\n", HEAD)
-    assert {call.scope.traced_by() for call in module.run.calls if call.name == "z.show"} == {how}
+    assert {call.path.traced_by() for call in module.run.calls if call.name == "z.show"} == {how}
     assert [each.how for each in module.run.compilations] == [how] * (how is not None)
 
 
@@ -117,7 +117,7 @@ def test_a_python_function_runs_eagerly_and_gives_a_tensor(tmp_path, call):
     text = f"def f(a): show(a)\n@tf.function\ndef g(x): return {call}\ng(x)\n"
     module = load(tmp_path, text, HEAD)
     (shows,) = (call for call in module.run.calls if call.name == "z.show")
-    assert shows.scope.traced_by() is None
+    assert shows.path.traced_by() is None
     assert "py_function" in [use for use, _, _ in module.run.uses]
 
 

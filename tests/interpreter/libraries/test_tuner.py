@@ -34,7 +34,7 @@ def test_a_tuner_builds_a_model_at_once(tmp_path, model):
 def test_a_model_is_built_in_the_scope_of_the_strategy(tmp_path, argument, entered):
     module = tuned(tmp_path, f"TUNER{argument})")
     (call,) = (call for call in module.run.calls if call.name == "z.mark")
-    managers = [manager.value.name for manager in call.scope.managers(within="program")]
+    managers = [manager.value.name for manager in call.path.managers(within="program")]
     assert managers == [STRATEGY_SCOPE] * entered
 
 
