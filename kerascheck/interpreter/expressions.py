@@ -24,7 +24,6 @@ from kerascheck.interpreter.values import (
     Const,
     Counter,
     Dataset,
-    Env,
     ExecutionPath,
     External,
     Function,
@@ -35,6 +34,7 @@ from kerascheck.interpreter.values import (
     Mapping,
     Method,
     ModuleValue,
+    Scope,
     Tensor,
     Union,
     Value,
@@ -87,14 +87,14 @@ class Expressions(Machine):
 
     def _name(self, node: cst.Name) -> Value:
         name = node.value
-        env = self.env
-        value = env.variables.get(name)
-        if value is None or env.redirected:
-            owner = env.owner(name)
+        scope = self.scope
+        value = scope.variables.get(name)
+        if value is None or scope.redirected:
+            owner = scope.owner(name)
             value = None if owner is None else owner.variables[name]
-            env = owner or env
+            scope = owner or scope
         if value is not None and type(value) in _MAY_BE_IMPORTED:
-            value = self._resolved(env, name, value)
+            value = self._resolved(scope, name, value)
         if value is None:
             if name in SINGLETONS:
                 return SINGLETONS[name]
@@ -420,13 +420,13 @@ class Expressions(Machine):
         return _bounded(mapping)
 
     def _lambda(self, node: cst.Lambda) -> Value:
-        function = Function(self.module, node, self.env, "<lambda>", defaults=self._defaults(node))
+        function = Function(self.module, node, self.scope, "<lambda>", defaults=self._defaults(node))
         self.functions.setdefault(node, function)
         return function
 
     def _comprehension(self, node: cst.BaseComp) -> Value:
-        saved = self.env, self.path
-        self.env = Env(self.env)
+        saved = self.scope, self.path
+        self.scope = Scope(self.scope)
         loops: list[ExecutionPath] = []
         try:
             clause: cst.CompFor | None = node.for_in
@@ -446,7 +446,7 @@ class Expressions(Machine):
             else:
                 value = UNKNOWN
         finally:
-            self.env, self.path = saved
+            self.scope, self.path = saved
         if holds_tensor(value):
             self.use("comprehension", node)
         self.collect(node, [value])

@@ -77,7 +77,7 @@ def kind_of_call(function: Function, arguments: Arguments, path: ExecutionPath, 
     named = [(name, _sort(value)) for name, value in arguments.keywords.items()]
     rest = arguments.unknown_positional, arguments.unknown_keywords
     place = how or outside, loops, path.loop is None, path.condition is None
-    return function.node, function.env, _sort(function.receiver), place, tuple(given), tuple(named), rest
+    return function.node, function.scope, _sort(function.receiver), place, tuple(given), tuple(named), rest
 
 
 def only_computes(result: Value, calls: Iterable[Call]) -> bool:
@@ -149,7 +149,7 @@ def _sort_of_instance(value: Instance) -> Hashable:
 
 
 def _sort_of_function(value: Function) -> Hashable:
-    return value.node, value.env, value.traced, None if value.receiver is None else _sort_of_attribute(value.receiver)
+    return value.node, value.scope, value.traced, None if value.receiver is None else _sort_of_attribute(value.receiver)
 
 
 def _sort_of_made(value: Made) -> Hashable:

@@ -20,7 +20,6 @@ from kerascheck.interpreter.values import (
     Class,
     Const,
     Dataset,
-    Env,
     ExecutionPath,
     External,
     Function,
@@ -28,6 +27,7 @@ from kerascheck.interpreter.values import (
     Iteration,
     Made,
     Mapping,
+    Scope,
     Stage,
     Tensor,
     Value,
@@ -77,7 +77,7 @@ class Inlining(Machine):
             self.escape(arguments, node)
             self.use("unknown-call", node)
             return UNKNOWN
-        saved = self.module, self.env, self.path
+        saved = self.module, self.scope, self.path
         self._inlined += 1
         path = ExecutionPath("call", self.path, self.module, node, function=function, traced=how, stage=stage)
         self.module = function.module
@@ -87,7 +87,7 @@ class Inlining(Machine):
                 return self._enter(function, function.receiver, arguments)
             return self._learned(kind, function, arguments)
         finally:
-            self.module, self.env, self.path = saved
+            self.module, self.scope, self.path = saved
 
     def _learned(self, kind: Hashable, function: Function, arguments: Arguments) -> Value:
         """The result of a function, by running its body; what calls of its kind come to is learned."""
@@ -111,13 +111,13 @@ class Inlining(Machine):
         node = function.node
         self.reached.add(node)
         self._active.append(node)
-        saved_env, saved_module, around, uses = self.env, self.module, self.mapped, len(self.uses)
+        saved_env, saved_module, around, uses = self.scope, self.module, self.mapped, len(self.uses)
         is_item = function.name == "__getitem__" and receiver is not None and is_py_dataset(receiver)
         if is_item:
             self.mapped = around or Start(len(self.frames), self.order)
         self.module = function.module
-        self.env = Env(function.env)
-        self.frames.append(self.env)
+        self.scope = Scope(function.scope)
+        self.frames.append(self.scope)
         try:
             self._bind_parameters(function, receiver, arguments, tensors)
             if isinstance(node, cst.Lambda):
@@ -139,7 +139,7 @@ class Inlining(Machine):
         finally:
             self._active.pop()
             self.frames.pop()
-            self.env, self.module, self.mapped = saved_env, saved_module, around
+            self.scope, self.module, self.mapped = saved_env, saved_module, around
             if is_item:
                 writes = [Place(module, at) for kind, at, module in self.uses[uses:] if kind == "write"]
                 self.item_writes.setdefault(node, []).extend(writes)
@@ -153,7 +153,7 @@ class Inlining(Machine):
     ) -> None:
         parameters = function.node.params
         positional = [*parameters.posonly_params, *parameters.params]
-        variables = self.env.variables
+        variables = self.scope.variables
         if receiver is not None and positional:
             variables[positional.pop(0).name.value] = receiver
         named = [*positional, *parameters.kwonly_params]
@@ -169,7 +169,7 @@ class Inlining(Machine):
         names = frozenset(parameter.name.value for parameter in named)
         # Keras calls its hooks with arguments of its own, whatever they are given here.
         if arguments is not None and not _is_hook(function):
-            self.env.parameters = names
+            self.scope.parameters = names
         if isinstance(parameters.star_arg, cst.Param):
             rest: Value = Tensor("parameter") if arguments is None and tensors else UNKNOWN
             if arguments is not None and not arguments.unknown_positional:
@@ -225,7 +225,7 @@ class Inlining(Machine):
         if owner == "self":
             return position == 0 and function.owner is not None and function.owner.member(name) is None
         root, _, rest = dotted_name(call.func).partition(".")
-        found = function.env.lookup(root)
+        found = function.scope.lookup(root)
         if not isinstance(found, External):
             return False
         return takes_tensor(canonical(f"{found.name}.{rest}" if rest else found.name), position)
@@ -235,9 +235,9 @@ class Inlining(Machine):
         annotation = _named_type(parameter.annotation.annotation) if parameter.annotation is not None else None
         if annotation is None:
             return UNKNOWN
-        saved, self.env = self.env, function.env
+        saved, self.scope = self.scope, function.scope
         value = self.eval(annotation)
-        self.env = saved
+        self.scope = saved
         if isinstance(value, Class):
             return self._instance_of(value) if value.external_bases() else UNKNOWN
         name = value.name if isinstance(value, External) else ""

@@ -22,7 +22,6 @@ from kerascheck.interpreter.values import (
     Compilation,
     Const,
     Dataset,
-    Env,
     ExecutionPath,
     Function,
     Group,
@@ -30,6 +29,7 @@ from kerascheck.interpreter.values import (
     Iteration,
     Made,
     Mapping,
+    Scope,
     SeenModule,
     Sink,
     Stage,
@@ -102,7 +102,7 @@ class Machine(ABC):
         self._inlined = 0
         self._visits: dict[cst.CSTNode, int] = {}
         self._active: list[cst.CSTNode] = []
-        self._envs: dict[SeenModule, Env] = {}
+        self._envs: dict[SeenModule, Scope] = {}
         # What the program itself sets on objects of other libraries, as ``wandb.config.batch_size = 32``.
         self.set_outside: dict[str, Value] = {}
         self._depths: dict[SeenModule, int] = {}
@@ -110,7 +110,7 @@ class Machine(ABC):
         self._instances: dict[Class, Instance] = {}
         self._returns: list[list[Value]] = []
         # The variables of the functions that run, and since when that of a dataset does.
-        self.frames: list[Env] = []
+        self.frames: list[Scope] = []
         self.mapped: Start | None = None
         # The names that the star imports of a module bring.
         self._stars: dict[SeenModule, list[str]] = {}
@@ -121,7 +121,7 @@ class Machine(ABC):
         # Writes to what outlives a function (attributes, items, globals), to take back where ways part.
         self._trail: list[Write] = []
         self.module = module
-        self.env = Env(None)
+        self.scope = Scope(None)
         self.path = ExecutionPath("root", None, module, module.tree.root)
 
     def record(
@@ -196,7 +196,7 @@ class Machine(ABC):
         return Function(
             function.module,
             function.node,
-            function.env,
+            function.scope,
             function.name,
             receiver,
             function.owner,
@@ -396,7 +396,7 @@ class Machine(ABC):
     def _bind(self, target: cst.CSTNode, value: Value) -> None: ...
 
     @abstractmethod
-    def _resolved(self, env: Env, name: str, value: Value) -> Value: ...
+    def _resolved(self, scope: Scope, name: str, value: Value) -> Value: ...
 
     @abstractmethod
     def _member_of(self, module: SeenModule, name: str) -> Value: ...
@@ -420,7 +420,7 @@ class Machine(ABC):
     def _element(self, iterable: Value, loop: ExecutionPath) -> Value: ...
 
     @abstractmethod
-    def _run_module(self, module: SeenModule) -> Env: ...
+    def _run_module(self, module: SeenModule) -> Scope: ...
 
     @abstractmethod
     def _instance_of(self, cls: Class) -> Instance: ...

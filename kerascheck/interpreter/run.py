@@ -20,10 +20,10 @@ from kerascheck.interpreter.statements import Statements
 from kerascheck.interpreter.values import (
     Class,
     Const,
-    Env,
     ExecutionPath,
     Function,
     Instance,
+    Scope,
     SeenModule,
     Value,
     constant,
@@ -71,22 +71,22 @@ class Interpreter(Statements, Expressions, Calls, Inlining, Writes):
         """The variables of a module that was run, as they are in the end."""
         return self._envs[module].variables
 
-    def _run_module(self, module: SeenModule) -> Env:
-        env = self._envs.get(module)
-        if env is not None:
-            return env
-        env = self._envs[module] = Env(None)
+    def _run_module(self, module: SeenModule) -> Scope:
+        scope = self._envs.get(module)
+        if scope is not None:
+            return scope
+        scope = self._envs[module] = Scope(None)
         if not self._is_followed(module):
-            return env
-        env.variables["__name__"] = Const("__main__" if module is self.entry else module.dotted)
-        saved = self.module, self.env, self.path
-        self.module, self.env = module, env
+            return scope
+        scope.variables["__name__"] = Const("__main__" if module is self.entry else module.dotted)
+        saved = self.module, self.scope, self.path
+        self.module, self.scope = module, scope
         self.path = ExecutionPath("root", None, module, module.tree.root)
         try:
             self._block(module.tree.root.body)
         finally:
-            self.module, self.env, self.path = saved
-        return env
+            self.module, self.scope, self.path = saved
+        return scope
 
     def _is_followed(self, module: SeenModule) -> bool:
         """Whether an imported module is looked into: near enough, worth it, and readable."""
@@ -123,7 +123,7 @@ class Interpreter(Statements, Expressions, Calls, Inlining, Writes):
                 )
         if function.node in self.reached:
             return
-        saved = self.module, self.env, self.path
+        saved = self.module, self.scope, self.path
         self.module = function.module
         self.path = ExecutionPath("root", None, function.module, function.node, function=function, traced=traced)
         options = function.options
@@ -138,7 +138,7 @@ class Interpreter(Statements, Expressions, Calls, Inlining, Writes):
             for dataset in datasets_in(value):
                 self.sink("escape", dataset, function.node)
         finally:
-            self.module, self.env, self.path = saved
+            self.module, self.scope, self.path = saved
 
     def _instance_of(self, cls: Class) -> Instance:
         instance = self._instances.get(cls)

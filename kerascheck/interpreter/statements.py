@@ -25,7 +25,6 @@ from kerascheck.interpreter.values import (
     Const,
     Counter,
     Dataset,
-    Env,
     ExecutionPath,
     External,
     Function,
@@ -37,6 +36,7 @@ from kerascheck.interpreter.values import (
     Method,
     ModuleValue,
     Partial,
+    Scope,
     SeenModule,
     Sink,
     Tensor,
@@ -143,11 +143,11 @@ class Statements(Machine):
         if isinstance(target, cst.Subscript):
             target = target.value
         if isinstance(target, cst.Name):
-            home = self.env.owner(target.value) if item else self.env.redirected.get(target.value)
+            home = self.scope.owner(target.value) if item else self.scope.redirected.get(target.value)
             return home is not None and home is self._envs.get(self.module)
         if not isinstance(target, cst.Attribute) or not isinstance(target.value, cst.Name):
             return False
-        owner = self.env.lookup(target.value.value)
+        owner = self.scope.lookup(target.value.value)
         made = next((call for call in self.calls if call.attribute == "__init__" and call.receiver is owner), None)
         return made is not None and made.path.traced_by() is None and self._is_used_beyond(target)
 
@@ -172,7 +172,7 @@ class Statements(Machine):
             bind(self, target, value)
 
     def _bind_variable(self, target: cst.Name, value: Value) -> None:
-        if target.value in self.env.redirected:
+        if target.value in self.scope.redirected:
             self.note_write(target, UNKNOWN, target)
         self._bind_name(target.value, value)
 
@@ -213,9 +213,9 @@ class Statements(Machine):
     def _bind_name(self, name: str, value: Value) -> None:
         if all(map(_may_be_tensor, options_of(value))) and self._is_differentiated(name):
             value = Tensor("result")
-        home = self.env.redirected.get(name)
+        home = self.scope.redirected.get(name)
         if home is None:
-            self.env.variables[name] = value
+            self.scope.variables[name] = value
         else:
             self.store(home.variables, name, value)
 
@@ -315,15 +315,15 @@ class Statements(Machine):
     def _global(self, node: cst.Global) -> None:
         module_env = self._envs[self.module]
         for item in node.names:
-            self.env.redirected[item.name.value] = module_env
+            self.scope.redirected[item.name.value] = module_env
 
     def _nonlocal(self, node: cst.Nonlocal) -> None:
         for item in node.names:
-            env: Env | None = self.env.parent
-            while env is not None and item.name.value not in env.variables:
-                env = env.parent
-            if env is not None:
-                self.env.redirected[item.name.value] = env
+            scope: Scope | None = self.scope.parent
+            while scope is not None and item.name.value not in scope.variables:
+                scope = scope.parent
+            if scope is not None:
+                self.scope.redirected[item.name.value] = scope
 
     def _import(self, node: cst.Import) -> None:
         for alias in node.names:
@@ -348,7 +348,7 @@ class Statements(Machine):
         if found is not None:
             return self._module_value(found)
         # A folder without an __init__.py holds nothing but its modules.
-        bound = self.env.lookup(first)
+        bound = self.scope.lookup(first)
         package = bound if isinstance(bound, Made) and bound.name == "builtins.module" else Made("builtins.module")
         inner = package
         *folders, last = rest.split(".")
@@ -400,21 +400,21 @@ class Statements(Machine):
         return ModuleValue(module)
 
     def _member_of(self, module: SeenModule, name: str) -> Value:
-        env = self._run_module(module)
-        if name in env.variables:
-            return self._resolved(env, name, env.variables[name])
+        scope = self._run_module(module)
+        if name in scope.variables:
+            return self._resolved(scope, name, scope.variables[name])
         inner = module.project.find(module, name, 1) if module.is_package else None
         return self._module_value(inner) if inner else UNKNOWN
 
-    def _resolved(self, env: Env, name: str, value: Value) -> Value:
+    def _resolved(self, scope: Scope, name: str, value: Value) -> Value:
         """``value``, or what it stands for if it is an import that was not followed yet."""
         if isinstance(value, Imported):
             # A cycle of imports meets itself here and stays unknown.
-            env.variables[name] = UNKNOWN
-            value = env.variables[name] = self._member_of(value.module, value.name)
+            scope.variables[name] = UNKNOWN
+            value = scope.variables[name] = self._member_of(value.module, value.name)
         elif isinstance(value, Union) and any(isinstance(option, Imported) for option in value.options):
-            env.variables[name] = UNKNOWN
-            value = env.variables[name] = any_of(
+            scope.variables[name] = UNKNOWN
+            value = scope.variables[name] = any_of(
                 self._member_of(option.module, option.name) if isinstance(option, Imported) else option
                 for option in value.options
             )
@@ -431,23 +431,23 @@ class Statements(Machine):
         if decided is False:
             return node.orelse is not None and self._orelse(node.orelse)
         self._forget_types(node.test)
-        before, mark = self.env.variables, len(self._trail)
-        self.env.variables = dict(before)
+        before, mark = self.scope.variables, len(self._trail)
+        self.scope.variables = dict(before)
         with_branch = self._branch_path(node, "if")
         ended = self.inside(with_branch, self._suite, node.body)
-        taken, written = self.env.variables, self._taken_back(mark)
-        self.env.variables = dict(before)
+        taken, written = self.scope.variables, self._taken_back(mark)
+        self.scope.variables = dict(before)
         ended_else = False
         if node.orelse is not None:
             ended_else = self.inside(self._branch_path(node, "else"), self._orelse, node.orelse)
-        skipped = self.env.variables
+        skipped = self.scope.variables
         self._meet(written, self._taken_back(mark))
         if ended and not ended_else:
-            self.env.variables = skipped
+            self.scope.variables = skipped
         elif ended_else and not ended:
-            self.env.variables = taken
+            self.scope.variables = taken
         else:
-            self.env.variables = self._merge(taken, skipped)
+            self.scope.variables = self._merge(taken, skipped)
         if holds_tensor(test):
             self.use("branch", node)
         return ended and ended_else
@@ -480,7 +480,7 @@ class Statements(Machine):
         if literal is not None or not isinstance(test, cst.Name):
             return None if literal is None else bool(literal.value)
         value = self._parameter(test)
-        if value is None and _DEBUGGING.search(test.value) and constant(self.env.lookup(test.value), True) is False:
+        if value is None and _DEBUGGING.search(test.value) and constant(self.scope.lookup(test.value), True) is False:
             return False
         return bool(value.value) if isinstance(value, Const) else True if isinstance(value, (Function, Class)) else None
 
@@ -507,8 +507,8 @@ class Statements(Machine):
 
     def _parameter(self, name: cst.Name) -> Value | None:
         """The value that this call gives a parameter; None for any other variable."""
-        env = self.env.owner(name.value)
-        return env.variables[name.value] if env is not None and name.value in env.parameters else None
+        scope = self.scope.owner(name.value)
+        return scope.variables[name.value] if scope is not None and name.value in scope.parameters else None
 
     def _forget_types(self, test: cst.BaseExpression) -> None:
         """A function that asks for the type of an argument handles other types than tensors, too."""
@@ -523,7 +523,7 @@ class Statements(Machine):
                 else ""
             )
             if name in ("isinstance", "hasattr", "is_tensor", "is_keras_tensor", "is_numpy_array") and holds_tensor(
-                self.env.lookup(node.args[0].value.value)
+                self.scope.lookup(node.args[0].value.value)
             ):
                 self._bind_name(node.args[0].value.value, UNKNOWN)
 
@@ -555,32 +555,32 @@ class Statements(Machine):
         return merged
 
     def _try(self, node: cst.Try | cst.TryStar) -> bool:
-        before = dict(self.env.variables)
+        before = dict(self.scope.variables)
         ended = self.inside(ExecutionPath("try", self.path, self.module, node), self._suite, node.body)
-        after = self.env.variables
+        after = self.scope.variables
         survivors = [] if ended else [after]
         mark = len(self._trail)
         written: list[Written] = []
         for handler in node.handlers:
-            self.env.variables = dict(self._merge(before, after))
+            self.scope.variables = dict(self._merge(before, after))
             if handler.name is not None:
                 self._bind(handler.name.name, UNKNOWN)
             path = ExecutionPath("handler", self.path, self.module, handler)
             if not self.inside(path, self._suite, handler.body):
-                survivors.append(self.env.variables)
+                survivors.append(self.scope.variables)
             written.append(self._taken_back(mark))
         self._meet({}, *written)
-        self.env.variables = after
+        self.scope.variables = after
         if node.orelse is not None and not ended:
             if self._suite(node.orelse.body):
                 survivors.remove(after)
-            elif self.env.variables is not after:
-                survivors[0] = self.env.variables
+            elif self.scope.variables is not after:
+                survivors[0] = self.scope.variables
         if survivors:
             merged = survivors[0]
             for other in survivors[1:]:
                 merged = self._merge(merged, other)
-            self.env.variables = merged
+            self.scope.variables = merged
         finished = False
         if node.finalbody is not None:
             finished = self._suite(node.finalbody.body)
@@ -617,7 +617,7 @@ class Statements(Machine):
         turns = bool(loop.trips)
         if _ends_first_turn(node.body):
             loop.trips = 1 if loop.trips is None else min(loop.trips, 1)
-        before, mark = dict(self.env.variables), len(self._trail)
+        before, mark = dict(self.scope.variables), len(self._trail)
         # Functions of a literal list act one after the other; all else is gone round once, over what any item may be.
         apart = (
             iterable.items
@@ -637,7 +637,7 @@ class Statements(Machine):
         if not turns:
             self._meet({}, self._taken_back(mark))
         if apart is None:
-            self.env.variables = self._merge(self.env.variables, before)
+            self.scope.variables = self._merge(self.scope.variables, before)
         if node.orelse is not None:
             self._suite(node.orelse.body)
         return False
@@ -647,10 +647,10 @@ class Statements(Machine):
         loop = self._loop(node, UNKNOWN)
         if _ends_first_turn(node.body):
             loop.trips = 1
-        before, mark = dict(self.env.variables), len(self._trail)
+        before, mark = dict(self.scope.variables), len(self._trail)
         self.inside(loop, self._suite, node.body)
         self._meet({}, self._taken_back(mark))
-        self.env.variables = self._merge(self.env.variables, before)
+        self.scope.variables = self._merge(self.scope.variables, before)
         if node.orelse is not None:
             self._suite(node.orelse.body)
         return False
@@ -716,7 +716,7 @@ class Statements(Machine):
         return inner[0] if inner and iterator.kind != "as_numpy_iterator" else UNKNOWN
 
     def _function_def(self, node: cst.FunctionDef, owner: Class | None = None) -> None:
-        function = Function(self.module, node, self.env, node.name.value, owner=owner, defaults=self._defaults(node))
+        function = Function(self.module, node, self.scope, node.name.value, owner=owner, defaults=self._defaults(node))
         self.functions.setdefault(node, function)
         value: Value = function
         for decorator in reversed(node.decorators):
@@ -775,7 +775,7 @@ class Statements(Machine):
             result: Function | Made = Function(
                 value.module,
                 value.node,
-                value.env,
+                value.scope,
                 value.name,
                 value.receiver,
                 value.owner,
@@ -797,37 +797,37 @@ class Statements(Machine):
         for decorator in node.decorators:
             self.eval(decorator.decorator)
         cls = Class(self.module, node, node.name.value, bases, {})
-        env = Env(self.env, cls.members)
-        saved, self.env = self.env, env
+        scope = Scope(self.scope, cls.members)
+        saved, self.scope = self.scope, scope
         try:
             for statement in node.body.body:
                 if isinstance(statement, cst.FunctionDef):
                     # Methods see the scope around the class, not its members.
-                    self.env = saved
+                    self.scope = saved
                     self._function_def(statement, cls)
-                    self.env = env
+                    self.scope = scope
                 else:
                     self._block((statement,))
         finally:
-            cls.members.update(env.variables)
-            self.env = saved
+            cls.members.update(scope.variables)
+            self.scope = saved
         self._bind_name(node.name.value, cls)
 
     def _match(self, node: cst.Match) -> bool:
         self.eval(node.subject)
-        before, mark = self.env.variables, len(self._trail)
+        before, mark = self.scope.variables, len(self._trail)
         survivors: list[dict[str, Value]] = []
         written: list[Written] = []
         exhaustive = False
         for case in node.cases:
-            self.env.variables = dict(before)
+            self.scope.variables = dict(before)
             self._bind_pattern(case.pattern)
             if case.guard is not None:
                 self.eval(case.guard)
             if not self.inside(
                 ExecutionPath("branch", self.path, self.module, node, label="case"), self._suite, case.body
             ):
-                survivors.append(self.env.variables)
+                survivors.append(self.scope.variables)
             written.append(self._taken_back(mark))
             exhaustive = exhaustive or (
                 isinstance(case.pattern, cst.MatchAs) and case.pattern.pattern is None and case.guard is None
@@ -836,9 +836,9 @@ class Statements(Machine):
             survivors.append(before)
             written.append({})
         self._meet(*written)
-        self.env.variables = survivors[0] if survivors else before
+        self.scope.variables = survivors[0] if survivors else before
         for other in survivors[1:]:
-            self.env.variables = self._merge(self.env.variables, other)
+            self.scope.variables = self._merge(self.scope.variables, other)
         return not survivors
 
     def _bind_pattern(self, pattern: cst.MatchPattern) -> None:

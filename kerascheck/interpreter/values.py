@@ -230,7 +230,7 @@ class Function(Value):
 
     module: SeenModule
     node: cst.FunctionDef | cst.Lambda
-    env: Env
+    scope: Scope
     name: str
     receiver: Value | None = None
     owner: Class | None = None
@@ -364,30 +364,30 @@ class Dataset(Value):
 
 
 @dataclass(eq=False, slots=True)
-class Env:
+class Scope:
     """The variables of one function, class or module body."""
 
-    parent: Env | None
+    parent: Scope | None
     variables: dict[str, Value] = field(default_factory=dict)
-    redirected: dict[str, Env] = field(default_factory=dict)
+    redirected: dict[str, Scope] = field(default_factory=dict)
     """Names declared ``global`` or ``nonlocal`` here, with the environment they live in."""
     parameters: frozenset[str] = frozenset()
     """Parameters of the function whose values the call at hand decides."""
 
-    def owner(self, name: str) -> Env | None:
+    def owner(self, name: str) -> Scope | None:
         """The nearest scope that binds ``name``; None where none does."""
-        env: Env | None = self
-        while env is not None:
-            env = env.redirected.get(name, env)
-            if name in env.variables:
-                return env
-            env = env.parent
+        scope: Scope | None = self
+        while scope is not None:
+            scope = scope.redirected.get(name, scope)
+            if name in scope.variables:
+                return scope
+            scope = scope.parent
         return None
 
     def lookup(self, name: str) -> Value | None:
         """The value of ``name`` here or in an enclosing scope; None where it is not bound."""
-        env = self.owner(name)
-        return None if env is None else env.variables[name]
+        scope = self.owner(name)
+        return None if scope is None else scope.variables[name]
 
 
 @dataclass(eq=False, slots=True)

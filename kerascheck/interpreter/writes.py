@@ -10,13 +10,13 @@ import libcst as cst
 from kerascheck.interpreter.machine import Machine, Start
 from kerascheck.interpreter.values import (
     Class,
-    Env,
     External,
     Group,
     Instance,
     Made,
     Mapping,
     ModuleValue,
+    Scope,
     Value,
     options_of,
 )
@@ -41,7 +41,7 @@ class Writes(Machine):
             holder = holder.value
         objects = list(options_of(value))
         if isinstance(holder, cst.Name):
-            home = self.env.redirected.get(holder.value) or self.env.owner(holder.value)
+            home = self.scope.redirected.get(holder.value) or self.scope.owner(holder.value)
             if home is None or not self._is_own(home, start):
                 self.use("write", node)
                 return
@@ -54,14 +54,14 @@ class Writes(Machine):
         function = node.func if isinstance(node, cst.Call) else None
         self.note_write(function.value if isinstance(function, cst.Attribute) else None, receiver, node)
 
-    def _is_own(self, home: Env, start: Start) -> bool:
+    def _is_own(self, home: Scope, start: Start) -> bool:
         """Whether variables are those of a function that was called since, or of a comprehension in it."""
         frames = self.frames[start.frames :]
-        env: Env | None = self.env
-        while env is not None and env not in frames:
-            if env is home:
+        scope: Scope | None = self.scope
+        while scope is not None and scope not in frames:
+            if scope is home:
                 return True
-            env = env.parent
+            scope = scope.parent
         return home in frames
 
     def _was_there(self, value: Value, start: Start) -> bool:
@@ -80,11 +80,11 @@ class Writes(Machine):
     def _is_held(self, value: Value, start: Start) -> bool:
         """Whether a container is in a variable around the function of a dataset, or in an object that is older than its call."""
         frames = self.frames[start.frames :]
-        holders = {id(env): env.variables for env in self._envs.values()}
-        env = frames[0].parent if frames else None
-        while env is not None:
-            holders[id(env)] = env.variables
-            env = env.parent
+        holders = {id(scope): scope.variables for scope in self._envs.values()}
+        scope = frames[0].parent if frames else None
+        while scope is not None:
+            holders[id(scope)] = scope.variables
+            scope = scope.parent
         held = [item for variables in holders.values() for item in variables.values()]
         held += [
             item

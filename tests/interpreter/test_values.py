@@ -8,9 +8,9 @@ from kerascheck.interpreter.values import (
     Arguments,
     Const,
     Dataset,
-    Env,
     Group,
     Mapping,
+    Scope,
     Tensor,
     Union,
     constant,
@@ -144,9 +144,9 @@ def test_unknown_arguments_may_give_every_parameter():
 
 
 def test_a_name_is_looked_up_in_the_scopes_around_it():
-    module = Env(None, {"a": ONE, "b": ONE})
-    function = Env(module, {"a": TWO})
-    inner = Env(function, {"b": TWO}, redirected={"a": module})
+    module = Scope(None, {"a": ONE, "b": ONE})
+    function = Scope(module, {"a": TWO})
+    inner = Scope(function, {"b": TWO}, redirected={"a": module})
     assert (inner.lookup("b"), function.lookup("b"), inner.lookup("c")) == (TWO, ONE, None)
     assert inner.lookup("a") == ONE and inner.owner("a") is module
 

@@ -57,7 +57,7 @@ def _super(machine: Machine, call: Invocation) -> Value:
     receiver = function.receiver
     if receiver is None:
         parameters = function.node.params.params
-        receiver = machine.env.lookup(parameters[0].name.value) if parameters else None
+        receiver = machine.scope.lookup(parameters[0].name.value) if parameters else None
     return SuperValue(receiver or UNKNOWN, function.owner)
 
 

@@ -145,7 +145,7 @@ class _Search:
         seen: set[tuple[int, int, int]] = set()
         while self.pending:
             function = self.pending.pop()
-            key = id(function.node), id(function.receiver), id(function.env)
+            key = id(function.node), id(function.receiver), id(function.scope)
             if key not in seen:
                 seen.add(key)
                 yield function
@@ -229,7 +229,7 @@ def _captures(search: _Search, function: Function) -> Iterator[tuple[Capture, bo
             continue
         scope = scopes.binding(node, function.node)
         if scope is None:
-            value = function.env.lookup(node.value)
+            value = function.scope.lookup(node.value)
             if value is None:
                 value = External(f"builtins.{node.value}") if node.value in BUILTINS else UNKNOWN
             stays = scopes.times_bound(node.value, function.node) < 2
