@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from kerascheck.catalog import registry
 from kerascheck.catalog.rule import Diagnosis, Rule, Silence
-from kerascheck.interpreter.values import Sink
+from kerascheck.interpreter.values import DatasetConsumer
 from kerascheck.lint import pipeline
 from kerascheck.lint.analyze_file import Analysis, Checked, is_left_out, lines_of, said_of
 from kerascheck.meaning.data.pipelines import Pipelines
@@ -222,7 +222,7 @@ def _as_if_trained(module: Module, here: int) -> str | None:
     ]
     for stage in stages:
         ends = [each for each in (stage, *pipelines.downstream(stage)) if not pipelines.children(each)]
-        module.run.sinks.extend(Sink("train", end, end.module, end.node, end.path) for end in ends)
+        module.run.sinks.extend(DatasetConsumer("train", end, end.module, end.node, end.path) for end in ends)
     # What has been computed of the datasets rests on what they fed before.
     del module.memory[Pipelines]
     uses = [_USES[role] for role in sorted(roles & _USES.keys())]

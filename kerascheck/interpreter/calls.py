@@ -23,20 +23,20 @@ from kerascheck.interpreter.values import (
     Arguments,
     Call,
     Class,
-    Const,
-    Counter,
+    Constant,
     Dataset,
+    DictValue,
     ExecutionPath,
     External,
+    ExternalInstance,
     Function,
-    Group,
     Instance,
-    Made,
-    Mapping,
+    LoopVariable,
     Method,
     Partial,
+    SequenceValue,
     Tensor,
-    Union,
+    UnionValue,
     Value,
     datasets_in,
     holds_tensor,
@@ -69,7 +69,7 @@ class Calls(Machine):
             self.use("unknown-call", node)
         return UNKNOWN
 
-    def _call_one(self, functions: Union, arguments: Arguments, node: cst.CSTNode) -> Value:
+    def _call_one(self, functions: UnionValue, arguments: Arguments, node: cst.CSTNode) -> Value:
         return any_of(self.call(option, arguments, node) for option in functions.options)
 
     def _call_function(self, function: Function, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -137,10 +137,10 @@ class Calls(Machine):
     def layer_result(self, call: Call) -> Value:
         """What a layer or model returns: a symbol that remembers the call, or a tensor that does."""
         symbolic = any(map(is_symbolic, call.arguments.values()))
-        call.result = Made(KERAS_TENSOR, call) if symbolic else Tensor("result", call)
+        call.result = ExternalInstance(KERAS_TENSOR, call) if symbolic else Tensor("result", call)
         return call.result
 
-    def _call_made(self, made: Made, arguments: Arguments, node: cst.CSTNode) -> Value:
+    def _call_made(self, made: ExternalInstance, arguments: Arguments, node: cst.CSTNode) -> Value:
         if made.name in COMPILERS and arguments.positional:
             return self.compile(arguments.positional[0], COMPILERS[made.name], made.call, node)
         if made.name == FUNCTION_COMPILED:
@@ -160,7 +160,7 @@ class Calls(Machine):
             if not made.name.startswith(TENSOR_LIBRARIES):
                 self.use("unknown-call", node)
             return Tensor("result") if made.name.startswith(TENSOR_LIBRARIES) else UNKNOWN
-        return Tensor("result") if owner == LOSS else Made(f"{owner}.__call__")
+        return Tensor("result") if owner == LOSS else ExternalInstance(f"{owner}.__call__")
 
     def _call_method(self, method: Method, arguments: Arguments, node: cst.CSTNode) -> Value:
         receiver, attribute = method.receiver, method.name
@@ -183,12 +183,12 @@ class Calls(Machine):
             return self._unknown_method(made)
         if owner.startswith(TENSOR_LIBRARIES) and any(map(holds_tensor, arguments.values())):
             return Tensor("result")
-        return as_texts(call.name, [receiver, *arguments.values()]) or Made(call.name, made)
+        return as_texts(call.name, [receiver, *arguments.values()]) or ExternalInstance(call.name, made)
 
     def _unknown_method(self, call: Call) -> Value:
         """What the method of an object gives of which nothing is known."""
         if call.attribute in LISTING_METHODS:
-            return Made(f"builtins.object.{call.attribute}", call)
+            return ExternalInstance(f"builtins.object.{call.attribute}", call)
         if holds_tensor(call.receiver) or any(map(holds_tensor, call.arguments.values())):
             self.use("unknown-call", call.node)
         elif call.attribute == "reshape" and (shape := reshaped(call.arguments.positional)) is not None:
@@ -219,7 +219,7 @@ class Calls(Machine):
                 return result
         if name.rpartition(".")[2].islower() and any(map(holds_tensor, arguments.values())):
             self.use("unknown-call", node)
-        made.result = as_texts(name, arguments.values()) or Made(name, made)
+        made.result = as_texts(name, arguments.values()) or ExternalInstance(name, made)
         return made.result
 
     def run_callables(
@@ -235,8 +235,8 @@ class Calls(Machine):
         """
         result: Value = UNKNOWN
         for option in options_of(value):
-            if isinstance(option, (Group, Mapping)):
-                for item in option.items if isinstance(option, Group) else option.items.values():
+            if isinstance(option, (SequenceValue, DictValue)):
+                for item in option.items if isinstance(option, SequenceValue) else option.items.values():
                     self.run_callables(item, traced, node, tensors=tensors)
                 continue
             bound = option.arguments if isinstance(option, Partial) else Arguments()
@@ -263,24 +263,24 @@ def _as_tensors(value: Value) -> Value:
 
     All that is no structure and not None comes out as a tensor.
     """
-    if isinstance(value, Union):
+    if isinstance(value, UnionValue):
         return any_of(map(_as_tensors, value.options))
-    if isinstance(value, Group):
-        return Group(value.kind, [_as_tensors(item) for item in value.items], value.open)
-    if isinstance(value, Mapping):
-        return Mapping({key: _as_tensors(item) for key, item in value.items.items()}, value.open)
-    return value if isinstance(value, Tensor) or value == Const(None) else Tensor("result")
+    if isinstance(value, SequenceValue):
+        return SequenceValue(value.kind, [_as_tensors(item) for item in value.items], value.open)
+    if isinstance(value, DictValue):
+        return DictValue({key: _as_tensors(item) for key, item in value.items.items()}, value.open)
+    return value if isinstance(value, Tensor) or value == Constant(None) else Tensor("result")
 
 
 # A handler gets values of the types that the table gives it.
 _CALLS: dict[type[Value], Callable[[Calls, Any, Arguments, cst.CSTNode], Value]] = {
-    Union: Calls._call_one,
+    UnionValue: Calls._call_one,
     Function: Calls._call_function,
     Partial: Calls._call_partial,
     Class: Calls._instantiate,
     External: Calls._call_external,
     Method: Calls._call_method,
     Instance: Calls._call_instance,
-    Made: Calls._call_made,
-    Counter: Calls._call_made,
+    ExternalInstance: Calls._call_made,
+    LoopVariable: Calls._call_made,
 }

@@ -19,17 +19,17 @@ from kerascheck.interpreter.values import (
     Arguments,
     Call,
     Class,
-    Const,
-    Counter,
+    Constant,
+    DictValue,
     ExecutionPath,
+    ExternalInstance,
     Function,
-    Group,
     Instance,
-    Made,
-    Mapping,
-    SeenModule,
+    LoopVariable,
+    ModuleLike,
+    SequenceValue,
     Tensor,
-    Union,
+    UnionValue,
     Value,
 )
 from kerascheck.knowledge.namespaces import KERAS
@@ -47,7 +47,7 @@ class Habit(NamedTuple):
     """What calls of one kind come to."""
 
     result: Value
-    uses: list[tuple[str, cst.CSTNode, SeenModule]]
+    uses: list[tuple[str, cst.CSTNode, ModuleLike]]
     """What they do with tensors, as in :attr:`Machine.uses`."""
 
 
@@ -89,13 +89,13 @@ def made_anew(value: Value) -> Value:
     """What a call returns that does as one before it: the same, but no object that is the same."""
     if isinstance(value, Tensor):
         return Tensor(value.origin, value.call)
-    if isinstance(value, Group):
-        return Group(value.kind, [made_anew(item) for item in value.items], value.open, value.most)
-    if isinstance(value, Mapping):
-        return Mapping({key: made_anew(item) for key, item in value.items.items()}, value.open, value.most)
-    if isinstance(value, Union):
-        return Union(tuple(map(made_anew, value.options)))
-    return Made(value.name) if isinstance(value, Made) else value
+    if isinstance(value, SequenceValue):
+        return SequenceValue(value.kind, [made_anew(item) for item in value.items], value.open, value.most)
+    if isinstance(value, DictValue):
+        return DictValue({key: made_anew(item) for key, item in value.items.items()}, value.open, value.most)
+    if isinstance(value, UnionValue):
+        return UnionValue(tuple(map(made_anew, value.options)))
+    return ExternalInstance(value.name) if isinstance(value, ExternalInstance) else value
 
 
 def _is_computed(value: Value, depth: int = _DEEP) -> bool:
@@ -104,14 +104,14 @@ def _is_computed(value: Value, depth: int = _DEEP) -> bool:
     if isinstance(value, Tensor):
         # What an eager one was computed from is another thing each time.
         return not value.operands
-    if isinstance(value, (Group, Mapping)):
-        items = value.items if isinstance(value, Group) else value.items.values()
+    if isinstance(value, (SequenceValue, DictValue)):
+        items = value.items if isinstance(value, SequenceValue) else value.items.values()
         return depth > 0 and all(_is_computed(item, depth - 1) for item in items)
-    if isinstance(value, Union):
+    if isinstance(value, UnionValue):
         return all(_is_computed(option, depth) for option in value.options)
-    if isinstance(value, Made):
+    if isinstance(value, ExternalInstance):
         return value.name.startswith(_PLAIN)
-    return value is UNKNOWN or isinstance(value, Const) and value.value is None
+    return value is UNKNOWN or isinstance(value, Constant) and value.value is None
 
 
 def _is_of_interest(call: Call) -> bool:
@@ -137,11 +137,11 @@ def _sort_of_attribute(value: Value) -> Hashable:
 
 def _sort_within(value: Value) -> Hashable:
     """The sort of what a container holds, of which the same is true of another container."""
-    return "container" if isinstance(value, (Group, Mapping)) else _sort_of_attribute(value)
+    return "container" if isinstance(value, (SequenceValue, DictValue)) else _sort_of_attribute(value)
 
 
-def _sort_of_constant(value: Const) -> Hashable:
-    return value.value if value.value is None or isinstance(value.value, (bool, str)) else Const
+def _sort_of_constant(value: Constant) -> Hashable:
+    return value.value if value.value is None or isinstance(value.value, (bool, str)) else Constant
 
 
 def _sort_of_instance(value: Instance) -> Hashable:
@@ -152,19 +152,19 @@ def _sort_of_function(value: Function) -> Hashable:
     return value.node, value.scope, value.traced, None if value.receiver is None else _sort_of_attribute(value.receiver)
 
 
-def _sort_of_made(value: Made) -> Hashable:
+def _sort_of_made(value: ExternalInstance) -> Hashable:
     return value if value.name.startswith(KERAS) else value.name
 
 
-def _sort_of_group(value: Group) -> Hashable:
+def _sort_of_group(value: SequenceValue) -> Hashable:
     return value.kind, frozenset(map(_sort_within, value.items[:_MANY]))
 
 
-def _sort_of_mapping(value: Mapping) -> Hashable:
-    return Mapping, frozenset(map(_sort_within, list(value.items.values())[:_MANY]))
+def _sort_of_mapping(value: DictValue) -> Hashable:
+    return DictValue, frozenset(map(_sort_within, list(value.items.values())[:_MANY]))
 
 
-def _sort_of_union(value: Union) -> Hashable:
+def _sort_of_union(value: UnionValue) -> Hashable:
     return frozenset(map(_sort_within, value.options))
 
 
@@ -172,14 +172,14 @@ def _sort_of_union(value: Union) -> Hashable:
 _SORTS: dict[type, Callable[..., Hashable]] = {
     Tensor: type,
     Imported: type,
-    Const: _sort_of_constant,
+    Constant: _sort_of_constant,
     Instance: _sort_of_instance,
     Class: lambda value: value.node,
     Function: _sort_of_function,
-    Made: _sort_of_made,
-    Counter: _sort_of_made,
-    Group: _sort_of_group,
-    Mapping: _sort_of_mapping,
-    Union: _sort_of_union,
+    ExternalInstance: _sort_of_made,
+    LoopVariable: _sort_of_made,
+    SequenceValue: _sort_of_group,
+    DictValue: _sort_of_mapping,
+    UnionValue: _sort_of_union,
 }
 _SORTS_OF_ATTRIBUTES = {**_SORTS, Instance: lambda value: value.cls.node}

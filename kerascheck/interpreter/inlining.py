@@ -18,17 +18,17 @@ from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
     Class,
-    Const,
+    Constant,
     Dataset,
+    DatasetOp,
+    DictValue,
     ExecutionPath,
     External,
+    ExternalInstance,
     Function,
-    Group,
-    Iteration,
-    Made,
-    Mapping,
+    IteratorValue,
     Scope,
-    Stage,
+    SequenceValue,
     Tensor,
     Value,
     now,
@@ -49,7 +49,7 @@ class Inlining(Machine):
         node: cst.CSTNode,
         *,
         traced: str | None = None,
-        stage: Stage | None = None,
+        stage: DatasetOp | None = None,
     ) -> Value:
         """The result of a function of the tree, by running its body.
 
@@ -129,9 +129,9 @@ class Inlining(Machine):
             if node in function.module.generators:
                 # What comes out of a generator comes from what it loops over.
                 sources = [loop.value for loop in self.loops[loops:] if loop.frame.function is function]
-                return self._returned(node, Iteration("generator", [*returned, *sources] or [UNKNOWN]))
+                return self._returned(node, IteratorValue("generator", [*returned, *sources] or [UNKNOWN]))
             if not returned:
-                return Const(None)
+                return Constant(None)
             merged = returned[0]
             for other in returned[1:]:
                 merged = join(merged, other)
@@ -173,12 +173,12 @@ class Inlining(Machine):
         if isinstance(parameters.star_arg, cst.Param):
             rest: Value = Tensor("parameter") if arguments is None and tensors else UNKNOWN
             if arguments is not None and not arguments.unknown_positional:
-                rest = Group("tuple", arguments.positional[len(positional) :])
+                rest = SequenceValue("tuple", arguments.positional[len(positional) :])
             variables[parameters.star_arg.name.value] = rest
         if parameters.star_kwarg is not None:
             extra: Value = UNKNOWN
             if arguments is not None and not arguments.unknown_keywords:
-                extra = Mapping({key: value for key, value in arguments.keywords.items() if key not in names})
+                extra = DictValue({key: value for key, value in arguments.keywords.items() if key not in names})
             variables[parameters.star_kwarg.name.value] = extra
 
     def _guessed(self, function: Function, parameter: cst.Param, index: int, tensors: bool) -> Value:
@@ -245,7 +245,7 @@ class Inlining(Machine):
             return Dataset(self.new_stage("parameter", parameter, None, ()))
         if name in (TENSOR, KERAS_TENSOR):
             return Tensor("parameter")
-        return Made(name) if class_of(name) in (MODEL, OPTIMIZER) else UNKNOWN
+        return ExternalInstance(name) if class_of(name) in (MODEL, OPTIMIZER) else UNKNOWN
 
 
 def _is_hook(function: Function) -> bool:

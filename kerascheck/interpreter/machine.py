@@ -20,21 +20,21 @@ from kerascheck.interpreter.values import (
     Call,
     Class,
     Compilation,
-    Const,
+    Constant,
     Dataset,
+    DatasetConsumer,
+    DatasetOp,
+    DictValue,
     ExecutionPath,
+    ExternalInstance,
     Function,
-    Group,
     Instance,
-    Iteration,
-    Made,
-    Mapping,
+    IteratorValue,
+    ModuleLike,
     Scope,
-    SeenModule,
-    Sink,
-    Stage,
+    SequenceValue,
     Tensor,
-    Union,
+    UnionValue,
     Value,
     datasets_in,
     holds_container,
@@ -82,11 +82,11 @@ class Machine(ABC):
         item_writes: where each ``__getitem__`` of a PyDataset, or what it calls, writes to what outlives the call.
     """
 
-    def __init__(self, module: SeenModule) -> None:
+    def __init__(self, module: ModuleLike) -> None:
         self.entry = module
         self.calls: list[Call] = []
-        self.sinks: list[Sink] = []
-        self.stages: list[Stage] = []
+        self.sinks: list[DatasetConsumer] = []
+        self.stages: list[DatasetOp] = []
         self.loops: list[ExecutionPath] = []
         self.reached: set[cst.CSTNode] = set()
         self.compiled: set[cst.CSTNode] = set()
@@ -97,15 +97,15 @@ class Machine(ABC):
         self.item_writes: dict[cst.CSTNode, list[Place]] = {}
         self.functions: dict[cst.CSTNode, Function] = {}
         self.truncated = False
-        self.uses: list[tuple[str, cst.CSTNode, SeenModule]] = []
+        self.uses: list[tuple[str, cst.CSTNode, ModuleLike]] = []
         self.order = 0
         self._inlined = 0
         self._visits: dict[cst.CSTNode, int] = {}
         self._active: list[cst.CSTNode] = []
-        self._envs: dict[SeenModule, Scope] = {}
+        self._envs: dict[ModuleLike, Scope] = {}
         # What the program itself sets on objects of other libraries, as ``wandb.config.batch_size = 32``.
         self.set_outside: dict[str, Value] = {}
-        self._depths: dict[SeenModule, int] = {}
+        self._depths: dict[ModuleLike, int] = {}
         self._followed = 0.0
         self._instances: dict[Class, Instance] = {}
         self._returns: list[list[Value]] = []
@@ -113,7 +113,7 @@ class Machine(ABC):
         self.frames: list[Scope] = []
         self.mapped: Start | None = None
         # The names that the star imports of a module bring.
-        self._stars: dict[SeenModule, list[str]] = {}
+        self._stars: dict[ModuleLike, list[str]] = {}
         # Since when the oldest of what was written to is there.
         self._touched = LATER
         # What kinds of calls come to; None for one that does more than compute.
@@ -143,7 +143,7 @@ class Machine(ABC):
                 path.trains = True
         return call
 
-    def enter_compiled(self, function: Function | Made, arguments: Arguments, node: cst.CSTNode) -> None:
+    def enter_compiled(self, function: Function | ExternalInstance, arguments: Arguments, node: cst.CSTNode) -> None:
         """Note that Python calls what was compiled."""
         if self.path.traced_by() is None:
             self.entries.append(Call(self.module, node, None, "__call__", function, arguments, self.path, self.order))
@@ -152,18 +152,18 @@ class Machine(ABC):
         """Note what is done with a tensor; the kinds are those of :class:`FunctionFacts`."""
         self.uses.append((kind, node, self.module))
 
-    def sink(self, role: str, dataset: Dataset, node: cst.CSTNode, outer: Stage | None = None) -> None:
-        """Note what consumes a dataset, and as what: a role of :class:`Sink`."""
-        self.sinks.append(Sink(role, dataset.stage, self.module, node, self.path, outer=outer))
+    def sink(self, role: str, dataset: Dataset, node: cst.CSTNode, outer: DatasetOp | None = None) -> None:
+        """Note what consumes a dataset, and as what: a role of :class:`DatasetConsumer`."""
+        self.sinks.append(DatasetConsumer(role, dataset.stage, self.module, node, self.path, outer=outer))
 
     def escape(self, arguments: Arguments, node: cst.CSTNode) -> None:
         """Give values to what is not known: it may read the datasets among them, and change the settings."""
         for value in arguments.values():
             if type(value) not in _MAY_CHANGE:
                 continue
-            if isinstance(value, (Instance, Mapping)):
+            if isinstance(value, (Instance, DictValue)):
                 # Settings may come back changed.
-                self.forget(value, Const)
+                self.forget(value, Constant)
             for dataset in datasets_in(value):
                 self.sink("escape", dataset, node)
 
@@ -173,7 +173,7 @@ class Machine(ABC):
 
     def class_name(self, value: Value) -> str | None:
         """The canonical class of a receiver, where it is known."""
-        if isinstance(value, Made):
+        if isinstance(value, ExternalInstance):
             return class_of(value.name)
         if isinstance(value, Instance):
             return class_of_bases(value.cls.external_bases())
@@ -181,11 +181,11 @@ class Machine(ABC):
             return TENSOR
         return None
 
-    def new_stage(self, name: str, node: cst.CSTNode, call: Call | None, inputs: tuple[Stage, ...]) -> Stage:
+    def new_stage(self, name: str, node: cst.CSTNode, call: Call | None, inputs: tuple[DatasetOp, ...]) -> DatasetOp:
         """An operation of a dataset, or a source where there are no ``inputs``."""
         if sum(each.routes for each in inputs) > MAX_ROUTES:
             name, call, inputs = "apply", None, inputs[:1]
-        stage = Stage(self.module, node, name, call, inputs, self.path)
+        stage = DatasetOp(self.module, node, name, call, inputs, self.path)
         self.stages.append(stage)
         return stage
 
@@ -220,7 +220,7 @@ class Machine(ABC):
         for option in options_of(iterable):
             if isinstance(option, Dataset):
                 yield option
-            elif isinstance(option, Iteration):
+            elif isinstance(option, IteratorValue):
                 for inner in option.over:
                     yield from self.iterated(inner)
 
@@ -228,14 +228,14 @@ class Machine(ABC):
         """Write to something that outlives the function at hand, and that is there since ``born``: a moment, or 0 for always."""
         if born < self._touched:
             self._touched = born
-        if isinstance(value, (Union, Group, Mapping)) and (
+        if isinstance(value, (UnionValue, SequenceValue, DictValue)) and (
             holds_container(value, target) or is_beyond(value, MAX_ITEMS)
         ):
             value = UNKNOWN
         self._trail.append((target, key, target.get(key, MISSING)))
         target[key] = value
 
-    def touch(self, value: Group | Mapping) -> None:
+    def touch(self, value: SequenceValue | DictValue) -> None:
         """Note that something is changed."""
         self._touched = min(self._touched, value.born)
 
@@ -282,22 +282,22 @@ class Machine(ABC):
     def forget(self, value: Value, only: type[Value] = Value) -> None:
         """Every attribute or item of an object that is of this kind may have been replaced."""
         for option in options_of(value):
-            if not isinstance(option, (Instance, Made, Mapping)):
+            if not isinstance(option, (Instance, ExternalInstance, DictValue)):
                 continue
-            held = option.items if isinstance(option, Mapping) else option.attributes
+            held = option.items if isinstance(option, DictValue) else option.attributes
             if isinstance(option, Instance):
                 for base in option.cls.ancestry():
                     for name, member in base.members.items() if isinstance(base, Class) else ():
-                        if isinstance(member, Const) and name not in held:
+                        if isinstance(member, Constant) and name not in held:
                             self.store(held, name, member, option.born)
             for name, item in list(held.items()):
                 if isinstance(item, only):
                     self.store(held, name, join(item, UNKNOWN), option.born)
-            if isinstance(option, Mapping) and only is Value:
+            if isinstance(option, DictValue) and only is Value:
                 self.touch(option)
                 option.open, option.most = True, None
 
-    def extend(self, group: Group, items: list[Value], *, certain: bool = True) -> None:
+    def extend(self, group: SequenceValue, items: list[Value], *, certain: bool = True) -> None:
         """Add items to a list or set; under a condition, or where they are not ``certain``, it may be without them."""
         self.touch(group)
         added: int | None = len(items) if certain else None
@@ -313,9 +313,9 @@ class Machine(ABC):
         group.items.extend(item for item in items if certain or item not in group.items[-MAX_ALIKE:])
         group.open = group.open or not certain
 
-    def update(self, mapping: Mapping, other: Value) -> None:
+    def update(self, mapping: DictValue, other: Value) -> None:
         """Put the items of another dictionary into one."""
-        if isinstance(other, Mapping) and not other.open:
+        if isinstance(other, DictValue) and not other.open:
             for key, value in other.items.items():
                 self.store(mapping.items, key, value, mapping.born)
         else:
@@ -332,7 +332,7 @@ class Machine(ABC):
         """The attribute ``name`` of a value, which is read at ``node``."""
 
     @abstractmethod
-    def elapsed(self, node: cst.CSTNode, start: Value, end: Value, *, each: bool = False) -> Made:
+    def elapsed(self, node: cst.CSTNode, start: Value, end: Value, *, each: bool = False) -> ExternalInstance:
         """The time between two readings of a clock, or ``each`` of those between two lists of readings."""
 
     @abstractmethod
@@ -369,7 +369,7 @@ class Machine(ABC):
         node: cst.CSTNode,
         *,
         traced: str | None = None,
-        stage: Stage | None = None,
+        stage: DatasetOp | None = None,
     ) -> Value:
         """The result of a function of the tree, by running its body."""
 
@@ -399,7 +399,7 @@ class Machine(ABC):
     def _resolved(self, scope: Scope, name: str, value: Value) -> Value: ...
 
     @abstractmethod
-    def _member_of(self, module: SeenModule, name: str) -> Value: ...
+    def _member_of(self, module: ModuleLike, name: str) -> Value: ...
 
     @abstractmethod
     def _asks(self, test: cst.BaseExpression, value: Value) -> None: ...
@@ -420,7 +420,7 @@ class Machine(ABC):
     def _element(self, iterable: Value, loop: ExecutionPath) -> Value: ...
 
     @abstractmethod
-    def _run_module(self, module: SeenModule) -> Scope: ...
+    def _run_module(self, module: ModuleLike) -> Scope: ...
 
     @abstractmethod
     def _instance_of(self, cls: Class) -> Instance: ...

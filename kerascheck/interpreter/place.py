@@ -6,7 +6,16 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from kerascheck.interpreter.values import Call, Class, ExecutionPath, Function, Made, SeenModule, Stage, Value
+from kerascheck.interpreter.values import (
+    Call,
+    Class,
+    DatasetOp,
+    ExecutionPath,
+    ExternalInstance,
+    Function,
+    ModuleLike,
+    Value,
+)
 from kerascheck.syntax.conditions import written_conditions
 from kerascheck.syntax.tree import Tree
 from kerascheck.syntax.written import asks_for_version, assigned_name, is_no_read
@@ -21,11 +30,11 @@ class Place:
         True
     """
 
-    def __init__(self, module: SeenModule, node: cst.CSTNode):
+    def __init__(self, module: ModuleLike, node: cst.CSTNode):
         self.module, self.node = module, node
 
 
-def place_in_module(module: SeenModule, call: Call) -> Place:
+def place_in_module(module: ModuleLike, call: Call) -> Place:
     """Where a module makes a call or, for one that stands in another module, calls what leads there; the call itself where only an import does."""
     written, node, frame = call.module, call.node, call.path.frame
     while written is not module:
@@ -81,7 +90,7 @@ def expects_one(path: ExecutionPath) -> bool:
 def in_session(path: ExecutionPath) -> bool:
     """Whether a place stands in the session of a TensorFlow 1 graph."""
     return any(
-        isinstance(manager.value, Made) and manager.value.name.endswith("Session")
+        isinstance(manager.value, ExternalInstance) and manager.value.name.endswith("Session")
         for manager in path.managers(within="program")
     )
 
@@ -109,7 +118,7 @@ def takes_parameter(function: Value | None, name: str) -> bool:
     return parameters.star_kwarg is not None or any(parameter.name.value == name for parameter in named)
 
 
-def is_off_by_default(place: Call | Stage) -> bool:
+def is_off_by_default(place: Call | DatasetOp) -> bool:
     """Whether a place stands under ``if x`` in a function whose parameter ``x`` is false where nothing is given for it,
     or under ``if self.x`` where the class sets that to nothing else."""
     for branch in place.path.conditions(within="program"):

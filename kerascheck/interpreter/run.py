@@ -19,12 +19,12 @@ from kerascheck.interpreter.inlining import Inlining
 from kerascheck.interpreter.statements import Statements
 from kerascheck.interpreter.values import (
     Class,
-    Const,
+    Constant,
     ExecutionPath,
     Function,
     Instance,
+    ModuleLike,
     Scope,
-    SeenModule,
     Value,
     constant,
     datasets_in,
@@ -63,22 +63,22 @@ class Interpreter(Statements, Expressions, Calls, Inlining, Writes):
         self._habits.clear()
 
     @property
-    def modules(self) -> list[SeenModule]:
+    def modules(self) -> list[ModuleLike]:
         """The modules that were looked into; the entry is the first."""
         return list(self._depths)
 
-    def globals_of(self, module: SeenModule) -> dict[str, Value]:
+    def globals_of(self, module: ModuleLike) -> dict[str, Value]:
         """The variables of a module that was run, as they are in the end."""
         return self._envs[module].variables
 
-    def _run_module(self, module: SeenModule) -> Scope:
+    def _run_module(self, module: ModuleLike) -> Scope:
         scope = self._envs.get(module)
         if scope is not None:
             return scope
         scope = self._envs[module] = Scope(None)
         if not self._is_followed(module):
             return scope
-        scope.variables["__name__"] = Const("__main__" if module is self.entry else module.dotted)
+        scope.variables["__name__"] = Constant("__main__" if module is self.entry else module.dotted)
         saved = self.module, self.scope, self.path
         self.module, self.scope = module, scope
         self.path = ExecutionPath("root", None, module, module.tree.root)
@@ -88,7 +88,7 @@ class Interpreter(Statements, Expressions, Calls, Inlining, Writes):
             self.module, self.scope, self.path = saved
         return scope
 
-    def _is_followed(self, module: SeenModule) -> bool:
+    def _is_followed(self, module: ModuleLike) -> bool:
         """Whether an imported module is looked into: near enough, worth it, and readable."""
         if module is self.entry:
             self._depths[module] = 0

@@ -22,25 +22,25 @@ from kerascheck.interpreter.values import (
     Call,
     Class,
     Compilation,
-    Const,
-    Counter,
+    Constant,
     Dataset,
+    DatasetConsumer,
+    DictValue,
     ExecutionPath,
     External,
+    ExternalInstance,
     Function,
-    Group,
     Instance,
-    Iteration,
-    Made,
-    Mapping,
+    IteratorValue,
+    LoopVariable,
     Method,
+    ModuleLike,
     ModuleValue,
     Partial,
     Scope,
-    SeenModule,
-    Sink,
+    SequenceValue,
     Tensor,
-    Union,
+    UnionValue,
     Value,
     constant,
     external,
@@ -100,7 +100,7 @@ class Statements(Machine):
                     self.sink("discard", dataset, node.value)
             # In a notebook it ends a cell, or restarts the kernel for those that follow.
             goes_on = self.path.frame.function is None and self.module.source.cells is not None
-            return isinstance(value, Made) and value.name in ENDS_THE_PROGRAM and not goes_on
+            return isinstance(value, ExternalInstance) and value.name in ENDS_THE_PROGRAM and not goes_on
         return False
 
     def _assign(self, node: cst.Assign) -> None:
@@ -114,18 +114,22 @@ class Statements(Machine):
 
     def _aug_assign(self, node: cst.AugAssign) -> None:
         left, right = self.eval(node.target), self.eval(node.value)
-        if isinstance(left, (Group, Mapping)):
+        if isinstance(left, (SequenceValue, DictValue)):
             self.note_write(node.target, left, node)
-        if isinstance(left, Group) and isinstance(right, Group) and isinstance(node.operator, cst.AddAssign):
+        if (
+            isinstance(left, SequenceValue)
+            and isinstance(right, SequenceValue)
+            and isinstance(node.operator, cst.AddAssign)
+        ):
             self.extend(left, right.items, certain=not right.open)
-        elif isinstance(left, Mapping):
+        elif isinstance(left, DictValue):
             self.update(left, right)
         elif holds_tensor(left) or holds_tensor(right):
             self.use("arithmetic", node)
             self._bind(node.target, Tensor("result"))
         else:
             self._bind(node.target, self._timed(node, _AUGMENTED.get(type(node.operator)), left, right) or UNKNOWN)
-        if isinstance(right, Group):
+        if isinstance(right, SequenceValue):
             self.collect(node, right.items)
         if self._is_side_effect(node.target):
             self.record(node, "builtins.object.__iadd__", "__iadd__", left, Arguments([right]))
@@ -193,22 +197,24 @@ class Statements(Machine):
         key = self._index(target)
         if not isinstance(constant(key), str):
             self.collect(target, [value])
-        if isinstance(base, Mapping) and isinstance(key, Const):
+        if isinstance(base, DictValue) and isinstance(key, Constant):
             self.store(base.items, key.value, value, base.born)
         elif base == External("os.environ"):
             self.record(target, "os.environ.__setitem__", "__setitem__", base, Arguments([key, value]))
-        elif isinstance(base, Mapping):
+        elif isinstance(base, DictValue):
             base.open, base.most = True, None
             for known in list(base.items):
                 self.store(base.items, known, join(base.items[known], value), base.born)
             self.store(base.items, target, value, base.born)
-        elif isinstance(base, Group):
+        elif isinstance(base, SequenceValue):
             self.extend(base, [value], certain=False)
-        elif isinstance(base, Made) and is_array(base):
+        elif isinstance(base, ExternalInstance) and is_array(base):
             # After a condition there may be one group of items for each way.
-            groups = [option for option in options_of(base.attributes.get("stored")) if isinstance(option, Group)]
+            groups = [
+                option for option in options_of(base.attributes.get("stored")) if isinstance(option, SequenceValue)
+            ]
             stored = [item for group in groups for item in group.items]
-            self.store(base.attributes, "stored", Group("list", [*stored, value], open=True), base.born)
+            self.store(base.attributes, "stored", SequenceValue("list", [*stored, value], open=True), base.born)
 
     def _bind_name(self, name: str, value: Value) -> None:
         if all(map(_may_be_tensor, options_of(value))) and self._is_differentiated(name):
@@ -222,7 +228,7 @@ class Statements(Machine):
     def _is_differentiated(self, name: str) -> bool:
         """Whether a name gets its value under a tape that the function at hand then asks for the gradients of it."""
         if not any(
-            isinstance(manager.value, Made) and manager.value.name == GRADIENT_TAPE
+            isinstance(manager.value, ExternalInstance) and manager.value.name == GRADIENT_TAPE
             for manager in self.path.managers(within="function")
         ):
             return False
@@ -233,39 +239,39 @@ class Statements(Machine):
 
     def set_attribute(self, node: cst.CSTNode, receiver: Value, name: str, value: Value) -> None:
         for option in options_of(receiver):
-            if isinstance(option, (Instance, Made)):
-                if isinstance(option, Made) and option.name.startswith(OPTIONS):
+            if isinstance(option, (Instance, ExternalInstance)):
+                if isinstance(option, ExternalInstance) and option.name.startswith(OPTIONS):
                     # Where it is not set, the default holds.
                     option.attributes.setdefault(name, UNKNOWN)
                 self.store(option.attributes, name, value, option.born)
             owner = self.class_name(option)
             if owner is not None:
-                self.record(node, f"{owner}.__setattr__", name, option, Arguments([Const(name), value]))
+                self.record(node, f"{owner}.__setattr__", name, option, Arguments([Constant(name), value]))
             elif isinstance(option, External):
                 if not option.name.startswith(TENSOR_LIBRARIES):
                     self.store(self.set_outside, f"{option.name}.{name}", value)
-                self.record(node, f"{option.name}.__setattr__", name, option, Arguments([Const(name), value]))
+                self.record(node, f"{option.name}.__setattr__", name, option, Arguments([Constant(name), value]))
             elif isinstance(option, Instance) and isinstance(self.module.tree.parents.get(node), cst.AugAssign):
-                self.record(node, "builtins.object.__setattr__", name, option, Arguments([Const(name), value]))
+                self.record(node, "builtins.object.__setattr__", name, option, Arguments([Constant(name), value]))
             elif option is UNKNOWN or isinstance(option, Method):
-                self.record(node, None, name, option, Arguments([Const(name), value]))
+                self.record(node, None, name, option, Arguments([Constant(name), value]))
             if isinstance(option, ModuleValue):
                 self.store(self._run_module(option.module).variables, name, value)
 
     def _unpack(self, elements: Sequence[cst.BaseElement], value: Value) -> None:
         value = parts_of(value) or value
         for option in options_of(value):
-            if isinstance(option, Group) and not option.open and len(option.items) == len(elements):
+            if isinstance(option, SequenceValue) and not option.open and len(option.items) == len(elements):
                 for element, item in zip(elements, option.items):
                     self._bind(element.value if isinstance(element, cst.Element) else element, item)
                 return
         if isinstance(value, Tensor) or (isinstance(value, Dataset) and value.stage.is_source):
             # Elements of a structure of tensors; tfds.load may return several datasets.
             each: Value = value
-        elif isinstance(value, Group):
+        elif isinstance(value, SequenceValue):
             each = any_of(value.items) if value.open else UNKNOWN
         elif (
-            isinstance(value, Made)
+            isinstance(value, ExternalInstance)
             and value.name == "sklearn.model_selection.train_test_split"
             and value.call is not None
         ):
@@ -287,7 +293,7 @@ class Statements(Machine):
             self._bind(element.value if isinstance(element, cst.Element) else element, each)
 
     def _return(self, node: cst.Return) -> bool:
-        value = self.eval(node.value) if node.value is not None else Const(None)
+        value = self.eval(node.value) if node.value is not None else Constant(None)
         if self._returns:
             self._returns[-1].append(value)
         return True
@@ -339,9 +345,9 @@ class Statements(Machine):
                     self._bind_name(first, external(first))
                 else:
                     self._bind_name(first, self._package(dotted, local))
-            self.record(node, "builtins.import", dotted, UNKNOWN, Arguments([Const(dotted)]))
+            self.record(node, "builtins.import", dotted, UNKNOWN, Arguments([Constant(dotted)]))
 
-    def _package(self, dotted: str, local: SeenModule) -> Value:
+    def _package(self, dotted: str, local: ModuleLike) -> Value:
         """What ``import a.b.c`` binds to ``a``."""
         first, _, rest = dotted.partition(".")
         found = self.module.project.find(self.module, first, 0)
@@ -349,12 +355,16 @@ class Statements(Machine):
             return self._module_value(found)
         # A folder without an __init__.py holds nothing but its modules.
         bound = self.scope.lookup(first)
-        package = bound if isinstance(bound, Made) and bound.name == "builtins.module" else Made("builtins.module")
+        package = (
+            bound
+            if isinstance(bound, ExternalInstance) and bound.name == "builtins.module"
+            else ExternalInstance("builtins.module")
+        )
         inner = package
         *folders, last = rest.split(".")
         for folder in folders:
-            held = inner.attributes.setdefault(folder, Made("builtins.module"))
-            if not isinstance(held, Made):
+            held = inner.attributes.setdefault(folder, ExternalInstance("builtins.module"))
+            if not isinstance(held, ExternalInstance):
                 return UNKNOWN
             inner = held
         inner.attributes[last] = self._module_value(local)
@@ -365,12 +375,12 @@ class Statements(Machine):
         level = len(node.relative)
         local = self.module.project.find(self.module, base, level)
         if not level:
-            self.record(node, "builtins.import", base, UNKNOWN, Arguments([Const(base)]))
+            self.record(node, "builtins.import", base, UNKNOWN, Arguments([Constant(base)]))
         if isinstance(node.names, cst.ImportStar):
             if local is not None:
                 variables = self._run_module(local).variables
                 listed = variables.get("__all__")
-                public = {constant(item) for item in listed.items} if isinstance(listed, Group) else None
+                public = {constant(item) for item in listed.items} if isinstance(listed, SequenceValue) else None
                 for name, value in list(variables.items()):
                     if name in public if public is not None else not name.startswith("_"):
                         self._bind_name(name, value)
@@ -394,12 +404,12 @@ class Statements(Machine):
                     self._run_module(local)
                 self._bind_name(bound, Imported(local, name))
 
-    def _module_value(self, module: SeenModule) -> Value:
+    def _module_value(self, module: ModuleLike) -> Value:
         if module.acts_on_import:
             self._run_module(module)
         return ModuleValue(module)
 
-    def _member_of(self, module: SeenModule, name: str) -> Value:
+    def _member_of(self, module: ModuleLike, name: str) -> Value:
         scope = self._run_module(module)
         if name in scope.variables:
             return self._resolved(scope, name, scope.variables[name])
@@ -412,7 +422,7 @@ class Statements(Machine):
             # A cycle of imports meets itself here and stays unknown.
             scope.variables[name] = UNKNOWN
             value = scope.variables[name] = self._member_of(value.module, value.name)
-        elif isinstance(value, Union) and any(isinstance(option, Imported) for option in value.options):
+        elif isinstance(value, UnionValue) and any(isinstance(option, Imported) for option in value.options):
             scope.variables[name] = UNKNOWN
             value = scope.variables[name] = any_of(
                 self._member_of(option.module, option.name) if isinstance(option, Imported) else option
@@ -482,7 +492,9 @@ class Statements(Machine):
         value = self._parameter(test)
         if value is None and _DEBUGGING.search(test.value) and constant(self.scope.lookup(test.value), True) is False:
             return False
-        return bool(value.value) if isinstance(value, Const) else True if isinstance(value, (Function, Class)) else None
+        return (
+            bool(value.value) if isinstance(value, Constant) else True if isinstance(value, (Function, Class)) else None
+        )
 
     def _decided_comparison(self, test: cst.Comparison) -> bool | None:
         if len(test.comparisons) != 1 or not isinstance(test.left, cst.Name):
@@ -490,14 +502,16 @@ class Statements(Machine):
         operator, other = test.comparisons[0].operator, test.comparisons[0].comparator
         value, literal = self._parameter(test.left), literal_of(other)
         listed = isinstance(operator, (cst.In, cst.NotIn))
-        if listed and isinstance(other, (cst.Tuple, cst.List, cst.Set)) and isinstance(value, Const):
+        if listed and isinstance(other, (cst.Tuple, cst.List, cst.Set)) and isinstance(value, Constant):
             among = [literal_of(element.value) for element in other.elements]
             return None if None in among else (value in among) is isinstance(operator, cst.In)
         if literal is None or value is None:
             return None
-        if isinstance(value, Const):
+        if isinstance(value, Constant):
             same: bool = literal.value == value.value
-        elif literal.value is None and isinstance(value, (Function, Class, Dataset, Instance, Group, Mapping)):
+        elif literal.value is None and isinstance(
+            value, (Function, Class, Dataset, Instance, SequenceValue, DictValue)
+        ):
             same = False
         else:
             return None
@@ -621,7 +635,7 @@ class Statements(Machine):
         # Functions of a literal list act one after the other; all else is gone round once, over what any item may be.
         apart = (
             iterable.items
-            if isinstance(iterable, Group)
+            if isinstance(iterable, SequenceValue)
             and not iterable.open
             and 1 < len(iterable.items) <= MAX_OPTIONS
             and all(isinstance(item, (Function, Partial)) for item in iterable.items)
@@ -629,7 +643,7 @@ class Statements(Machine):
         )
         for item in [self._element(iterable, loop)] if apart is None else apart:
             self._bind(node.target, item)
-            if loop.trips == 0 and isinstance(iterable, Iteration) and iterable.kind == "range":
+            if loop.trips == 0 and isinstance(iterable, IteratorValue) and iterable.kind == "range":
                 # Written to be off, as by range(0); its names may be used for all that.
                 self._unrecorded(lambda body: self.inside(loop, self._suite, body), node.body)
             else:
@@ -665,15 +679,15 @@ class Statements(Machine):
         loop = ExecutionPath("loop", self.path, self.module, node, value=iterable, trips=trips, most=most)
         self.loops.append(loop)
         for dataset in self.iterated(iterable):
-            self.sinks.append(Sink("loop", dataset.stage, self.module, node, loop, loop=loop))
+            self.sinks.append(DatasetConsumer("loop", dataset.stage, self.module, node, loop, loop=loop))
         return loop
 
     def _trips(self, iterable: Value) -> int | None:
-        if isinstance(iterable, Group):
+        if isinstance(iterable, SequenceValue):
             return None if iterable.open else len(iterable.items)
-        if isinstance(iterable, Mapping) and not iterable.open:
+        if isinstance(iterable, DictValue) and not iterable.open:
             return len(iterable.items)
-        if isinstance(iterable, Iteration):
+        if isinstance(iterable, IteratorValue):
             if iterable.kind == "range":
                 numbers = [constant(value) for value in iterable.over]
                 if all(isinstance(number, int) for number in numbers) and 1 <= len(numbers) <= 3:
@@ -696,23 +710,23 @@ class Statements(Machine):
     def _element_of(self, value: Value, loop: ExecutionPath) -> Value:
         if isinstance(value, (Dataset, Tensor)):
             return Tensor("element")
-        if isinstance(value, Group) and value.items:
+        if isinstance(value, SequenceValue) and value.items:
             return item_of_turn(value.items, loop)
-        if isinstance(value, Made) and (kind := item_of(value.name)) is not None:
-            return Counter(kind, loop=loop)
-        return self._next_of(value, loop) if isinstance(value, Iteration) else UNKNOWN
+        if isinstance(value, ExternalInstance) and (kind := item_of(value.name)) is not None:
+            return LoopVariable(kind, loop=loop)
+        return self._next_of(value, loop) if isinstance(value, IteratorValue) else UNKNOWN
 
-    def _next_of(self, iterator: Iteration, loop: ExecutionPath) -> Value:
+    def _next_of(self, iterator: IteratorValue, loop: ExecutionPath) -> Value:
         """What one turn of a loop over an iterator gets."""
         inner = [self._element(value, loop) for value in iterator.over]
         if iterator.kind == "enumerate" and inner:
-            return Group("tuple", [Counter("builtins.int", loop=loop), inner[0]])
+            return SequenceValue("tuple", [LoopVariable("builtins.int", loop=loop), inner[0]])
         if iterator.kind == "zip":
-            return Group("tuple", inner)
-        if iterator.kind == "items" and isinstance(iterator.over[0], Mapping):
-            return Group("tuple", [UNKNOWN, any_of(iterator.over[0].items.values())])
+            return SequenceValue("tuple", inner)
+        if iterator.kind == "items" and isinstance(iterator.over[0], DictValue):
+            return SequenceValue("tuple", [UNKNOWN, any_of(iterator.over[0].items.values())])
         if iterator.kind == "range":
-            return Counter("builtins.int", loop=loop)
+            return LoopVariable("builtins.int", loop=loop)
         return inner[0] if inner and iterator.kind != "as_numpy_iterator" else UNKNOWN
 
     def _function_def(self, node: cst.FunctionDef, owner: Class | None = None) -> None:
@@ -745,7 +759,7 @@ class Statements(Machine):
             # TensorFlow calls it with arrays, wherever that is.
             return UNKNOWN
         wrapper = self.eval(decorator)
-        name = wrapper.name if isinstance(wrapper, (External, Made)) else None
+        name = wrapper.name if isinstance(wrapper, (External, ExternalInstance)) else None
         if name in METHOD_KINDS:
             # A decorator below, such as tf.function, has made another function of it.
             for each in (function, *(option for option in options_of(value) if isinstance(option, Function))):
@@ -755,7 +769,7 @@ class Statements(Machine):
             return value
         if name in COMPILERS:
             return self.compile(
-                value, COMPILERS[name], wrapper.call if isinstance(wrapper, Made) else None, function.node
+                value, COMPILERS[name], wrapper.call if isinstance(wrapper, ExternalInstance) else None, function.node
             )
         result = self.call(wrapper, Arguments([value]), decorator)
         if any(isinstance(option, (Function, Partial)) for option in options_of(result)):
@@ -768,11 +782,11 @@ class Statements(Machine):
         """``value`` as tf.function (or another compiler) makes it at ``node``."""
         if isinstance(value, Partial):
             return Partial(self.compile(value.target, how, options, node), value.arguments)
-        if isinstance(value, Union):
-            return Union(tuple(self.compile(option, how, options, node) for option in value.options))
+        if isinstance(value, UnionValue):
+            return UnionValue(tuple(self.compile(option, how, options, node) for option in value.options))
         if isinstance(value, Function):
             self.compiled.add(value.node)
-            result: Function | Made = Function(
+            result: Function | ExternalInstance = Function(
                 value.module,
                 value.node,
                 value.scope,
@@ -785,8 +799,8 @@ class Statements(Machine):
                 value.kind,
                 value.defaults,
             )
-        elif value is UNKNOWN or isinstance(value, (Made, Instance, Method)):
-            result = Made(FUNCTION_COMPILED, options, {"target": value})
+        elif value is UNKNOWN or isinstance(value, (ExternalInstance, Instance, Method)):
+            result = ExternalInstance(FUNCTION_COMPILED, options, {"target": value})
         else:
             return value
         self.compilations.append(Compilation(self.module, node, result, how, self.path))
@@ -856,18 +870,18 @@ class Statements(Machine):
 
 def _may_be_tensor(value: Value) -> bool:
     """Whether nothing, or nothing but the library that made it, is known of a value."""
-    if isinstance(value, Made):
+    if isinstance(value, ExternalInstance):
         return not value.name.startswith("builtins.") and value.name not in (KERAS_TENSOR, VARIABLE)
     return value is UNKNOWN or isinstance(value, Method)
 
 
 def _most(iterable: Value) -> int | None:
     """How many items a loop over something goes through at most; None where nothing tells."""
-    if isinstance(iterable, (Group, Mapping)):
+    if isinstance(iterable, (SequenceValue, DictValue)):
         return iterable.most if iterable.open else len(iterable.items)
-    if isinstance(iterable, Iteration) and iterable.kind == "range":
+    if isinstance(iterable, IteratorValue) and iterable.kind == "range":
         return largest(iterable.over[0]) if len(iterable.over) == 1 else None
-    if isinstance(iterable, Iteration):
+    if isinstance(iterable, IteratorValue):
         return min((most for most in map(_most, iterable.over) if most is not None), default=None)
     return None
 

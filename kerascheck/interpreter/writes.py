@@ -10,13 +10,13 @@ import libcst as cst
 from kerascheck.interpreter.machine import Machine, Start
 from kerascheck.interpreter.values import (
     Class,
+    DictValue,
     External,
-    Group,
+    ExternalInstance,
     Instance,
-    Made,
-    Mapping,
     ModuleValue,
     Scope,
+    SequenceValue,
     Value,
     options_of,
 )
@@ -66,14 +66,14 @@ class Writes(Machine):
 
     def _was_there(self, value: Value, start: Start) -> bool:
         """Whether an object is certainly older than the call of the function of a dataset."""
-        if isinstance(value, Made):
+        if isinstance(value, ExternalInstance):
             return value.call is not None and value.call.order <= start.calls
         if isinstance(value, Instance):
             since = takewhile(lambda call: call.order > start.calls, reversed(self.calls))
             return not any(call.receiver is value and call.attribute == "__init__" for call in since)
         return (
             isinstance(value, (Class, External, ModuleValue))
-            or isinstance(value, (Group, Mapping))
+            or isinstance(value, (SequenceValue, DictValue))
             and self._is_held(value, start)
         )
 
@@ -104,9 +104,9 @@ class Writes(Machine):
 
 def _contents(value: Value) -> Iterator[Value]:
     """What a container or an object holds."""
-    if isinstance(value, Group):
+    if isinstance(value, SequenceValue):
         yield from value.items
-    elif isinstance(value, Mapping):
+    elif isinstance(value, DictValue):
         yield from value.items.values()
-    elif isinstance(value, (Instance, Made)):
+    elif isinstance(value, (Instance, ExternalInstance)):
         yield from value.attributes.values()

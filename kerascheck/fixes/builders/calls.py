@@ -11,7 +11,7 @@ from kerascheck.fixes.proofs import PLAIN_CALL, RAISES_NOW, SAME_NUMBERS, SAME_O
 from kerascheck.fixes.run_proofs import catcher
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.place import Place
-from kerascheck.interpreter.values import Call, Class, External, Instance, Made, options_of
+from kerascheck.interpreter.values import Call, Class, External, ExternalInstance, Instance, options_of
 from kerascheck.knowledge.classes import FUNCTIONAL, MODEL, SEQUENTIAL, class_of_bases
 from kerascheck.knowledge.namespaces import OF_KERAS_APPLICATIONS
 from kerascheck.syntax import edits
@@ -96,7 +96,11 @@ def _may_have_method(call: Call) -> str | None:
     if call.module.runtime.keras < 3:
         return "Keras 2 still has the method"
     for option in options_of(call.receiver):
-        if isinstance(option, Made) and option.call is not None and _makes_plain_model(option.call.name or ""):
+        if (
+            isinstance(option, ExternalInstance)
+            and option.call is not None
+            and _makes_plain_model(option.call.name or "")
+        ):
             continue
         if not isinstance(option, Instance) or class_of_bases(option.cls.external_bases()) != MODEL:
             return "its object may be something else than a model of Keras 3"

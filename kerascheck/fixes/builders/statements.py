@@ -13,7 +13,7 @@ from kerascheck.fixes.lines import line
 from kerascheck.fixes.offer import offer
 from kerascheck.fixes.proofs import BOUND_BEFORE, NOTHING_BETWEEN, RAISES_NOW, SAME_NUMBERS, SAME_OUTPUT, Proof
 from kerascheck.fixes.run_proofs import catcher, in_block, statement_of
-from kerascheck.interpreter.values import Call, Const, ExecutionPath
+from kerascheck.interpreter.values import Call, Constant, ExecutionPath
 from kerascheck.knowledge.devices import SET_MEMORY_GROWTH
 from kerascheck.meaning.module import Module
 from kerascheck.syntax import edits
@@ -160,7 +160,7 @@ def move_above_import(call: Call, first: Call) -> Fix | None:
     tree, module = call.module.tree, call.module
     statement = in_block(module, call.node, tree.root)
     anchor = in_block(module, first.node, tree.root) if first.module is module else None
-    if statement is None or anchor is None or not isinstance(call.given("value"), Const):
+    if statement is None or anchor is None or not isinstance(call.given("value"), Constant):
         return None
     body = list(tree.root.body)
     needed = def_use(tree).free_reads(statement)

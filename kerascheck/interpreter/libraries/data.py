@@ -12,18 +12,18 @@ from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
     Dataset,
+    DatasetConsumer,
+    DatasetOp,
     ExecutionPath,
     External,
+    ExternalInstance,
     Function,
     FunctionFacts,
-    Group,
     Instance,
-    Iteration,
-    Made,
+    IteratorValue,
     Method,
     Partial,
-    Sink,
-    Stage,
+    SequenceValue,
     Tensor,
     Value,
     constant,
@@ -61,7 +61,7 @@ def _source(machine: Machine, call: Invocation) -> Value:
     elif constant(dataset.stage.keyword("subset")) != "both":
         return dataset
     other = Dataset(machine.new_stage(call.name, call.node, dataset.stage.call, ()))
-    return Group("tuple", [dataset, other])
+    return SequenceValue("tuple", [dataset, other])
 
 
 _COMBINING = frozenset({DATASET_ZIP, DATASET_SAMPLE_FROM_DATASETS, DATASET_CHOOSE_FROM_DATASETS})
@@ -78,10 +78,10 @@ def _loaded(machine: Machine, call: Invocation, name: str) -> Value:
     """What TensorFlow Datasets loads: one for each split of a list, and with them what is known of them."""
     made = machine.record(call.node, name, None, UNKNOWN, call.arguments)
     split = made.given("split")
-    count = len(split.items) if isinstance(split, Group) else 1
+    count = len(split.items) if isinstance(split, SequenceValue) else 1
     parts: list[Value] = [Dataset(machine.new_stage(name, call.node, made, ())) for _ in range(count)]
-    loaded = Group("list", parts) if isinstance(split, Group) else parts[0]
-    return Group("tuple", [loaded, UNKNOWN]) if constant(made.keyword("with_info")) is True else loaded
+    loaded = SequenceValue("list", parts) if isinstance(split, SequenceValue) else parts[0]
+    return SequenceValue("tuple", [loaded, UNKNOWN]) if constant(made.keyword("with_info")) is True else loaded
 
 
 @functions(lambda name: name.startswith(OF_DATA_DATASET))
@@ -126,13 +126,13 @@ def _method(machine: Machine, call: Invocation, dataset: Dataset) -> Value:
     if attribute == "apply":
         return _applied(machine, call, dataset)
     if attribute == "as_numpy_iterator":
-        return Iteration(attribute, [dataset], machine.path)
+        return IteratorValue(attribute, [dataset], machine.path)
     made = call.record(machine)
     if attribute in ("make_one_shot_iterator", "make_initializable_iterator", "__iter__"):
-        return Iteration("iter", [dataset], machine.path)
+        return IteratorValue("iter", [dataset], machine.path)
     if attribute not in DATASET_METHODS:
         return _other_method(machine, call, dataset)
-    inputs: tuple[Stage, ...] = (dataset.stage,)
+    inputs: tuple[DatasetOp, ...] = (dataset.stage,)
     if attribute in ("concatenate", "zip"):
         inputs += tuple(other.stage for value in call.arguments.values() for other in datasets_in(value))
     stage = machine.new_stage(attribute, call.node, made, inputs)
@@ -146,7 +146,7 @@ def _other_method(machine: Machine, call: Invocation, dataset: Dataset) -> Value
     attribute = call.attribute
     if attribute in ("items", "values", "keys", "get") and dataset.stage.is_source:
         # A dictionary of datasets, as tfds.load gives for several splits.
-        pairs = Iteration("wrapper", [Group("list", [Group("tuple", [UNKNOWN, dataset])])])
+        pairs = IteratorValue("wrapper", [SequenceValue("list", [SequenceValue("tuple", [UNKNOWN, dataset])])])
         return pairs if attribute == "items" else dataset
     machine.run_arguments(call.arguments, call.node, tensors=True)
     if attribute in ("get_single_element", "save"):
@@ -162,7 +162,7 @@ def _applied(machine: Machine, call: Invocation, dataset: Dataset) -> Value:
     for option in options_of(call.given(machine, "transformation_func")):
         if isinstance(option, (Function, Partial)):
             return machine.call(option, Arguments([dataset]), call.node)
-        if isinstance(option, Made):
+        if isinstance(option, ExternalInstance):
             applied = machine.new_stage(option.name.rpartition(".")[2], call.node, option.call, (stage,))
             if option.call is not None:
                 _follow(machine, applied, call.node)
@@ -170,7 +170,7 @@ def _applied(machine: Machine, call: Invocation, dataset: Dataset) -> Value:
     return Dataset(machine.new_stage("apply", call.node, None, (stage,)))
 
 
-def _follow(machine: Machine, stage: Stage, node: cst.CSTNode) -> None:
+def _follow(machine: Machine, stage: DatasetOp, node: cst.CSTNode) -> None:
     """Run the function given to map, filter, interleave, ... and keep what it did."""
     parameter = DATASET_METHODS.get(stage.name)
     function = stage.given(parameter) if parameter is not None else None
@@ -190,7 +190,7 @@ def _follow(machine: Machine, stage: Stage, node: cst.CSTNode) -> None:
     stage.facts = FunctionFacts(machine.calls[calls:], new_uses, known, result or UNKNOWN)
 
 
-def _mapped(machine: Machine, stage: Stage, function: Value, node: cst.CSTNode) -> tuple[Value, bool]:
+def _mapped(machine: Machine, stage: DatasetOp, function: Value, node: cst.CSTNode) -> tuple[Value, bool]:
     """What a function gives that an operation runs on each element, and whether it is known what it does."""
     bound = function.arguments if isinstance(function, Partial) else None
     target = function.target if isinstance(function, Partial) else function
@@ -199,9 +199,11 @@ def _mapped(machine: Machine, stage: Stage, function: Value, node: cst.CSTNode) 
         passed = passed if bound is None else bound_arguments(bound, passed)
         result = machine.inline(target, passed, node, traced="map", stage=stage)
         for inner in datasets_in(result) if stage.name in _NESTING else ():
-            machine.sinks.append(Sink("nested", inner.stage, machine.module, node, machine.path, outer=stage))
+            machine.sinks.append(
+                DatasetConsumer("nested", inner.stage, machine.module, node, machine.path, outer=stage)
+            )
         return result, True
-    if not isinstance(target, (Instance, Made, External, Method)):
+    if not isinstance(target, (Instance, ExternalInstance, External, Method)):
         return UNKNOWN, False
     passed = Arguments([Tensor("element")])
     passed = passed if bound is None else bound_arguments(bound, passed)
@@ -213,7 +215,7 @@ def _mapped(machine: Machine, stage: Stage, function: Value, node: cst.CSTNode) 
 _NESTING = frozenset({"flat_map", "interleave"})
 
 
-def _elements(machine: Machine, stage: Stage, function: Function) -> Arguments:
+def _elements(machine: Machine, stage: DatasetOp, function: Function) -> Arguments:
     """What the function of an operation is given."""
     if stage.name in ("group_by_window", "scan"):
         return Arguments(unknown_positional=True)
@@ -223,5 +225,5 @@ def _elements(machine: Machine, stage: Stage, function: Function) -> Arguments:
     if window is not None:
         # Elements of a windowed dataset are themselves datasets.
         element = ("window-element", None, (), machine.path)
-        passed.positional = [Dataset(Stage(machine.module, window.node, *element)) for _ in passed.positional]
+        passed.positional = [Dataset(DatasetOp(machine.module, window.node, *element)) for _ in passed.positional]
     return passed

@@ -9,9 +9,9 @@ from kerascheck.interpreter.values import (
     Arguments,
     Call,
     Dataset,
-    Group,
-    Made,
-    Mapping,
+    DictValue,
+    ExternalInstance,
+    SequenceValue,
     Tensor,
     Value,
     datasets_in,
@@ -34,8 +34,8 @@ def _method(machine: Machine, call: Invocation) -> Value:
 
 def _run(machine: Machine, call: Invocation, made: Call) -> Value:
     function, inner, named = (made.given(key) for key in ("fn", "args", "kwargs"))
-    passed = Arguments(list(inner.items)) if isinstance(inner, Group) else Arguments(unknown_positional=True)
-    if isinstance(named, Mapping):
+    passed = Arguments(list(inner.items)) if isinstance(inner, SequenceValue) else Arguments(unknown_positional=True)
+    if isinstance(named, DictValue):
         passed.keywords.update({key: value for key, value in named.items.items() if isinstance(key, str)})
     return machine.call(function or UNKNOWN, passed, call.node)
 
@@ -55,7 +55,7 @@ def _distribute_function(machine: Machine, call: Invocation, made: Call) -> Valu
 
 
 def _scope(machine: Machine, call: Invocation, made: Call) -> Value:
-    return Made(STRATEGY_SCOPE, made)
+    return ExternalInstance(STRATEGY_SCOPE, made)
 
 
 _METHODS = {

@@ -20,14 +20,14 @@ from kerascheck.interpreter.machine import Machine
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
+    DictValue,
     ExecutionPath,
     External,
+    ExternalInstance,
     Function,
-    Group,
     Instance,
-    Made,
-    Mapping,
     Partial,
+    SequenceValue,
     Tensor,
     Value,
     datasets_in,
@@ -97,9 +97,9 @@ def _compile(machine: Machine, call: Invocation) -> Value | None:
 @method("add")
 def _add(machine: Machine, call: Invocation) -> None:
     """``model.add(layer)``: like any method, but the model remembers the layer."""
-    if isinstance(call.receiver, Made) and call.owner == MODEL:
-        added = call.receiver.attributes.setdefault("layers added", Group("list", []))
-        if isinstance(added, Group):
+    if isinstance(call.receiver, ExternalInstance) and call.owner == MODEL:
+        added = call.receiver.attributes.setdefault("layers added", SequenceValue("list", []))
+        if isinstance(added, SequenceValue):
             added.items.extend(call.arguments.positional)
 
 
@@ -126,14 +126,14 @@ def _from_config(machine: Machine, call: Invocation) -> Value:
 @function(INPUT)
 def _input(machine: Machine, call: Invocation) -> Value:
     made = call.record(machine)
-    made.result = Made(KERAS_TENSOR, made)
+    made.result = ExternalInstance(KERAS_TENSOR, made)
     return made.result
 
 
 @takes_functions(LAMBDA.__eq__)
 def _lambda(machine: Machine, call: Invocation) -> None:
     more = call.given(machine, "arguments")
-    named = Arguments(keywords=dict(more.items)) if isinstance(more, Mapping) else None
+    named = Arguments(keywords=dict(more.items)) if isinstance(more, DictValue) else None
     for option in options_of(call.given(machine, "function")):
         machine.run_callables(option if named is None else Partial(option, named), "Lambda", call.node)
 

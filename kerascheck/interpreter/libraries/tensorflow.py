@@ -10,10 +10,10 @@ from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
     Call,
+    ExternalInstance,
     Function,
-    Group,
-    Made,
     Partial,
+    SequenceValue,
     Tensor,
     Value,
     constant,
@@ -46,7 +46,7 @@ def _compiler(machine: Machine, call: Invocation) -> Value:
     function = call.arguments.first("func")
     if function is None or constant(function, 0) is None:
         # Options for what is given later, as @tf.function(jit_compile=True) gets it.
-        return Made(call.name, made)
+        return ExternalInstance(call.name, made)
     return machine.compile(function, COMPILERS[call.name], made, call.node)
 
 
@@ -100,13 +100,13 @@ def _symbolic(machine: Machine, call: Call, name: str) -> Value | None:
     """A function of what functional models are built from gives another one."""
     if not any(map(is_symbolic, call.arguments.values())):
         return None
-    call.result = Made(KERAS_TENSOR, call)
+    call.result = ExternalInstance(KERAS_TENSOR, call)
     return call.result
 
 
 @outcome(STATIC_RESULTS.__contains__)
 def _static(machine: Machine, call: Call, name: str) -> Value:
-    call.result = Made(name, call)
+    call.result = ExternalInstance(name, call)
     return UNKNOWN
 
 
@@ -117,7 +117,7 @@ def _is_function(name: str) -> bool:
 @outcome(lambda name: _is_function(name) and (name in ARRAY_MAKERS or name.rpartition(".")[2][:1].isupper()))
 def _object(machine: Machine, call: Call, name: str) -> Value:
     """An object of a class, or an array."""
-    call.result = Made(name, call)
+    call.result = ExternalInstance(name, call)
     return call.result
 
 
@@ -125,7 +125,7 @@ def _object(machine: Machine, call: Call, name: str) -> Value:
 def _parts(machine: Machine, call: Call, name: str) -> Value:
     number = constant(call.given(LISTS_OF_TENSORS[name]))
     known = type(number) is int and 0 < number <= _MANY_PARTS
-    call.result = Group("list", [Tensor(name)] * (number if known else 1), open=not known)
+    call.result = SequenceValue("list", [Tensor(name)] * (number if known else 1), open=not known)
     return call.result
 
 
@@ -133,7 +133,7 @@ def _parts(machine: Machine, call: Call, name: str) -> Value:
 def _tensor(machine: Machine, call: Call, name: str) -> Value | None:
     if not makes_tensor(name) and not any(map(holds_tensor, call.arguments.values())):
         return None
-    call.result = machine.computed_tensor(name, Made(name, call))
+    call.result = machine.computed_tensor(name, ExternalInstance(name, call))
     return call.result
 
 

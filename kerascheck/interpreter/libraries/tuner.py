@@ -12,12 +12,12 @@ from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
     ExecutionPath,
+    ExternalInstance,
     Function,
-    Group,
     Instance,
-    Made,
     Method,
     Partial,
+    SequenceValue,
     Value,
     constant,
     options_of,
@@ -36,7 +36,7 @@ def _tuner(machine: Machine, call: Invocation) -> Value:
     strategy = made.keyword("distribution_strategy")
     place = machine.path
     if strategy is not None and constant(strategy, 0) is not None:
-        entered = Made(STRATEGY_SCOPE)
+        entered = ExternalInstance(STRATEGY_SCOPE)
         place = ExecutionPath("with", machine.path, machine.module, node, value=entered)
     models: list[Value] = []
     for option in options_of(made.given("hypermodel")):
@@ -44,10 +44,10 @@ def _tuner(machine: Machine, call: Invocation) -> Value:
         if isinstance(option, Instance) and isinstance(build, Function):
             build = machine.bound(build, option)
         if isinstance(build, (Function, Partial)):
-            given = Arguments([Made(KERAS_TUNER_HYPER_PARAMETERS, made)])
+            given = Arguments([ExternalInstance(KERAS_TUNER_HYPER_PARAMETERS, made)])
             models.append(machine.inside(place, partial(machine.call, build, node=node), given))
     model = any_of(models)
-    made.result = Made(call.name, made, {"model": Made(MODEL) if model is UNKNOWN else model})
+    made.result = ExternalInstance(call.name, made, {"model": ExternalInstance(MODEL) if model is UNKNOWN else model})
     return made.result
 
 
@@ -62,7 +62,7 @@ def _search(machine: Machine, call: Invocation) -> Value | None:
     for option in options_of(tuner.call.given("hypermodel") if tuner.call is not None else None):
         fit = option.cls.member("fit") if isinstance(option, Instance) else None
         if isinstance(fit, Function):
-            first = [Made(KERAS_TUNER_HYPER_PARAMETERS, tuner.call), model]
+            first = [ExternalInstance(KERAS_TUNER_HYPER_PARAMETERS, tuner.call), model]
             passed = replace(given, positional=[*first, *given.positional], nodes={})
             machine.call(machine.bound(fit, option), passed, call.node)
             return UNKNOWN
@@ -75,7 +75,7 @@ def _best_models(machine: Machine, call: Invocation) -> Value | None:
     if tuner is None:
         return None
     call.record(machine)
-    return Group("list", [tuner.attributes["model"]], True)
+    return SequenceValue("list", [tuner.attributes["model"]], True)
 
 
 @method("build")
@@ -86,6 +86,6 @@ def _build(machine: Machine, call: Invocation) -> Value | None:
     return None if tuner is None else tuner.attributes["model"]
 
 
-def _tuner_of(value: Value) -> Made | None:
+def _tuner_of(value: Value) -> ExternalInstance | None:
     """The tuner that a value is."""
-    return value if isinstance(value, Made) and is_tuner(value.name) else None
+    return value if isinstance(value, ExternalInstance) and is_tuner(value.name) else None

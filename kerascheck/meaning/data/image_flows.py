@@ -10,9 +10,9 @@ from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
     Dataset,
+    ExternalInstance,
     Function,
-    Iteration,
-    Made,
+    IteratorValue,
     Value,
     flat,
     options_of,
@@ -64,7 +64,7 @@ def generators_of(flows: Iterable[Call]) -> list[Call]:
         receiver.call
         for flow in flows
         for receiver in options_of(flow.receiver)
-        if isinstance(receiver, Made) and receiver.call is not None
+        if isinstance(receiver, ExternalInstance) and receiver.call is not None
     ]
     return list(dict.fromkeys(made))
 
@@ -98,7 +98,7 @@ def handed_generators(module: Module) -> list[Call]:
 def _flows_in(module: Module, value: Value | None, paired: bool = False) -> Iterator[tuple[Call, bool]]:
     """The calls of ImageDataGenerators that an iterator of images, or a dataset ``from_generator`` of one, comes from."""
     for option in options_of(value):
-        if isinstance(option, Iteration):
+        if isinstance(option, IteratorValue):
             for inner in option.over:
                 yield from _flows_in(module, inner, paired or option.kind == "zip")
         elif isinstance(option, Dataset):

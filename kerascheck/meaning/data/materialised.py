@@ -11,9 +11,9 @@ from kerascheck.interpreter.place import Place, handles_versions
 from kerascheck.interpreter.values import (
     Call,
     Dataset,
-    Iteration,
-    Made,
-    Stage,
+    DatasetOp,
+    ExternalInstance,
+    IteratorValue,
     Value,
     constant,
     datasets_in,
@@ -42,7 +42,7 @@ _UNCOUNTED = (
 
 def is_numpy_iterator(value: Value) -> bool:
     """Whether a value is what ``as_numpy_iterator`` gives."""
-    return isinstance(value, Iteration) and value.kind == "as_numpy_iterator"
+    return isinstance(value, IteratorValue) and value.kind == "as_numpy_iterator"
 
 
 def counted_lists(module: Module) -> Iterator[tuple[Place | Call, Value | None]]:
@@ -87,7 +87,11 @@ def lists_trained_on(module: Module) -> Iterator[tuple[Call, Call]]:
     seen = set()
     for fit in module.once(Program).model_calls("fit"):
         for value in ingredients(fit.given("x")):
-            made = value.call if isinstance(value, Made) and value.name in ("builtins.list", "builtins.tuple") else None
+            made = (
+                value.call
+                if isinstance(value, ExternalInstance) and value.name in ("builtins.list", "builtins.tuple")
+                else None
+            )
             if made is None or made.node in seen or is_only_counted(made):
                 continue
             if not any(takes_few(dataset.stage) for dataset in datasets_in(made.first)):
@@ -103,7 +107,7 @@ def is_only_counted(place: Place | Call) -> bool:
     return isinstance(outer, cst.Call) and isinstance(outer.func, cst.Name) and outer.func.value == "len"
 
 
-def takes_few(stage: Stage) -> bool:
+def takes_few(stage: DatasetOp) -> bool:
     """Whether a ``take`` leaves a few elements of a dataset."""
     counts = [constant(each.given("count")) for each in stage.upstream() if each.name == "take"]
     return any(isinstance(count, int) and 0 <= count <= INSPECTED_ELEMENTS for count in counts)

@@ -13,15 +13,15 @@ from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
     Compilation,
-    Const,
-    Counter,
+    Constant,
+    DatasetOp,
+    DictValue,
     ExecutionPath,
+    ExternalInstance,
     Function,
-    Group,
-    Iteration,
-    Made,
-    Mapping,
-    Stage,
+    IteratorValue,
+    LoopVariable,
+    SequenceValue,
     Value,
     constant,
     datasets_in,
@@ -86,7 +86,7 @@ class TurnArgument:
     call: Call
     arg: cst.Arg
     loop: ExecutionPath
-    cause: Call | Stage | None = None
+    cause: Call | DatasetOp | None = None
     kind: TurnKind = TurnKind.NUMBER
     is_constant: bool = True
 
@@ -151,22 +151,26 @@ def changing_constants(module: Module) -> Iterator[TurnArgument]:
                 and counting_branch(entry.path, loop) is None
             ):
                 is_list = (
-                    isinstance(value, Group)
+                    isinstance(value, SequenceValue)
                     and value.kind == "list"
-                    and all(isinstance(item, (Counter, Const)) for item in value.items)
+                    and all(isinstance(item, (LoopVariable, Constant)) for item in value.items)
                 )
                 yield TurnArgument(
-                    entry, arg, loop, kind=_kind(value), is_constant=is_list or not isinstance(value, (Group, Mapping))
+                    entry,
+                    arg,
+                    loop,
+                    kind=_kind(value),
+                    is_constant=is_list or not isinstance(value, (SequenceValue, DictValue)),
                 )
 
 
 def _kind(value: Value | None) -> TurnKind:
-    kinds = {leaf.name for leaf in flat(value) if isinstance(leaf, Counter)}
+    kinds = {leaf.name for leaf in flat(value) if isinstance(leaf, LoopVariable)}
     if not kinds & {"builtins.str", "builtins.object"}:
         return TurnKind.NUMBER
     if "builtins.str" in kinds:
-        return TurnKind.STRINGS if isinstance(value, Group) else TurnKind.STRING
-    return TurnKind.VALUES if isinstance(value, Group) else TurnKind.VALUE
+        return TurnKind.STRINGS if isinstance(value, SequenceValue) else TurnKind.STRING
+    return TurnKind.VALUES if isinstance(value, SequenceValue) else TurnKind.VALUE
 
 
 def changing_shapes(module: Module) -> Iterator[TurnArgument]:
@@ -208,10 +212,14 @@ def _option(entry: Call, name: str) -> Value | None:
     """An option given to tf.function, None where it is left out or None."""
     receiver = entry.receiver
     options = (
-        receiver.options if isinstance(receiver, Function) else receiver.call if isinstance(receiver, Made) else None
+        receiver.options
+        if isinstance(receiver, Function)
+        else receiver.call
+        if isinstance(receiver, ExternalInstance)
+        else None
     )
     value = options.given(name) if options is not None else None
-    return None if isinstance(value, Const) and value.value is None else value
+    return None if isinstance(value, Constant) and value.value is None else value
 
 
 def _is_python(entry: Call, key: int | str) -> bool:
@@ -282,9 +290,14 @@ def _turn_of(value: Value, path: ExecutionPath) -> ExecutionPath | None:
     """The loop around ``scope`` whose turns each have another Python number or text, also in a structure; None where there is none."""
     around = set(path.loops(within="program"))
     for option in flat(value):
-        if isinstance(option, Counter):
+        if isinstance(option, LoopVariable):
             loop = option.loop
-        elif isinstance(option, Made) and option.name in _DRAWS and option.call is not None and _is_number(option.call):
+        elif (
+            isinstance(option, ExternalInstance)
+            and option.name in _DRAWS
+            and option.call is not None
+            and _is_number(option.call)
+        ):
             loop = option.call.path.innermost_loop(within="program")
         else:
             continue
@@ -338,7 +351,7 @@ def _reshaped(module: Module, entry: Call, arg: cst.Arg) -> TurnArgument | None:
     return TurnArgument(entry, arg, loop, growing) if growing is not None else None
 
 
-def _padding(stage: Stage) -> Stage | None:
+def _padding(stage: DatasetOp) -> DatasetOp | None:
     """The operation that gives each batch the length of its longest element; None where the shapes are fixed or not known."""
     for current in stage.upstream():
         if current.name == "padded_batch":
@@ -352,18 +365,18 @@ def _padding(stage: Stage) -> Stage | None:
             return current if not hidden and (shapes is None or _holds_none(shapes)) else None
         if current.name == "bucket_by_sequence_length":
             to_boundary = current.given("pad_to_bucket_boundary")
-            return current if constant(to_boundary or Const(False)) is False else None
+            return current if constant(to_boundary or Constant(False)) is False else None
         if current.name not in _KEEP_SHAPES:
             return None
     return None
 
 
-def _is_padded_alike(stage: Stage, expression: cst.BaseExpression, loop: cst.CSTNode) -> bool:
+def _is_padded_alike(stage: DatasetOp, expression: cst.BaseExpression, loop: cst.CSTNode) -> bool:
     """Whether an expression is one of the parts that a loop takes from each batch, and the shape given for it leaves nothing open."""
     targets, shape = getattr(loop, "target", None), stage.given("padded_shapes")
     if (
         not isinstance(targets, cst.Tuple)
-        or not isinstance(shape, Group)
+        or not isinstance(shape, SequenceValue)
         or shape.open
         or len(shape.items) != len(targets.elements)
     ):
@@ -375,9 +388,9 @@ def _is_padded_alike(stage: Stage, expression: cst.BaseExpression, loop: cst.CST
 
 
 def _holds_none(value: Value) -> bool:
-    if isinstance(value, Group):
+    if isinstance(value, SequenceValue):
         return any(_holds_none(item) for item in value.items)
-    return isinstance(value, Const) and value.value in (None, -1)
+    return isinstance(value, Constant) and value.value in (None, -1)
 
 
 def _is_growing_slice(expression: cst.BaseExpression, path: ExecutionPath) -> bool:
@@ -388,7 +401,7 @@ def _is_growing_slice(expression: cst.BaseExpression, path: ExecutionPath) -> bo
         if not (
             isinstance(loop.node, cst.For)
             and isinstance(loop.node.target, cst.Name)
-            and isinstance(loop.value, Iteration)
+            and isinstance(loop.value, IteratorValue)
             and loop.value.kind == "range"
         ):
             continue

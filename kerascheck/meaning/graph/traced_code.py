@@ -22,15 +22,15 @@ from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
     Class,
-    Const,
+    Constant,
     Dataset,
     ExecutionPath,
+    ExternalInstance,
     Function,
-    Group,
     Instance,
-    Iteration,
-    Made,
-    SeenModule,
+    IteratorValue,
+    ModuleLike,
+    SequenceValue,
     Tensor,
     Value,
     constant,
@@ -79,7 +79,7 @@ def _written_for(path: ExecutionPath) -> str | None:
 
 
 def _lifts(manager: ExecutionPath) -> bool:
-    return isinstance(manager.value, Made) and manager.value.name == INIT_SCOPE
+    return isinstance(manager.value, ExternalInstance) and manager.value.name == INIT_SCOPE
 
 
 def traced_calls(module: Module) -> tuple[tuple[Call, str], ...]:
@@ -370,7 +370,7 @@ class SideEffect:
         call: the call, if it is one.
     """
 
-    module: SeenModule
+    module: ModuleLike
     node: cst.CSTNode
     how: str
     what: str
@@ -516,10 +516,10 @@ def _enclosing(tree: Tree, node: cst.CSTNode) -> set[cst.CSTNode]:
 def _is_certainly_tensor(value: Value) -> bool:
     """Whether a value is a tensor, or a list with one in it, and no variable, which keeps its numbers beyond the trace."""
     options = options_of(value)
-    if any(isinstance(option, Made) and option.name == VARIABLE for option in options):
+    if any(isinstance(option, ExternalInstance) and option.name == VARIABLE for option in options):
         return False
     return any(
-        any(map(_is_certainly_tensor, option.items)) if isinstance(option, Group) else holds_tensor(option)
+        any(map(_is_certainly_tensor, option.items)) if isinstance(option, SequenceValue) else holds_tensor(option)
         for option in options
     )
 
@@ -572,7 +572,7 @@ def _is_graph_loop(over: Value) -> bool:
     """Whether AutoGraph makes a loop over something one of the graph, whose body is traced once."""
     return (
         isinstance(over, (Tensor, Dataset))
-        or isinstance(over, Iteration)
+        or isinstance(over, IteratorValue)
         and over.kind == "enumerate"
         and any(map(_is_graph_loop, over.over))
     )
@@ -733,7 +733,7 @@ class UnrolledLoop:
         may_be_short: whether the size of a batch says how long it is.
     """
 
-    module: SeenModule
+    module: ModuleLike
     node: cst.CSTNode
     turns: int | None
     how: str
@@ -785,16 +785,18 @@ def _gone_through(value: Value) -> Iterator[Value]:
     """What a loop goes through, also within ``enumerate``, ``zip`` and the like."""
     for option in options_of(value):
         yield option
-        if isinstance(option, Iteration):
+        if isinstance(option, IteratorValue):
             yield from (inner for over in option.over for inner in _gone_through(over))
 
 
 def _is_over_positions(module: Module, loop: ExecutionPath) -> bool:
     """Whether a loop over ``range`` goes along an axis other than the first, and takes an item of a tensor in each turn."""
-    counted = loop.value.over[0] if isinstance(loop.value, Iteration) and loop.value.kind == "wrapper" else loop.value
+    counted = (
+        loop.value.over[0] if isinstance(loop.value, IteratorValue) and loop.value.kind == "wrapper" else loop.value
+    )
     if (
         not isinstance(loop.node, cst.For)
-        or not isinstance(counted, Iteration)
+        or not isinstance(counted, IteratorValue)
         or counted.kind != "range"
         or not isinstance(loop.node.target, cst.Name)
     ):
@@ -811,7 +813,7 @@ def _is_over_positions(module: Module, loop: ExecutionPath) -> bool:
 
 def _is_along_steps(module: Module, call: Call) -> bool:
     """Whether a tensor is taken apart along the axis behind that of the examples, or along the first one where a transposition has put that there."""
-    axis = constant(call.given("axis") or Const(0))
+    axis = constant(call.given("axis") or Constant(0))
     if axis != 0:
         return axis in (1, -2)
     given = call.first
@@ -820,7 +822,7 @@ def _is_along_steps(module: Module, call: Call) -> bool:
         None,
     )
     order = moved.given("perm" if moved.name == TRANSPOSE else "axes") if moved is not None else None
-    return isinstance(order, Group) and bool(order.items) and constant(order.items[0]) == 1
+    return isinstance(order, SequenceValue) and bool(order.items) and constant(order.items[0]) == 1
 
 
 def is_for_inference(module: Module, path: ExecutionPath) -> bool:
@@ -863,7 +865,11 @@ def _is_only_called_eagerly(module: Module, path: ExecutionPath) -> bool:
             or (call.name or "").endswith("__setattr__")
         ):
             continue
-        if call.attribute != "__call__" or call.path.traced_by() is not None or isinstance(call.result, Made):
+        if (
+            call.attribute != "__call__"
+            or call.path.traced_by() is not None
+            or isinstance(call.result, ExternalInstance)
+        ):
             return False
     return True
 
@@ -871,7 +877,7 @@ def _is_only_called_eagerly(module: Module, path: ExecutionPath) -> bool:
 def _held(value: Value) -> Iterator[Value]:
     """A value, or what it is one of, or the items of a list."""
     for option in options_of(value):
-        yield from option.items if isinstance(option, Group) else [option]
+        yield from option.items if isinstance(option, SequenceValue) else [option]
 
 
 def _takes_apart(module: Module, loop: ExecutionPath) -> bool:
@@ -1047,6 +1053,6 @@ def trains_in(module: Module, path: ExecutionPath) -> bool:
     while frames and not frames[-1].traced:
         frames.pop()
     return any(frame in module.once(tapes_of) for frame in frames) or any(
-        isinstance(manager.value, Made) and manager.value.name == GRADIENT_TAPE
+        isinstance(manager.value, ExternalInstance) and manager.value.name == GRADIENT_TAPE
         for manager in path.managers(within="program")
     )

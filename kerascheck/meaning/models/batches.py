@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kerascheck.interpreter.array_shapes import batch_size
 from kerascheck.interpreter.place import Place
-from kerascheck.interpreter.values import Call, Const, Dataset, Value, constant, datasets_in
+from kerascheck.interpreter.values import Call, Constant, Dataset, Value, constant, datasets_in
 from kerascheck.knowledge.datasets import BATCHING, BATCHING_SOURCES
 
 _CHANGES_BATCHES = frozenset({"unbatch", "rebatch", "flat_map", "interleave", "window"})
@@ -30,7 +30,7 @@ class Batching:
 def batches_of(fit: Call) -> Batching | None:
     """The batches that a call of ``fit`` trains on; None where their size is not known."""
     given = fit.given("batch_size") if "batch_size" in fit.signature else None
-    if given is not None and not (isinstance(given, Const) and given.value is None):
+    if given is not None and not (isinstance(given, Constant) and given.value is None):
         node = fit.written("batch_size")
         return _batching(given, Place(fit.module, node or fit.node))
     found = list(datasets_in(fit.given("x")))
@@ -54,7 +54,7 @@ def batching_of(dataset: Dataset) -> Batching | None:
         if stage.name in BATCHING_SOURCES:
             size = stage.given("batch_size")
             return _batching(
-                Const(BATCHING_SOURCES[stage.name]) if size is None else size, Place(stage.module, stage.node)
+                Constant(BATCHING_SOURCES[stage.name]) if size is None else size, Place(stage.module, stage.node)
             )
     return None
 

@@ -18,16 +18,16 @@ from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
     Class,
+    DictValue,
     ExecutionPath,
     External,
+    ExternalInstance,
     Function,
-    Group,
     Instance,
-    Made,
-    Mapping,
     Method,
+    SequenceValue,
     Tensor,
-    Union,
+    UnionValue,
     Value,
     constant,
     flat,
@@ -122,7 +122,7 @@ class _Builder:
             value = call.result
             if (
                 call.name in (SEQUENTIAL, MODEL)
-                and isinstance(value, Made)
+                and isinstance(value, ExternalInstance)
                 or call.name == MODEL_INIT
                 and isinstance(value, Instance)
             ):
@@ -133,7 +133,7 @@ class _Builder:
             checkpoints = (
                 value.call
                 for value in flat(call.given("callbacks") if "callbacks" in call.signature else None)
-                if isinstance(value, Made) and value.name == MODEL_CHECKPOINT
+                if isinstance(value, ExternalInstance) and value.name == MODEL_CHECKPOINT
             )
             saved += [(call.order, made.given("filepath"), call.receiver) for made in checkpoints if made is not None]
         for call in trained:
@@ -145,7 +145,12 @@ class _Builder:
     def _found(self, value: Value, saved: list[tuple[int, Value | None, Value]]) -> Model | None:
         """The model that a value is, or is a clone of, or that ``load_model`` reads again: the last one that the program saved under the same literal name before."""
         model = self._known.get(id(value))
-        if model is None and isinstance(value, Made) and value.name == CLONE_MODEL and value.call is not None:
+        if (
+            model is None
+            and isinstance(value, ExternalInstance)
+            and value.name == CLONE_MODEL
+            and value.call is not None
+        ):
             return next(
                 (
                     found
@@ -154,7 +159,9 @@ class _Builder:
                 ),
                 None,
             )
-        call = value.call if model is None and isinstance(value, Made) and value.name == LOAD_MODEL else None
+        call = (
+            value.call if model is None and isinstance(value, ExternalInstance) and value.name == LOAD_MODEL else None
+        )
         name = constant(call.given("filepath")) if call is not None else None
         before = [
             (order, other)
@@ -183,10 +190,10 @@ class _Builder:
     def _sequential(self, model: Model) -> None:
         given = model.call.given("layers")
         placed: list[tuple[Value, ExecutionPath]] = []
-        if isinstance(given, Group):
+        if isinstance(given, SequenceValue):
             placed = [(item, model.call.path) for item in given.items]
         # In an open list the last item need not be the last layer.
-        ordered = given is None or isinstance(given, Group) and not given.open
+        ordered = given is None or isinstance(given, SequenceValue) and not given.open
         model.closed = ordered and id(model.value) not in self._popped
         adds = self._adds.get(id(model.value), [])
         placed += [(call.given("layer") or UNKNOWN, call.path) for call in adds]
@@ -318,7 +325,7 @@ class _Builder:
 
         ``scope`` is where it is added or called, None where a model holds it whether it is called or not.
         """
-        if isinstance(value, Union):
+        if isinstance(value, UnionValue):
             options = [self._placed(model, option, path, shape, depth) for option in value.options]
             if any(layer is None for layer, _ in options):
                 return None, []
@@ -351,7 +358,7 @@ class _Builder:
         elif layer.name == LAMBDA and made is not None:
             model.closed = model.closed and all(map(self._is_light, options_of(made.given("function"))))
         elif (
-            isinstance(value, Made)
+            isinstance(value, ExternalInstance)
             and class_of(value.name) == MODEL
             and not value.name.startswith(OF_KERAS_APPLICATIONS)
         ):
@@ -359,7 +366,7 @@ class _Builder:
         return layer, inside
 
     def _constructor(self, value: Value) -> Call | None:
-        if isinstance(value, Made):
+        if isinstance(value, ExternalInstance):
             return value.call
         return self._module.once(Program).constructors.get(value) if isinstance(value, Instance) else None
 
@@ -373,7 +380,7 @@ class _Builder:
         """The layers that a model's results come from."""
         found: list[Layer] = []
         for item in flat(value):
-            call = item.call if isinstance(item, (Made, Tensor)) else None
+            call = item.call if isinstance(item, (ExternalInstance, Tensor)) else None
             known = False
             if call is not None and call.attribute == "__call__":
                 for option in options_of(call.receiver):
@@ -416,16 +423,16 @@ class _Walk:
             if id(value) in self._seen:
                 continue
             self._seen.add(id(value))
-            if isinstance(value, Union):
+            if isinstance(value, UnionValue):
                 pending += value.options
-            elif isinstance(value, (Group, Mapping)):
+            elif isinstance(value, (SequenceValue, DictValue)):
                 self.complete = self.complete and not value.open
-                pending += value.items if isinstance(value, Group) else value.items.values()
-            elif isinstance(value, Made) and value.name == KERAS_TENSOR:
+                pending += value.items if isinstance(value, SequenceValue) else value.items.values()
+            elif isinstance(value, ExternalInstance) and value.name == KERAS_TENSOR:
                 call = value.call
                 if call is None:
                     operands = value.attributes["operands"]
-                    items = operands.items if isinstance(operands, Group) else [operands]
+                    items = operands.items if isinstance(operands, SequenceValue) else [operands]
                     pending += [item for item in items if _holds_symbol(item)]
                 elif call.name == INPUT:
                     self.inputs.append(call)
@@ -443,7 +450,11 @@ class _Walk:
             else:
                 self.complete = False
                 # The output of a model that is taken apart: what that was built on lies before it.
-                if isinstance(value, Method) and isinstance(value.receiver, Made) and value.receiver.call is not None:
+                if (
+                    isinstance(value, Method)
+                    and isinstance(value.receiver, ExternalInstance)
+                    and value.receiver.call is not None
+                ):
                     pending += [item for item in value.receiver.call.arguments.values() if _holds_symbol(item)]
 
 
@@ -463,11 +474,11 @@ class _Widths:
         return self._shape(call.first, 0)
 
     def _shape(self, value: Value | None, depth: int) -> Shape:
-        if isinstance(value, Group) and value.items and not value.open and depth < _LONG:
+        if isinstance(value, SequenceValue) and value.items and not value.open and depth < _LONG:
             return shapes.joined([self._shape(item, depth + 1) for item in value.items])
         if isinstance(value, Tensor) and value.call is None:
             return self._data
-        if not isinstance(value, (Made, Tensor)) or value.call is None or depth > _LONG:
+        if not isinstance(value, (ExternalInstance, Tensor)) or value.call is None or depth > _LONG:
             return None
         if id(value) not in self._shapes:
             call = value.call
@@ -490,15 +501,15 @@ class _Widths:
 
 def _holds_symbol(value: Value) -> bool:
     return not isinstance(value, (Function, Tensor)) and (
-        isinstance(value, (Group, Mapping, Union))
-        or isinstance(value, Made)
+        isinstance(value, (SequenceValue, DictValue, UnionValue))
+        or isinstance(value, ExternalInstance)
         and value.name == KERAS_TENSOR
         or isinstance(value, Method)
     )
 
 
 def _is_layer(value: Value) -> bool:
-    if isinstance(value, Made):
+    if isinstance(value, ExternalInstance):
         return (
             value.name in (KERAS_TENSOR, MODEL, SEQUENTIAL)
             or value.name.startswith((LAYERS, OF_KERAS_APPLICATIONS))
@@ -509,7 +520,7 @@ def _is_layer(value: Value) -> bool:
 
 def _parts(value: Value) -> Iterator[Value]:
     """The layers that a wrapper, or a layer of the tree, holds."""
-    if isinstance(value, Made) and value.name in _WRAPPERS and value.call is not None:
+    if isinstance(value, ExternalInstance) and value.name in _WRAPPERS and value.call is not None:
         yield from (inner for inner in options_of(value.call.given("layer")) if _is_layer(inner))
     elif isinstance(value, Instance):
         yield from _held_layers(value)
@@ -522,7 +533,7 @@ def _held_layers(instance: Instance) -> Iterator[Value]:
             if (
                 _is_layer(inner)
                 and inner is not instance
-                and not (isinstance(inner, Made) and inner.name == KERAS_TENSOR)
+                and not (isinstance(inner, ExternalInstance) and inner.name == KERAS_TENSOR)
             ):
                 yield inner
 

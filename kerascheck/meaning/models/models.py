@@ -12,7 +12,7 @@ import libcst as cst
 from kerascheck.interpreter import layer_shapes as shapes
 from kerascheck.interpreter.layer_shapes import Shape
 from kerascheck.interpreter.place import Place
-from kerascheck.interpreter.values import Call, Group, Instance, Made, SeenModule, Value, options_of
+from kerascheck.interpreter.values import Call, ExternalInstance, Instance, ModuleLike, SequenceValue, Value, options_of
 from kerascheck.knowledge.classes import APPLICATIONS, LAYER_INIT, MODEL, SEQUENTIAL
 from kerascheck.knowledge.layers import (
     CONCATENATE,
@@ -56,7 +56,7 @@ class Layer:
     @property
     def name(self) -> str | None:
         """The canonical name of a layer of Keras; None for one of the tree."""
-        return self.value.name if isinstance(self.value, Made) else None
+        return self.value.name if isinstance(self.value, ExternalInstance) else None
 
 
 @dataclass(eq=False, slots=True)
@@ -75,7 +75,7 @@ class Model:
         compiles, fits: the calls of its ``compile``, and of ``fit`` and ``fit_generator``.
     """
 
-    module: SeenModule
+    module: ModuleLike
     call: Call
     value: Value
     kind: str
@@ -222,7 +222,7 @@ def layer_place(model: Model, layer: Layer) -> Place | Call | None:
     listed, written = (
         (model.call.given("layers"), model.call.written("layers")) if model.kind == "sequential" else (None, None)
     )
-    if isinstance(listed, Group) and written is not None and isinstance(written.value, (cst.List, cst.Tuple)):
+    if isinstance(listed, SequenceValue) and written is not None and isinstance(written.value, (cst.List, cst.Tuple)):
         single = takewhile(lambda element: isinstance(element, cst.Element), written.value.elements)
         for item, element in zip(listed.items, single):
             if item is layer.value:

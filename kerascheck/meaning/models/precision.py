@@ -17,11 +17,11 @@ from kerascheck.interpreter.values import (
     Call,
     Class,
     ExecutionPath,
+    ExternalInstance,
     Function,
     Instance,
-    Iteration,
-    Made,
-    SeenModule,
+    IteratorValue,
+    ModuleLike,
     Value,
     flat,
     options_of,
@@ -174,11 +174,11 @@ def _updates_numbers(module: Module, call: Call) -> bool:
     items = (
         item
         for option in given
-        for value in (option.over if isinstance(option, Iteration) else (option,))
+        for value in (option.over if isinstance(option, IteratorValue) else (option,))
         for item in flat(value)
     )
     return call in module.once(Program).assigned_updates or any(
-        isinstance(item, Made) and item.name in _VARIABLES for item in items
+        isinstance(item, ExternalInstance) and item.name in _VARIABLES for item in items
     )
 
 
@@ -210,7 +210,7 @@ def _is_worth_it(module: Module, models: list[Model], others: frozenset[object])
         return False
     if models and not others:
         return any(_is_large(module, model) for model in models)
-    if any(isinstance(option, Made) and _names_architecture(option.name) for option in others):
+    if any(isinstance(option, ExternalInstance) and _names_architecture(option.name) for option in others):
         return True
     trained = [model for model in module.once(models_of) if model.is_trained]
     return not (trained and all(map(_is_small, trained))) and _has_large_layers_elsewhere(module)
@@ -267,7 +267,7 @@ def _is_small(model: Model) -> bool:
 
 def _is_loaded(value: object) -> bool:
     """Whether a value is a saved model that is read again, or a clone of one: its layers keep the policy they were saved with."""
-    if not isinstance(value, Made) or value.call is None:
+    if not isinstance(value, ExternalInstance) or value.call is None:
         return False
     cloned = options_of(value.call.given("model")) if value.name == CLONE_MODEL else ()
     return value.name == LOAD_MODEL or any(map(_is_loaded, cloned))
@@ -371,7 +371,7 @@ def _classes_of(values: Iterable[Value]) -> set[cst.ClassDef]:
     }
 
 
-def _is_layer(module: SeenModule, cls: cst.ClassDef) -> bool:
+def _is_layer(module: ModuleLike, cls: cst.ClassDef) -> bool:
     """Whether a class may be a layer or a model, by the names of its bases: of Keras' own, and of others that say what they are."""
     bases = [module.tree.code_of(base.value) for base in cls.bases]
     return any(re.search(r"keras|layers\.|Layer|Model|Block|Cell|Net", base) for base in bases)

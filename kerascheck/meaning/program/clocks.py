@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kerascheck.interpreter.values import Call, ExecutionPath, Made, SeenModule, Value
+from kerascheck.interpreter.values import Call, ExecutionPath, ExternalInstance, ModuleLike, Value
 from kerascheck.knowledge.namespaces import KERAS, OF_KERAS_MODEL, TENSORFLOW
 from kerascheck.knowledge.python import CLOCKS
 from kerascheck.meaning.program.program import Program
@@ -54,7 +54,7 @@ class Execution:
 
     key: object
     call: Call
-    module: SeenModule
+    module: ModuleLike
     node: cst.CSTNode
     path: ExecutionPath
 
@@ -78,7 +78,9 @@ def measured_intervals(module: Module, *, again: bool = False) -> Iterator[Inter
     seen = set()
     for call in module.run.calls:
         if call.name == "time.elapsed" and call.node not in seen and module.once(Program).is_executed(call.path):
-            end, start = (reading.call if isinstance(reading, Made) else None for reading in call.arguments.positional)
+            end, start = (
+                reading.call if isinstance(reading, ExternalInstance) else None for reading in call.arguments.positional
+            )
             if start is None or end is None:
                 continue
             again_itself = start is end and start.path.innermost_loop(within="program") is not None
@@ -219,7 +221,7 @@ def _lines_around(interval: Interval, text: str, since: Call | None = None) -> s
 def _tells(call: Call, elapsed: Call) -> bool:
     """Whether a call divides a time by a number of items, or puts it beside others of its kind."""
     return (call.name in ("time.rate", "time.collected") or call.attribute == "append") and any(
-        isinstance(value, Made) and value.call is elapsed for value in call.arguments.positional
+        isinstance(value, ExternalInstance) and value.call is elapsed for value in call.arguments.positional
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.values import Call, Made, Value, constant
+from kerascheck.interpreter.values import Call, ExternalInstance, Value, constant
 from kerascheck.knowledge.devices import DEVICE_SETTINGS, LIST_PHYSICAL_DEVICES, SET_VISIBLE_DEVICES
 from kerascheck.meaning.program.device_start import initialising_call
 from kerascheck.meaning.program.program import SET_VARIABLE, Program
@@ -70,7 +70,7 @@ def _late_variables(module: Module) -> Iterator[LateSetting]:
 def _are_all_cpus(devices: Value | None) -> bool:
     """Whether devices are what ``list_physical_devices("CPU")`` gives."""
     return (
-        isinstance(devices, Made)
+        isinstance(devices, ExternalInstance)
         and devices.name == LIST_PHYSICAL_DEVICES
         and devices.call is not None
         and constant(devices.call.given("device_type")) == "CPU"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.values import Call, Group, Made
+from kerascheck.interpreter.values import Call, ExternalInstance, SequenceValue
 from kerascheck.knowledge.callables import GENERATOR, RANDOM_, RANDOM_SET_SEED, having
 from kerascheck.knowledge.classes import (
     KERAS_TENSOR,
@@ -97,8 +97,8 @@ def initialises(call: Call) -> bool:
         return True
     if name == SEQUENTIAL:
         layers = call.given("layers")
-        first = layers.items[0] if isinstance(layers, Group) and layers.items else None
-        return isinstance(first, Made) and (
+        first = layers.items[0] if isinstance(layers, SequenceValue) and layers.items else None
+        return isinstance(first, ExternalInstance) and (
             first.name in (KERAS_TENSOR, INPUT_LAYER)
             or (
                 first.call is not None

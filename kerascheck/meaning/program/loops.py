@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from kerascheck.interpreter.nodes import remembered
-from kerascheck.interpreter.values import Call, ExecutionPath, Function, SeenModule, constant
+from kerascheck.interpreter.values import Call, ExecutionPath, Function, ModuleLike, constant
 from kerascheck.syntax.tree import Tree
 from kerascheck.syntax.written import assignment
 
@@ -73,7 +73,7 @@ def loop_that_changes(
     return None
 
 
-def _sources(module: SeenModule, function: Definition, names: set[str]) -> set[str]:
+def _sources(module: ModuleLike, function: Definition, names: set[str]) -> set[str]:
     """What names of a function come from: its parameters, names from outside, and those that are bound by more than plain assignments."""
     assigned = remembered(module, function, _assigned)
     found, pending = set[str](), set(names)
@@ -84,7 +84,7 @@ def _sources(module: SeenModule, function: Definition, names: set[str]) -> set[s
     return found - (assigned.keys() - {parameter.name.value for parameter in parameters})
 
 
-def _assigned(module: SeenModule, function: Definition) -> dict[str, set[str]]:
+def _assigned(module: ModuleLike, function: Definition) -> dict[str, set[str]]:
     """The names that a function assigns, each with those in what it assigns to it."""
     tree = module.tree
     assigned: dict[str, set[str]] = {}
@@ -113,7 +113,7 @@ def arguments_for(names: set[str], function: Function, call: cst.Call) -> list[c
     return [passed[name] for name in names if name in passed]
 
 
-def bound_in(module: SeenModule, node: cst.CSTNode) -> set[str]:
+def bound_in(module: ModuleLike, node: cst.CSTNode) -> set[str]:
     """Names that every turn of a loop or comprehension binds anew."""
     tree = module.tree
     bound: set[str] = set()
@@ -237,7 +237,7 @@ def _target_names(tree: Tree, target: cst.CSTNode) -> set[str]:
     return {node.value for node in tree.descendants(target) if isinstance(node, cst.Name)}
 
 
-def local_names(module: SeenModule, function: Definition) -> set[str]:
+def local_names(module: ModuleLike, function: Definition) -> set[str]:
     """Names that belong to a function itself, but for self and cls."""
     tree = module.tree
     names = set()

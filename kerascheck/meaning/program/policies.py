@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.values import Call, ExecutionPath, Made, constant
+from kerascheck.interpreter.values import Call, ExecutionPath, ExternalInstance, constant
 from kerascheck.knowledge.devices import CLEAR_SESSION, SET_GLOBAL_POLICY
 from kerascheck.syntax.conditions import happens_before
 
@@ -31,7 +31,7 @@ def policy_at(module: Module, before: Call) -> str | None:
 def policy_set_by(call: Call) -> str | None:
     """The name of the dtype policy that ``set_global_policy`` is given; None where it is not a literal."""
     given = call.given("policy") or call.keyword("name")
-    if isinstance(given, Made) and given.name.endswith("Policy") and given.call is not None:
+    if isinstance(given, ExternalInstance) and given.name.endswith("Policy") and given.call is not None:
         given = given.call.given("name")
     name: str | None = constant(given)
     return name

@@ -25,12 +25,12 @@ from kerascheck.interpreter.values import (
     Class,
     ExecutionPath,
     External,
+    ExternalInstance,
     Function,
-    Group,
     Instance,
-    Made,
     Method,
-    SeenModule,
+    ModuleLike,
+    SequenceValue,
     Value,
     constant,
     flat,
@@ -267,7 +267,9 @@ class Program:
         if _is_used_as_model(call):
             return True
         # Models of Keras have files of their own.
-        if all(isinstance(option, Made) and option.name in _UNPICKLERS for option in options_of(call.receiver)):
+        if all(
+            isinstance(option, ExternalInstance) and option.name in _UNPICKLERS for option in options_of(call.receiver)
+        ):
             return False
         if _has_rivals(module):
             return False
@@ -323,7 +325,7 @@ class Program:
 
     def constructor_of(self, value: Value) -> Call | None:
         """The call that made or loaded a model of Keras, or an object of a class of the tree; None where that cannot be seen."""
-        if isinstance(value, Made) and class_of(value.name) == MODEL:
+        if isinstance(value, ExternalInstance) and class_of(value.name) == MODEL:
             return value.call
         return self.constructors.get(value) if isinstance(value, Instance) else None
 
@@ -513,7 +515,7 @@ class Program:
                 return True
             if name.startswith(("numpy.random.", "sklearn.datasets.make_", "numpy.arange", "numpy.linspace")):
                 for value in call.arguments.values():
-                    first = value.items[0] if isinstance(value, Group) and value.items else value
+                    first = value.items[0] if isinstance(value, SequenceValue) and value.items else value
                     if isinstance(constant(first), int) and constant(first) >= _MANY_EXAMPLES:
                         return True
         return False
@@ -603,7 +605,7 @@ class Program:
                 yield call, isinstance(visible, str) and visible.strip() in ("", "-1")
             elif call.name == SET_VISIBLE_DEVICES:
                 devices = call.given("devices")
-                none = isinstance(devices, Group) and not devices.items and not devices.open
+                none = isinstance(devices, SequenceValue) and not devices.items and not devices.open
                 yield call, none and constant(call.given("device_type"), "GPU") == "GPU"
 
     def cpu_device(self, path: ExecutionPath) -> Call | None:
@@ -657,7 +659,7 @@ def _raises(handler: cst.ExceptHandler | cst.ExceptStarHandler) -> bool:
     return isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Raise)
 
 
-def _has_rivals(module: SeenModule) -> bool:
+def _has_rivals(module: ModuleLike) -> bool:
     """Whether a module uses another library whose models have methods of the same names; PyTorch is none as the backend of Keras."""
     return module.mentions(_RIVALS) or module.runtime.backend != "torch" and module.mentions(_TORCH)
 
@@ -673,7 +675,7 @@ def _is_unknown(value: Value) -> bool:
 def _is_foreign(value: Value) -> bool:
     """Made by a library that kerascheck knows nothing of, of which many build Keras models."""
     return (
-        isinstance(value, Made)
+        isinstance(value, ExternalInstance)
         and value.name.partition(".")[0] not in _NO_KERAS_MODELS
         and "torch" not in value.name.lower()
     )
@@ -700,7 +702,7 @@ def _is_used_as_model(call: Call) -> bool:
     )
 
 
-def _used_as_models(module: SeenModule, root: cst.CSTNode) -> set[str]:
+def _used_as_models(module: ModuleLike, root: cst.CSTNode) -> set[str]:
     found: set[str] = set()
     if not any(module.name_counts[name] for name in ("training", *_OF_MODELS)):
         return found

@@ -12,12 +12,12 @@ from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.place import is_left_unused
 from kerascheck.interpreter.values import (
     Call,
-    Const,
+    Constant,
     ExecutionPath,
-    Group,
+    ExternalInstance,
     Instance,
-    Made,
-    SeenModule,
+    ModuleLike,
+    SequenceValue,
     Value,
     constant,
     options_of,
@@ -72,9 +72,9 @@ _BETWEEN_EPOCHS: dict[str, str | None] = {
 def may_act_on_batches(fit: Call, *, unknown: bool = True) -> bool:
     """Whether a callback given to ``fit`` sees single batches; one that is not known is taken for ``unknown``."""
     given = fit.given("callbacks")
-    if given is None or isinstance(given, Const) and given.value is None:
+    if given is None or isinstance(given, Constant) and given.value is None:
         return False
-    items = given.items if isinstance(given, Group) and not given.open else [given]
+    items = given.items if isinstance(given, SequenceValue) and not given.open else [given]
     return any(_may_see_batches(option, unknown) for item in items for option in options_of(item))
 
 
@@ -82,7 +82,11 @@ def _may_see_batches(callback: Value, unknown: bool) -> bool:
     if isinstance(callback, Instance):
         foreign = callback.cls.external_bases() - {CALLBACK}
         return bool(foreign) and unknown or any(callback.cls.member(hook) is not None for hook in BATCH_HOOKS)
-    if not isinstance(callback, Made) or callback.call is None or not callback.name.startswith(OF_KERAS_CALLBACKS):
+    if (
+        not isinstance(callback, ExternalInstance)
+        or callback.call is None
+        or not callback.name.startswith(OF_KERAS_CALLBACKS)
+    ):
         return unknown
     short = callback.name.rpartition(".")[2]
     if short == "LambdaCallback":
@@ -134,7 +138,7 @@ def frequent_saves(module: Module, often: int) -> Iterator[FrequentSave]:
         if best is None or constant(best, True) is False:
             yield FrequentSave(call, batches, None)
             continue
-        monitor = str(constant(call.given("monitor") or Const("val_loss")))
+        monitor = str(constant(call.given("monitor") or Constant("val_loss")))
         if call.module.runtime.keras >= 3 and constant(best) is True and monitor.startswith("val_"):
             yield FrequentSave(call, batches, monitor)
 
@@ -168,7 +172,7 @@ def _recordings_of(tensorboard: Call) -> Iterator[str]:
         yield "profile_batch"
 
 
-def is_tensorboard_watched(module: SeenModule) -> bool:
+def is_tensorboard_watched(module: ModuleLike) -> bool:
     """Whether TensorBoard is opened beside a program, or sent on: then someone looks at what is recorded."""
     return _OPENED.search(module.source.commands) is not None or module.mentions(_SYNCHRONISED)
 
@@ -176,7 +180,9 @@ def is_tensorboard_watched(module: SeenModule) -> bool:
 def _length(batches: Value | None) -> int:
     """The length of a literal range of batches, as a pair or a string with a comma; 0 for anything else."""
     pair = (
-        [constant(item) for item in batches.items] if isinstance(batches, Group) else str(constant(batches)).split(",")
+        [constant(item) for item in batches.items]
+        if isinstance(batches, SequenceValue)
+        else str(constant(batches)).split(",")
     )
     try:
         first, last = map(int, pair)

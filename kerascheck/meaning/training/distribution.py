@@ -13,13 +13,13 @@ from kerascheck.interpreter.place import Place, is_left_unused
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
-    Const,
+    Constant,
     Dataset,
     ExecutionPath,
+    ExternalInstance,
     Function,
-    Group,
-    Made,
-    SeenModule,
+    ModuleLike,
+    SequenceValue,
     Value,
     datasets_in,
     options_of,
@@ -98,7 +98,9 @@ def _runs(module: Module) -> list[Call]:
 
 
 def _is_single(call: Call) -> bool:
-    return any(isinstance(option, Made) and option.name.endswith(_SINGLE) for option in options_of(call.receiver))
+    return any(
+        isinstance(option, ExternalInstance) and option.name.endswith(_SINGLE) for option in options_of(call.receiver)
+    )
 
 
 def unconditional_mirrors(module: Module) -> Iterator[Call]:
@@ -194,7 +196,7 @@ def given_models(module: Module) -> Iterator[tuple[Call, Call]]:
             for target in targets
             for node in (target, *tree.descendants(target))
         )
-        entered = [option.call if isinstance(option, Made) else None for option in _entered(compiled.path)]
+        entered = [option.call if isinstance(option, ExternalInstance) else None for option in _entered(compiled.path)]
         own = [call for call in entered if call is not None and call in made and call.path.frame is frame]
         if receiver.value in parameters and not bound and own and len(own) == len(entered):
             yield compiled, own[0]
@@ -231,7 +233,11 @@ def unplaced_optimizers(module: Module) -> Iterator[tuple[Call, Call]]:
         if not any(fit.order > compiled.order and _last_before(fit, compiles) is compiled for fit in trained):
             continue
         optimizer = compiled.given("optimizer")
-        made = optimizer.call if isinstance(optimizer, Made) and class_of(optimizer.name) == OPTIMIZER else None
+        made = (
+            optimizer.call
+            if isinstance(optimizer, ExternalInstance) and class_of(optimizer.name) == OPTIMIZER
+            else None
+        )
         if (
             made is None
             or _OLD_ARGUMENT in made.arguments.keywords
@@ -241,7 +247,8 @@ def unplaced_optimizers(module: Module) -> Iterator[tuple[Call, Call]]:
         ):
             continue
         if all(
-            isinstance(option, Made) and option.name.endswith("MirroredStrategy") for option in _entered(compiled.path)
+            isinstance(option, ExternalInstance) and option.name.endswith("MirroredStrategy")
+            for option in _entered(compiled.path)
         ):
             seen.add(made.node)
             yield made, compiled
@@ -279,7 +286,7 @@ def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
     for update in module.once(Program).updates:
         frame = next((frame for frame in update.path.frames() if frame.node in runs), None)
         if frame is None or not all(
-            isinstance(option, Made) and option.call in made_for_several
+            isinstance(option, ExternalInstance) and option.call in made_for_several
             for option in options_of(runs[frame.node].receiver)
         ):
             continue
@@ -290,7 +297,7 @@ def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
             if call.name == MODEL_CALL
         ]
         optimizer = [
-            option.call if isinstance(option, Made) and class_of(option.name) == OPTIMIZER else None
+            option.call if isinstance(option, ExternalInstance) and class_of(option.name) == OPTIMIZER else None
             for option in options_of(update.receiver)
         ]  # fmt: skip
         # What runs the step by its old name went before Keras 3 came.
@@ -356,7 +363,7 @@ def unscaled_batches(module: Module) -> Iterator[Unscaled]:
         return
     seen = set()
     for use, batch, entered in (*_fitted_in_scope(module), *_distributed(module)):
-        chosen = [option.call if isinstance(option, Made) else None for option in entered]
+        chosen = [option.call if isinstance(option, ExternalInstance) else None for option in entered]
         if chosen and all(call in strategies for call in chosen):
             # Whichever of them a condition chooses, it is for several devices.
             strategy = chosen[0]
@@ -396,17 +403,17 @@ def _written_size(place: Place) -> cst.BaseExpression | None:
     return node.value if isinstance(node, cst.Arg) else None
 
 
-def _scales(module: SeenModule) -> bool:
+def _scales(module: ModuleLike) -> bool:
     """Whether code speaks of the number of devices, or of a size for one or for all of them, otherwise than to print it or to compute what is never used."""
     return bool(_spots(module)[0])
 
 
-def _unused_scaling(module: SeenModule) -> list[cst.CSTNode]:
+def _unused_scaling(module: ModuleLike) -> list[cst.CSTNode]:
     """The assignments that compute a size for all devices, which nothing uses."""
     return _spots(module)[1]
 
 
-def _spots(module: SeenModule) -> tuple[list[int], list[cst.CSTNode]]:
+def _spots(module: ModuleLike) -> tuple[list[int], list[cst.CSTNode]]:
     if _spots not in module.memory:
         # A size for one device is there to be scaled; its name does not do it.
         spots, tree = [found.start() for found in _FOR_ALL.finditer(module.code)], module.tree
@@ -461,7 +468,12 @@ def _made_for_several(module: Module) -> list[Call]:
 
 def _is_for_one(call: Call) -> bool:
     devices = call.given("devices") if "devices" in call.signature else None
-    return isinstance(devices, Const) or isinstance(devices, Group) and len(devices.items) <= 1 and not devices.open
+    return (
+        isinstance(devices, Constant)
+        or isinstance(devices, SequenceValue)
+        and len(devices.items) <= 1
+        and not devices.open
+    )
 
 
 def _may_be_placed(path: ExecutionPath) -> bool:
@@ -470,7 +482,9 @@ def _may_be_placed(path: ExecutionPath) -> bool:
 
 
 def _may_be_scope(value: Value) -> bool:
-    return _is_scope(value) or not (isinstance(value, Made) and value.name.startswith((TENSORFLOW, KERAS, "builtins.")))
+    return _is_scope(value) or not (
+        isinstance(value, ExternalInstance) and value.name.startswith((TENSORFLOW, KERAS, "builtins."))
+    )
 
 
 def _entered(path: ExecutionPath) -> list[Value]:
@@ -481,7 +495,7 @@ def _entered(path: ExecutionPath) -> list[Value]:
     return [
         option
         for made in scopes
-        if isinstance(made, Made) and made.call is not None
+        if isinstance(made, ExternalInstance) and made.call is not None
         for option in options_of(made.call.receiver)
     ]
 
@@ -491,4 +505,4 @@ def _is_placed(path: ExecutionPath) -> bool:
 
 
 def _is_scope(value: Value) -> bool:
-    return isinstance(value, Made) and value.name == STRATEGY_SCOPE
+    return isinstance(value, ExternalInstance) and value.name == STRATEGY_SCOPE

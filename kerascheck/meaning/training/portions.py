@@ -8,7 +8,7 @@ import re
 import libcst as cst
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.values import Call, ExecutionPath, Iteration, constant, datasets_in
+from kerascheck.interpreter.values import Call, ExecutionPath, IteratorValue, constant, datasets_in
 from kerascheck.knowledge.namespaces import OF_KERAS_MODEL
 from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.program.items import is_one_item, is_slice_by_iteration
@@ -83,7 +83,7 @@ def _is_short(call: Call, loop: ExecutionPath) -> bool:
     if isinstance(steps, int) and steps <= SHORT_FIT:
         return True
     data, counted = call.written("x"), loop.value
-    if data is None or not isinstance(counted, Iteration) or counted.kind != "range" or len(counted.over) < 3:
+    if data is None or not isinstance(counted, IteratorValue) or counted.kind != "range" or len(counted.over) < 3:
         return False
     rows = constant(counted.over[2])
     return isinstance(rows, int) and 1 < rows <= _SHORT_CHUNK and is_slice_by_iteration(data.value, loop)

@@ -10,7 +10,7 @@ import libcst as cst
 
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.place import Place, in_session, is_left_unused, place_in_module
-from kerascheck.interpreter.values import Call, Const, ExecutionPath, Iteration, constant, datasets_in
+from kerascheck.interpreter.values import Call, Constant, ExecutionPath, IteratorValue, constant, datasets_in
 from kerascheck.knowledge.namespaces import OF_RANDOM
 from kerascheck.meaning.data.games import environment_loop
 from kerascheck.meaning.data.pipelines import Pipelines
@@ -165,7 +165,7 @@ def _repeated(
     # comes next, and beside training on a batch.
     waits = isinstance(loop.node, cst.While) and not in_training or _trains_on_batches(module, loop)
     sized = constant(call.given("batch_size"), 1) != 1 and not waits and not is_one_item(module.tree, given, loop)
-    if constant(call.given("steps") or Const(1)) != 1 or sized:
+    if constant(call.given("steps") or Constant(1)) != 1 or sized:
         return None
     measured = _is_measured(module, call, loop)
     # Then it is called for its time, and not for what it gives.
@@ -241,7 +241,7 @@ def _few_rows_again(call: Call, given: cst.BaseExpression) -> ExecutionPath | No
     if (
         loop is None
         or not isinstance(loop.node, (cst.ListComp, cst.GeneratorExp))
-        or not isinstance(loop.value, Iteration)
+        or not isinstance(loop.value, IteratorValue)
         or loop.value.kind != "range"
     ):
         return None
@@ -251,7 +251,7 @@ def _few_rows_again(call: Call, given: cst.BaseExpression) -> ExecutionPath | No
 
 def _is_for_people(call: Call, loop: ExecutionPath) -> bool:
     """Whether every turn shows a picture or waits for an answer, not one in several or some under a condition."""
-    waits = call.name == "cv2.waitKey" and constant(call.given("delay") or Const(0)) == 0
+    waits = call.name == "cv2.waitKey" and constant(call.given("delay") or Constant(0)) == 0
     shows = (
         waits
         or (call.name or "").startswith(("matplotlib.", "builtins.input"))

@@ -6,7 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.values import Call, ExecutionPath, Made, Method, Tensor, Value, holds_tensor, options_of
+from kerascheck.interpreter.values import (
+    Call,
+    ExecutionPath,
+    ExternalInstance,
+    Method,
+    Tensor,
+    Value,
+    holds_tensor,
+    options_of,
+)
 from kerascheck.knowledge.classes import METRIC_RESULT, OPTIMIZER, class_of
 from kerascheck.meaning.graph.compiled_loops import calls_beside_training
 from kerascheck.meaning.program.program import Program
@@ -63,11 +72,11 @@ def _is_on_device(value: Value) -> bool:
 
 def _is_counted_on_device(value: Value) -> bool:
     """The result of a metric, or the iterations of an optimizer."""
-    if isinstance(value, Made):
+    if isinstance(value, ExternalInstance):
         return value.name == METRIC_RESULT
     return (
         isinstance(value, Method)
         and value.name == "iterations"
-        and isinstance(value.receiver, Made)
+        and isinstance(value.receiver, ExternalInstance)
         and class_of(value.receiver.name) == OPTIMIZER
     )

@@ -10,7 +10,15 @@ import libcst as cst
 
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.place import Place
-from kerascheck.interpreter.values import Call, ExecutionPath, Group, Iteration, Made, Mapping, options_of
+from kerascheck.interpreter.values import (
+    Call,
+    DictValue,
+    ExecutionPath,
+    ExternalInstance,
+    IteratorValue,
+    SequenceValue,
+    options_of,
+)
 from kerascheck.knowledge.classes import MODEL
 from kerascheck.knowledge.devices import CLEAR_SESSION
 from kerascheck.knowledge.layers import LAYERS
@@ -85,7 +93,7 @@ class RebuiltModel:
             held = [
                 item
                 for value in call.arguments.values()
-                for item in (value.items if isinstance(value, Group) else [value])
+                for item in (value.items if isinstance(value, SequenceValue) else [value])
             ]
             if call.attribute in ("append", "add", "put") and any(item is model for item in held for model in models):
                 return True
@@ -149,16 +157,16 @@ def least_iterations(path: ExecutionPath) -> tuple[float, bool]:
 def _lengths(loop: ExecutionPath) -> list[float | None]:
     """How many items a loop goes through: of a grid, how many each of its lists has."""
     over = loop.value
-    while isinstance(over, Iteration) and len(over.over) == 1 and over.kind in ("wrapper", "enumerate"):
+    while isinstance(over, IteratorValue) and len(over.over) == 1 and over.kind in ("wrapper", "enumerate"):
         over = over.over[0]
-    if loop.trips is not None or not isinstance(over, Made) or over.name not in GRIDS or over.call is None:
+    if loop.trips is not None or not isinstance(over, ExternalInstance) or over.name not in GRIDS or over.call is None:
         return [loop.trips if loop.turns is None or loop.turns > SOME else loop.turns]
     lists = [
         item
         for value in over.call.arguments.positional
-        for item in (value.items.values() if isinstance(value, Mapping) else [value])
+        for item in (value.items.values() if isinstance(value, DictValue) else [value])
     ]
-    return [len(each.items) if isinstance(each, Group) and not each.open else None for each in lists] or [None]
+    return [len(each.items) if isinstance(each, SequenceValue) and not each.open else None for each in lists] or [None]
 
 
 def place_in_loop(call: Call, loop: ExecutionPath) -> cst.CSTNode:

@@ -14,11 +14,11 @@ from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.values import (
     Call,
     ExecutionPath,
+    ExternalInstance,
     Function,
     Instance,
-    Made,
     Method,
-    SeenModule,
+    ModuleLike,
     Value,
     flat,
     holds_tensor,
@@ -84,7 +84,7 @@ class EagerStep:
         reads: the first call in what it runs that takes a tensor's numbers, under its tape or beside it, which raises in a tf.function.
     """
 
-    module: SeenModule
+    module: ModuleLike
     node: cst.CSTNode
     is_function: bool
     update: Call
@@ -214,7 +214,7 @@ def _has_to_stay_eager(
     return around is None or _asks_environment(region.module.tree, around) or _acts_on_values(module, tape.call)
 
 
-def _written_as(tape: Tape, inner: ExecutionPath | None) -> tuple[SeenModule, cst.CSTNode]:
+def _written_as(tape: Tape, inner: ExecutionPath | None) -> tuple[ModuleLike, cst.CSTNode]:
     """The statement of a step, or the function that is nothing else, and its module."""
     function = tape.frame.function
     if inner is not None or function is None or isinstance(function.node, cst.Lambda):
@@ -228,7 +228,7 @@ def _eager_step(
     tape: Tape,
     inner: ExecutionPath | None,
     loop: ExecutionPath,
-    written: SeenModule,
+    written: ModuleLike,
     node: cst.CSTNode,
 ) -> EagerStep:
     frame = tape.frame
@@ -320,7 +320,7 @@ def _moves_inputs(module: Module, tape: Tape, update: Call) -> bool:
         return True
     sources = [source for call in gradients for source in flat(call.given("sources"))]
     return any(call.name == MODEL_CALL for call in inside) and all(
-        isinstance(source, Made) and source.name == VARIABLE for source in sources
+        isinstance(source, ExternalInstance) and source.name == VARIABLE for source in sources
     )
 
 
@@ -506,7 +506,7 @@ def _optimizers(updates: list[Call], update: Call) -> int:
     used = {
         option.call.node
         for other in updates if other.node is update.node
-        for option in options_of(other.receiver) if isinstance(option, Made) and option.call is not None
+        for option in options_of(other.receiver) if isinstance(option, ExternalInstance) and option.call is not None
     }  # fmt: skip
     return len(used)
 

@@ -1,4 +1,4 @@
-from kerascheck.api import Group, Rule, Severity, display_name, graph, names, training, words
+from kerascheck.api import Rule, SequenceValue, Severity, display_name, graph, names, training, words
 
 _ALGORITHMS = (
     *(
@@ -71,7 +71,7 @@ class PyFunctionInCall(Rule):
         for call, how in graph.traced_calls(module):
             returned = call.given("Tout") if call.name in names.callables.PY_FUNCTIONS else None
             if (
-                isinstance(returned, Group)
+                isinstance(returned, SequenceValue)
                 and not returned.items
                 and not returned.open
                 or graph.is_for_inference(module, call.path)

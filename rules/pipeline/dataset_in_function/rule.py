@@ -1,13 +1,17 @@
-from kerascheck.api import Group, Made, Mapping, Rule, Severity, graph, names, options_of
+from kerascheck.api import DictValue, ExternalInstance, Rule, SequenceValue, Severity, graph, names, options_of
 
 
 def _holds_array(value):
     for option in options_of(value):
         inner = (
-            option.items if isinstance(option, Group) else option.items.values() if isinstance(option, Mapping) else ()
+            option.items
+            if isinstance(option, SequenceValue)
+            else option.items.values()
+            if isinstance(option, DictValue)
+            else ()
         )
         if (
-            isinstance(option, Made)
+            isinstance(option, ExternalInstance)
             and option.name.startswith(("numpy.", names.namespaces.OF_KERAS_DATASETS))
             or any(map(_holds_array, inner))
         ):

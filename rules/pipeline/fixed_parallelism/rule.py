@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Const, Made, Rule, Severity, fixes, names, written
+from kerascheck.api import Applies, Constant, ExternalInstance, Rule, Severity, fixes, names, written
 
 _SMALL_MACHINE = 8
 _CORE_COUNTS = ("os.cpu_count", "multiprocessing.cpu_count", "psutil.cpu_count")
@@ -6,9 +6,9 @@ _CORE_COUNTS = ("os.cpu_count", "multiprocessing.cpu_count", "psutil.cpu_count")
 
 def _fixed(parallelism):
     """How a number of parallel calls is fixed, as a sentence; None where it suits small machines, is AUTOTUNE or unknown."""
-    if isinstance(parallelism, Const) and isinstance(parallelism.value, int) and parallelism.value > _SMALL_MACHINE:
+    if isinstance(parallelism, Constant) and isinstance(parallelism.value, int) and parallelism.value > _SMALL_MACHINE:
         return f"{parallelism.value} calls at a time are more than small machines have cores."
-    if isinstance(parallelism, Made) and parallelism.name in _CORE_COUNTS:
+    if isinstance(parallelism, ExternalInstance) and parallelism.name in _CORE_COUNTS:
         return "The count of cores leaves none for the rest of the pipeline, and in a container it may be that of the whole host."
     return None
 

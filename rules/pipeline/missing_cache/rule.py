@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Rule, Severity, Stage, data, display_name, fixes, proofs
+from kerascheck.api import Applies, DatasetOp, Rule, Severity, data, display_name, fixes, proofs
 
 
 class MissingCache(Rule):
@@ -140,5 +140,5 @@ def _ends(plan):
     return {
         before.node
         for before, item in zip(plan.after, plan.after[1:])
-        if isinstance(item, data.Added) and isinstance(before, Stage)
+        if isinstance(item, data.Added) and isinstance(before, DatasetOp)
     }

@@ -1,10 +1,12 @@
-from kerascheck.api import Applies, Made, Mapping, Rule, Severity, data, fixes, names
+from kerascheck.api import Applies, DictValue, ExternalInstance, Rule, Severity, data, fixes, names
 
 
 def _has_variable_length(parse):
     spec = parse.given("features")
-    kinds = spec.items.values() if isinstance(spec, Mapping) else ()
-    return any(isinstance(kind, Made) and kind.name != names.callables.IO_FIXED_LEN_FEATURE for kind in kinds)
+    kinds = spec.items.values() if isinstance(spec, DictValue) else ()
+    return any(
+        isinstance(kind, ExternalInstance) and kind.name != names.callables.IO_FIXED_LEN_FEATURE for kind in kinds
+    )
 
 
 def _reduces_everything(call):

@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Const, Rule, Severity, constant, data, fixes, proofs
+from kerascheck.api import Applies, Constant, Rule, Severity, constant, data, fixes, proofs
 
 _KEEPS_EPOCHS = (
     "map",
@@ -18,7 +18,7 @@ _KEEPS_EPOCHS = (
 def _times(repeat):
     """The count of a repeat, -1 where it is endless, and 1 where it is not a literal."""
     count = repeat.given("count")
-    if count in (None, Const(None)):
+    if count in (None, Constant(None)):
         return -1
     return constant(count, 1)
 

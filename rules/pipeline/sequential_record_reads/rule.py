@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Const, Rule, Severity, data, fixes, names
+from kerascheck.api import Applies, Constant, Rule, Severity, data, fixes, names
 
 
 class SequentialRecordReads(Rule):
@@ -68,7 +68,7 @@ class SequentialRecordReads(Rule):
                 or not any(data.reads_remote_files(module, source) for source in op.stages)
             ):
                 continue
-            if op.given("num_parallel_reads") not in (None, Const(None)):
+            if op.given("num_parallel_reads") not in (None, Constant(None)):
                 continue
             yield self.finding(
                 op,

@@ -2,7 +2,7 @@ import re
 
 import libcst as cst
 
-from kerascheck.api import Applies, Made, Place, Rule, Severity, conditions, fixes, options_of, proofs
+from kerascheck.api import Applies, ExternalInstance, Place, Rule, Severity, conditions, fixes, options_of, proofs
 
 # A copy of Keras 2 in every TensorFlow.
 _FROZEN = re.compile(r"^\s*(?:import|from)\s+tensorflow\.python\.keras\b", re.M)
@@ -129,5 +129,9 @@ def _assumed(module):
 
 def _is_made_by_old_keras(call):
     """Whether the module of a call, or another that makes its model, is for what Keras 3 is not; of a model that comes from elsewhere, whether this one imports it."""
-    made = [option.call for option in options_of(call.receiver) if isinstance(option, Made) and option.call is not None]
+    made = [
+        option.call
+        for option in options_of(call.receiver)
+        if isinstance(option, ExternalInstance) and option.call is not None
+    ]
     return any(each.module.runtime.keras < 3 for each in (call, *made)) or not made and call.module.mentions(_FROZEN)

@@ -6,11 +6,11 @@ from snippets import IMPORTS, load, shown
 from kerascheck.interpreter.bounds import MAX_OPTIONS
 from kerascheck.interpreter.values import (
     UNKNOWN,
-    Counter,
-    Group,
-    Iteration,
-    Made,
-    Mapping,
+    DictValue,
+    ExternalInstance,
+    IteratorValue,
+    LoopVariable,
+    SequenceValue,
     Tensor,
     constant,
     options_of,
@@ -86,13 +86,13 @@ def test_containers_and_conversions(tmp_path, text, expected):
 )
 def test_the_length_of_what_a_type_makes(tmp_path, text, kind, length):
     value = value_of(tmp_path, "d = {'a': 1, 'b': 2}; " + text)
-    assert isinstance(value, Group) and value.kind == kind
+    assert isinstance(value, SequenceValue) and value.kind == kind
     assert (None if value.open else len(value.items)) == length
 
 
 @pytest.mark.parametrize("text", ["list(items)", "tuple(load())", "list({'a': 1}.items())", "{'a': 1}.keys()"])
 def test_what_is_not_known_to_be_a_list_is_none(tmp_path, text):
-    assert not isinstance(value_of(tmp_path, text), (Group, Mapping))
+    assert not isinstance(value_of(tmp_path, text), (SequenceValue, DictValue))
 
 
 @pytest.mark.parametrize(("count", "known"), [(MAX_OPTIONS, True), (MAX_OPTIONS + 1, False)])
@@ -115,7 +115,7 @@ def test_a_map_over_few_items_calls_its_function_for_each(tmp_path, count, known
 )
 def test_iterators_know_what_they_go_over(tmp_path, text, kind, over):
     value = value_of(tmp_path, text)
-    assert isinstance(value, Iteration) and (value.kind, len(value.over)) == (kind, over)
+    assert isinstance(value, IteratorValue) and (value.kind, len(value.over)) == (kind, over)
 
 
 @pytest.mark.parametrize(
@@ -150,14 +150,14 @@ def test_the_next_element_of_a_dataset_is_a_tensor(tmp_path):
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("len(load())", Made),
-        ("open('a')", Made),
+        ("len(load())", ExternalInstance),
+        ("open('a')", ExternalInstance),
         ("open('a', 'rb')", None),
         ("open('a', load())", None),
-        ("str(load())", Made),
-        ("sorted(load())", Iteration),
+        ("str(load())", ExternalInstance),
+        ("sorted(load())", IteratorValue),
         ("sum(load())", None),
-        ("int(load())", Made),
+        ("int(load())", ExternalInstance),
         ("max(1, 2)", None),
     ],
 )
@@ -179,7 +179,7 @@ def test_a_reduction_of_tensors_is_a_tensor_and_noted(tmp_path, name):
 )
 def test_a_number_made_of_a_loop_variable_changes_with_it(tmp_path, text, changes):
     (value,) = shown(load(tmp_path, f"for i in range(9): show({text})\n", HEAD))
-    assert isinstance(value, Counter) is changes
+    assert isinstance(value, LoopVariable) is changes
 
 
 @pytest.mark.parametrize(
@@ -219,4 +219,4 @@ def test_super_outside_of_a_class_is_unknown(tmp_path, text):
 
 def test_the_seconds_of_a_time_are_that_time(tmp_path):
     value = value_of(tmp_path, "import time; a = time.time(); (time.time() - a).total_seconds()")
-    assert isinstance(value, Made) and value.name == "time.elapsed"
+    assert isinstance(value, ExternalInstance) and value.name == "time.elapsed"

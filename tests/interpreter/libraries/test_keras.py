@@ -3,7 +3,7 @@
 import pytest
 from snippets import MODEL, load, shown
 
-from kerascheck.interpreter.values import UNKNOWN, Const, Tensor
+from kerascheck.interpreter.values import UNKNOWN, Constant, Tensor
 
 HEAD = MODEL + "from z import items, load, show\nds, other = tf.data.Dataset.range(3), tf.data.Dataset.range(5)\n"
 
@@ -56,7 +56,7 @@ def test_keras_compiles_the_functions_that_it_is_given(tmp_path, text, how):
 
 def test_the_arguments_of_a_lambda_layer_reach_its_function(tmp_path):
     text = "keras.layers.Lambda(lambda a, n: show(n), arguments={'n': 3})\n"
-    assert shown(load(tmp_path, text, HEAD)) == [Const(3)]
+    assert shown(load(tmp_path, text, HEAD)) == [Constant(3)]
 
 
 def test_a_hook_of_a_callback_starts_from_a_place_of_its_name(tmp_path):

@@ -4,7 +4,7 @@ import pytest
 from snippets import IMPORTS, load, shown
 
 from kerascheck.interpreter.kinds import is_array
-from kerascheck.interpreter.values import UNKNOWN, Function, Group, Made, Tensor
+from kerascheck.interpreter.values import UNKNOWN, ExternalInstance, Function, SequenceValue, Tensor
 from kerascheck.knowledge.classes import KERAS_TENSOR
 
 HEAD = IMPORTS + "import jax\nfrom z import load, n, show\ni, x = keras.Input((3,)), tf.zeros(3)\n"
@@ -60,7 +60,7 @@ def test_functions_of_tensorflow_make_tensors_symbols_and_objects(tmp_path, text
         "tensor"
         if isinstance(value, Tensor)
         else None
-        if not isinstance(value, Made)
+        if not isinstance(value, ExternalInstance)
         else "symbol"
         if value.name == KERAS_TENSOR
         else "object"
@@ -82,7 +82,7 @@ def test_functions_of_tensorflow_make_tensors_symbols_and_objects(tmp_path, text
 )
 def test_a_split_gives_as_many_tensors_as_a_literal_says(tmp_path, text, length):
     value = value_of(tmp_path, text)
-    assert isinstance(value, Group) and isinstance(value.items[0], Tensor)
+    assert isinstance(value, SequenceValue) and isinstance(value.items[0], Tensor)
     assert (None if value.open else len(value.items)) == length
 
 
