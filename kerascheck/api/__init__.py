@@ -19,7 +19,7 @@ from kerascheck.api import (
 from kerascheck.catalog.applies import Applies
 from kerascheck.catalog.rule import CommentsRule, Diagnosis, RequirementsRule, Rule, Silence
 from kerascheck.finding import Applicability, Edit, Fix, Severity
-from kerascheck.interpreter.place import Place
+from kerascheck.interpreter.place import CodeLocation
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
@@ -53,6 +53,7 @@ __all__ = [
     "Applicability",
     "Applies",
     "Call",
+    "CodeLocation",
     "Comments",
     "CommentsRule",
     "Constant",
@@ -71,7 +72,6 @@ __all__ = [
     "IteratorValue",
     "Method",
     "Module",
-    "Place",
     "Requirement",
     "RequirementsFile",
     "RequirementsRule",

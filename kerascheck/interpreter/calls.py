@@ -16,7 +16,7 @@ from kerascheck.interpreter.inner_values import SuperValue
 from kerascheck.interpreter.joining import any_of
 from kerascheck.interpreter.kinds import is_symbolic, is_text
 from kerascheck.interpreter.libraries.registry import Invocation, function_handlers, method_handlers, outcomes, taker
-from kerascheck.interpreter.machine import Machine
+from kerascheck.interpreter.machine import AbstractState
 from kerascheck.interpreter.nodes import fields_of
 from kerascheck.interpreter.values import (
     UNKNOWN,
@@ -55,7 +55,7 @@ from kerascheck.knowledge.namespaces import KERAS, OF_KERAS_APPLICATIONS
 from kerascheck.knowledge.python import LISTING_METHODS, MUTATING_METHODS, changes_elsewhere
 
 
-class Calls(Machine):
+class Calls(AbstractState):
     """Follows calls into the linted tree, and knows what the libraries outside return."""
 
     def call(self, function: Value, arguments: Arguments, node: cst.CSTNode) -> Value:

@@ -14,7 +14,7 @@ from kerascheck.interpreter.inner_values import Imported, SuperValue
 from kerascheck.interpreter.joining import any_of, join
 from kerascheck.interpreter.kinds import is_array, is_number, is_symbolic, is_text, reading_of
 from kerascheck.interpreter.layer_shapes import product
-from kerascheck.interpreter.machine import Machine
+from kerascheck.interpreter.machine import AbstractState
 from kerascheck.interpreter.nodes import SINGLETONS, number, text_of
 from kerascheck.interpreter.values import (
     UNKNOWN,
@@ -77,7 +77,7 @@ _BINARY: dict[type[cst.CSTNode], Callable[[Any, Any], Any]] = {
 _MAY_BE_IMPORTED = frozenset({Imported, UnionValue})
 
 
-class Expressions(Machine):
+class Expressions(AbstractState):
     """Evaluates expressions."""
 
     def eval(self, node: cst.CSTNode) -> Value:

@@ -43,7 +43,7 @@ _PLAIN = ("builtins.", "numpy.", "cv2.")
 """What makes numbers, texts and arrays."""
 
 
-class Habit(NamedTuple):
+class CallSummary(NamedTuple):
     """What calls of one kind come to."""
 
     result: Value
@@ -51,7 +51,7 @@ class Habit(NamedTuple):
     """What they do with tensors, as in :attr:`Machine.uses`."""
 
 
-def kind_of_call(function: Function, arguments: Arguments, path: ExecutionPath, how: str | None) -> Hashable | None:
+def summary_key(function: Function, arguments: Arguments, path: ExecutionPath, how: str | None) -> Hashable | None:
     """What alike calls have in common; None where every one is to be followed.
 
     That is so in the function of a dataset, of which all is asked that it does, and where Python calls compiled code, which rules time and
@@ -80,21 +80,21 @@ def kind_of_call(function: Function, arguments: Arguments, path: ExecutionPath, 
     return function.node, function.scope, _sort(function.receiver), place, tuple(given), tuple(named), rest
 
 
-def only_computes(result: Value, calls: Iterable[Call]) -> bool:
+def is_pure(result: Value, calls: Iterable[Call]) -> bool:
     """Whether that is all that a function does which returns ``result`` and makes these calls."""
     return _is_computed(result) and not any(map(_is_of_interest, calls))
 
 
-def made_anew(value: Value) -> Value:
+def fresh_copy(value: Value) -> Value:
     """What a call returns that does as one before it: the same, but no object that is the same."""
     if isinstance(value, Tensor):
         return Tensor(value.origin, value.call)
     if isinstance(value, SequenceValue):
-        return SequenceValue(value.kind, [made_anew(item) for item in value.items], value.open, value.most)
+        return SequenceValue(value.kind, [fresh_copy(item) for item in value.items], value.open, value.most)
     if isinstance(value, DictValue):
-        return DictValue({key: made_anew(item) for key, item in value.items.items()}, value.open, value.most)
+        return DictValue({key: fresh_copy(item) for key, item in value.items.items()}, value.open, value.most)
     if isinstance(value, UnionValue):
-        return UnionValue(tuple(map(made_anew, value.options)))
+        return UnionValue(tuple(map(fresh_copy, value.options)))
     return ExternalInstance(value.name) if isinstance(value, ExternalInstance) else value
 
 

@@ -7,13 +7,13 @@ from collections.abc import Hashable
 import libcst as cst
 
 from kerascheck.interpreter.bounds import MAX_CALLS, MAX_DEPTH, MAX_VISITS
-from kerascheck.interpreter.habits import Habit, kind_of_call, made_anew, only_computes
+from kerascheck.interpreter.habits import CallSummary, fresh_copy, is_pure, summary_key
 from kerascheck.interpreter.inner_values import LATER
 from kerascheck.interpreter.joining import join
 from kerascheck.interpreter.keras_data import is_py_dataset
-from kerascheck.interpreter.machine import Machine, Start
+from kerascheck.interpreter.machine import AbstractState, Start
 from kerascheck.interpreter.nodes import dotted_name, text_of
-from kerascheck.interpreter.place import Place
+from kerascheck.interpreter.place import CodeLocation
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
@@ -39,7 +39,7 @@ from kerascheck.knowledge.datasets import DATASET, DATASET_V2
 from kerascheck.syntax.names import canonical
 
 
-class Inlining(Machine):
+class Inlining(AbstractState):
     """Follows calls into the linted tree."""
 
     def inline(
@@ -62,12 +62,12 @@ class Inlining(Machine):
         """
         body = function.node
         how = traced or function.traced
-        kind = kind_of_call(function, arguments, self.path, how) if stage is None else None
+        kind = summary_key(function, arguments, self.path, how) if stage is None else None
         habit = self._habits.get(kind)
         if habit is not None:
             self.record(node, None, None, function, arguments)
             self.uses += habit.uses
-            return made_anew(habit.result)
+            return fresh_copy(habit.result)
         self._visits[body] = self._visits.get(body, 0) + 1
         too_often = self._visits[body] > MAX_VISITS or self._inlined > MAX_CALLS
         if body in self._active or len(self._active) >= MAX_DEPTH or too_often:
@@ -95,8 +95,8 @@ class Inlining(Machine):
         touched, self._touched, start = self._touched, LATER, now()
         result = self._enter(function, function.receiver, arguments)
         left_all = self._touched > start and kept == self._number_of_records()
-        is_habit = left_all and only_computes(result, self.calls[calls:])
-        self._habits[kind] = Habit(result, self.uses[uses:]) if is_habit else None
+        is_habit = left_all and is_pure(result, self.calls[calls:])
+        self._habits[kind] = CallSummary(result, self.uses[uses:]) if is_habit else None
         self._touched = min(touched, self._touched)
         return result
 
@@ -141,7 +141,7 @@ class Inlining(Machine):
             self.frames.pop()
             self.scope, self.module, self.mapped = saved_env, saved_module, around
             if is_item:
-                writes = [Place(module, at) for kind, at, module in self.uses[uses:] if kind == "write"]
+                writes = [CodeLocation(module, at) for kind, at, module in self.uses[uses:] if kind == "write"]
                 self.item_writes.setdefault(node, []).extend(writes)
 
     def _returned(self, node: cst.CSTNode, value: Value) -> Value:

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, TypeVar
 import libcst as cst
 
 from kerascheck.interpreter.bounds import MAX_ALIKE, MAX_ITEMS, MAX_ROUTES
-from kerascheck.interpreter.habits import Habit
+from kerascheck.interpreter.habits import CallSummary
 from kerascheck.interpreter.inner_values import LATER, MISSING, NEW
 from kerascheck.interpreter.joining import join
-from kerascheck.interpreter.place import Place
+from kerascheck.interpreter.place import CodeLocation
 from kerascheck.interpreter.values import (
     MAY_HOLD_DATASETS,
     UNKNOWN,
@@ -63,12 +63,12 @@ class Start(NamedTuple):
     """When the function of a dataset was called."""
 
     frames: int
-    """How many functions ran then, as in :attr:`Machine.frames`."""
+    """How many functions ran then, as in :attr:`AbstractState.frames`."""
     calls: int
     """The order of the last call before."""
 
 
-class Machine(ABC):
+class AbstractState(ABC):
     """State of one interpretation, and the operations that change it.
 
     Attributes:
@@ -94,7 +94,7 @@ class Machine(ABC):
         self.entries: list[Call] = []
         self.indexed: set[cst.CSTNode] = set()
         self.returned: dict[cst.CSTNode, Value] = {}
-        self.item_writes: dict[cst.CSTNode, list[Place]] = {}
+        self.item_writes: dict[cst.CSTNode, list[CodeLocation]] = {}
         self.functions: dict[cst.CSTNode, Function] = {}
         self.truncated = False
         self.uses: list[tuple[str, cst.CSTNode, ModuleLike]] = []
@@ -117,7 +117,7 @@ class Machine(ABC):
         # Since when the oldest of what was written to is there.
         self._touched = LATER
         # What kinds of calls come to; None for one that does more than compute.
-        self._habits: dict[Hashable, Habit | None] = {}
+        self._habits: dict[Hashable, CallSummary | None] = {}
         # Writes to what outlives a function (attributes, items, globals), to take back where ways part.
         self._trail: list[Write] = []
         self.module = module

@@ -21,7 +21,7 @@ from kerascheck.syntax.tree import Tree
 from kerascheck.syntax.written import asks_for_version, assigned_name, is_no_read
 
 
-class Place:
+class CodeLocation:
     """A module and a node: where a finding about something absent goes.
 
     Example:
@@ -34,19 +34,19 @@ class Place:
         self.module, self.node = module, node
 
 
-def place_in_module(module: ModuleLike, call: Call) -> Place:
+def place_in_module(module: ModuleLike, call: Call) -> CodeLocation:
     """Where a module makes a call or, for one that stands in another module, calls what leads there; the call itself where only an import does."""
     written, node, frame = call.module, call.node, call.path.frame
     while written is not module:
         if frame.parent is None:
-            return Place(call.module, call.node)
+            return CodeLocation(call.module, call.node)
         written, node, frame = frame.module, frame.node, frame.parent.frame
-    return Place(module, node)
+    return CodeLocation(module, node)
 
 
-def construction_of(call: Call) -> tuple[Place, Class | None]:
+def construction_of(call: Call) -> tuple[CodeLocation, Class | None]:
     """Where the object is constructed whose ``__init__`` makes a call, the outermost of several, and its class; the call itself and None elsewhere."""
-    place, cls = Place(call.module, call.node), None
+    place, cls = CodeLocation(call.module, call.node), None
     path: ExecutionPath | None = call.path
     while (
         path is not None
@@ -55,7 +55,7 @@ def construction_of(call: Call) -> tuple[Place, Class | None]:
         and frame.function.owner is not None
         and isinstance(frame.node, cst.Call)
     ):
-        place, cls, path = Place(frame.module, frame.node), frame.function.owner, frame.parent
+        place, cls, path = CodeLocation(frame.module, frame.node), frame.function.owner, frame.parent
     return place, cls
 
 

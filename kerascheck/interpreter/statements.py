@@ -14,7 +14,7 @@ from kerascheck.interpreter.computing import derived, item_of_turn
 from kerascheck.interpreter.inner_values import Imported
 from kerascheck.interpreter.joining import any_of, join
 from kerascheck.interpreter.kinds import is_array
-from kerascheck.interpreter.machine import Machine, Written
+from kerascheck.interpreter.machine import AbstractState, Written
 from kerascheck.interpreter.nodes import differentiated, dotted_name, literal_of, parameters_of, remembered
 from kerascheck.interpreter.values import (
     UNKNOWN,
@@ -76,7 +76,7 @@ _AUGMENTED: dict[type[cst.CSTNode], type[cst.CSTNode]] = {
 }
 
 
-class Statements(Machine):
+class Statements(AbstractState):
     """Runs statements: assignments, imports, branches, loops, definitions."""
 
     def _block(self, statements: Iterable[cst.CSTNode]) -> bool:

@@ -7,7 +7,7 @@ from itertools import takewhile
 
 import libcst as cst
 
-from kerascheck.interpreter.machine import Machine, Start
+from kerascheck.interpreter.machine import AbstractState, Start
 from kerascheck.interpreter.values import (
     Class,
     DictValue,
@@ -24,7 +24,7 @@ from kerascheck.interpreter.values import (
 _DEEPEST_HOLDER = 4
 
 
-class Writes(Machine):
+class Writes(AbstractState):
     """Tells writes to what was there before the function of a dataset was called from those to what it made itself."""
 
     def note_write(self, holder: cst.CSTNode | None, value: Value, node: cst.CSTNode) -> None:

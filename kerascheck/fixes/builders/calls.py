@@ -10,7 +10,7 @@ from kerascheck.fixes.patches import objection_to_alias, replacement
 from kerascheck.fixes.proofs import PLAIN_CALL, RAISES_NOW, SAME_NUMBERS, SAME_OBJECT, Proof
 from kerascheck.fixes.run_proofs import catcher
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import Place
+from kerascheck.interpreter.place import CodeLocation
 from kerascheck.interpreter.values import Call, Class, External, ExternalInstance, Instance, options_of
 from kerascheck.knowledge.classes import FUNCTIONAL, MODEL, SEQUENTIAL, class_of_bases
 from kerascheck.knowledge.namespaces import OF_KERAS_APPLICATIONS
@@ -54,7 +54,7 @@ def delete_statement(call: Call, *proofs: Proof) -> Fix | None:
     return offer("Delete the statement", lambda: edits.delete_statement(tree, statement), proofs)
 
 
-def rename(place: Place, old: str, new: str) -> Fix | None:
+def rename(place: CodeLocation, old: str, new: str) -> Fix | None:
     """Write the canonical name ``new`` instead of an attribute or name that is known as ``old``."""
 
     def build() -> edits.Edits:

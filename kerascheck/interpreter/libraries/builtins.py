@@ -19,7 +19,7 @@ from kerascheck.interpreter.libraries.registry import (
     methods_on,
     takes_functions,
 )
-from kerascheck.interpreter.machine import Machine
+from kerascheck.interpreter.machine import AbstractState
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
@@ -50,7 +50,7 @@ from kerascheck.knowledge.python import ENDS_THE_PROGRAM, PASS_THROUGH_ITERATORS
 
 
 @function("builtins.super")
-def _super(machine: Machine, call: Invocation) -> Value:
+def _super(machine: AbstractState, call: Invocation) -> Value:
     function = machine.path.frame.function
     if function is None or function.owner is None:
         return UNKNOWN
@@ -62,7 +62,7 @@ def _super(machine: Machine, call: Invocation) -> Value:
 
 
 @function(*(f"builtins.{name}" for name in ("enumerate", "filter", "range", "reversed", "sorted", "zip")))
-def _wrapped(machine: Machine, call: Invocation) -> Value:
+def _wrapped(machine: AbstractState, call: Invocation) -> Value:
     kind = _short(call)
     return IteratorValue(
         kind, list(call.arguments.positional[:1] if kind == "enumerate" else call.arguments.positional)
@@ -70,16 +70,16 @@ def _wrapped(machine: Machine, call: Invocation) -> Value:
 
 
 @function("builtins.iter")
-def _iter(machine: Machine, call: Invocation) -> Value:
+def _iter(machine: AbstractState, call: Invocation) -> Value:
     return IteratorValue("iter", [call.first], machine.path)
 
 
 @function("builtins.next")
-def _next(machine: Machine, call: Invocation) -> Value:
+def _next(machine: AbstractState, call: Invocation) -> Value:
     return _advance(machine, call.first, call.node)
 
 
-def _advance(machine: Machine, iterator: Value, node: cst.CSTNode) -> Value:
+def _advance(machine: AbstractState, iterator: Value, node: cst.CSTNode) -> Value:
     """The next item of an iterator: of a dataset, where the loop in which that happens is one of its own."""
     machine.record(node, "builtins.next", "__next__", iterator, Arguments())
     element: Value = UNKNOWN
@@ -99,7 +99,7 @@ def _advance(machine: Machine, iterator: Value, node: cst.CSTNode) -> Value:
 
 
 @function("builtins.list", "builtins.tuple", "builtins.set")
-def _collection(machine: Machine, call: Invocation) -> Value:
+def _collection(machine: AbstractState, call: Invocation) -> Value:
     kind, first = _short(call), call.first
     if isinstance(first, SequenceValue):
         return SequenceValue(kind, list(first.items), first.open)
@@ -115,13 +115,13 @@ def _collection(machine: Machine, call: Invocation) -> Value:
 
 
 @function("builtins.dict")
-def _dict(machine: Machine, call: Invocation) -> Value:
+def _dict(machine: AbstractState, call: Invocation) -> Value:
     given = call.arguments
     return DictValue(dict(given.keywords), open=bool(given.positional) or given.unknown_keywords)
 
 
 @function("builtins.map")
-def _map(machine: Machine, call: Invocation) -> Value | None:
+def _map(machine: AbstractState, call: Invocation) -> Value | None:
     given = call.arguments.positional
     if len(given) < 2:
         return None
@@ -137,13 +137,13 @@ def _map(machine: Machine, call: Invocation) -> Value | None:
 
 
 @function("builtins.getattr")
-def _getattr(machine: Machine, call: Invocation) -> Value | None:
+def _getattr(machine: AbstractState, call: Invocation) -> Value | None:
     name = constant(call.arguments.positional[1]) if len(call.arguments.positional) > 1 else None
     return machine.get_attribute(call.first, name, call.node) if isinstance(name, str) else None
 
 
 @function("builtins.setattr")
-def _setattr(machine: Machine, call: Invocation) -> Value | None:
+def _setattr(machine: AbstractState, call: Invocation) -> Value | None:
     if len(call.arguments.positional) != 3:
         return None
     first, key, value = call.arguments.positional
@@ -157,7 +157,7 @@ def _setattr(machine: Machine, call: Invocation) -> Value | None:
 
 
 @functions(lambda name: name.startswith("builtins."))
-def _builtin(machine: Machine, call: Invocation) -> Value:
+def _builtin(machine: AbstractState, call: Invocation) -> Value:
     """All others read what they are given."""
     made, first = call.record(machine), call.first
     tensors = any(map(holds_tensor, call.arguments.values()))
@@ -209,7 +209,7 @@ def _short(call: Invocation) -> str:
 
 
 @function("functools.partial")
-def _partial(machine: Machine, call: Invocation) -> Value | None:
+def _partial(machine: AbstractState, call: Invocation) -> Value | None:
     if not call.arguments.positional:
         return None
     target, rest = call.first, without_first(call.arguments)
@@ -219,17 +219,17 @@ def _partial(machine: Machine, call: Invocation) -> Value | None:
 
 
 @function("functools.wraps")
-def _wraps(machine: Machine, call: Invocation) -> Value:
+def _wraps(machine: AbstractState, call: Invocation) -> Value:
     return ExternalInstance(call.name, call.record(machine))
 
 
 @function(*(name for name in TRANSPARENT_DECORATORS - {"functools.wraps"} if not name.startswith("builtins.")))
-def _left_alone(machine: Machine, call: Invocation) -> Value | None:
+def _left_alone(machine: AbstractState, call: Invocation) -> Value | None:
     return call.first if isinstance(call.first, (Function, Partial)) else None
 
 
 @function(*PASS_THROUGH_ITERATORS)
-def _progress(machine: Machine, call: Invocation) -> Value | None:
+def _progress(machine: AbstractState, call: Invocation) -> Value | None:
     given = call.arguments
     return (
         IteratorValue("wrapper", [given.get(0, "iterable") or UNKNOWN]) if given.positional or given.keywords else None
@@ -237,12 +237,12 @@ def _progress(machine: Machine, call: Invocation) -> Value | None:
 
 
 @function("tqdm.trange", "tqdm.auto.trange", "tqdm.notebook.trange")
-def _trange(machine: Machine, call: Invocation) -> Value:
+def _trange(machine: AbstractState, call: Invocation) -> Value:
     return IteratorValue("range", call.arguments.positional)
 
 
 @takes_functions(lambda name: name.startswith("multiprocessing."))
-def in_process(machine: Machine, call: Invocation) -> None:
+def in_process(machine: AbstractState, call: Invocation) -> None:
     """Functions that start a program of their own: what ran before does not count there."""
     path = ExecutionPath("root", None, machine.module, call.node, label="process")
     machine.inside(path, lambda given: machine.run_arguments(given, call.node, tensors=False), call.arguments)
@@ -252,7 +252,7 @@ def in_process(machine: Machine, call: Invocation) -> None:
 
 
 @methods_on(SequenceValue)
-def _of_group(machine: Machine, call: Invocation, group: SequenceValue) -> Value:
+def _of_group(machine: AbstractState, call: Invocation, group: SequenceValue) -> Value:
     given = call.arguments
     if call.attribute in ("append", "add") and given.positional:
         # Inside a loop the length is no longer known, but the kinds of items are.
@@ -276,7 +276,7 @@ def _of_group(machine: Machine, call: Invocation, group: SequenceValue) -> Value
 
 
 @methods_on(DictValue)
-def _of_mapping(machine: Machine, call: Invocation, mapping: DictValue) -> Value:
+def _of_mapping(machine: AbstractState, call: Invocation, mapping: DictValue) -> Value:
     given = call.arguments
     if call.attribute in ("items", "values", "keys"):
         if call.attribute == "values" and not mapping.open:
@@ -299,28 +299,28 @@ def _of_mapping(machine: Machine, call: Invocation, mapping: DictValue) -> Value
 
 
 @methods_on(IteratorValue)
-def _of_iterator(machine: Machine, call: Invocation, iterator: IteratorValue) -> Value | None:
+def _of_iterator(machine: AbstractState, call: Invocation, iterator: IteratorValue) -> Value | None:
     if call.attribute in ("__next__", "get_next", "next"):
         return _advance(machine, iterator, call.node)
     return UNKNOWN if call.attribute == "initializer" else None
 
 
 @method("update")
-def _update_attributes(machine: Machine, call: Invocation) -> None:
+def _update_attributes(machine: AbstractState, call: Invocation) -> None:
     """``self.__dict__.update(...)``."""
     if isinstance(call.receiver, Method) and call.receiver.name == "__dict__":
         machine.forget(call.receiver.receiver)
 
 
 @method("total_seconds")
-def _seconds(machine: Machine, call: Invocation) -> Value | None:
+def _seconds(machine: AbstractState, call: Invocation) -> Value | None:
     return (
         call.receiver if isinstance(call.receiver, ExternalInstance) and call.receiver.name == "time.elapsed" else None
     )
 
 
 @method("format")
-def _format(machine: Machine, call: Invocation) -> Value | None:
+def _format(machine: AbstractState, call: Invocation) -> Value | None:
     if call.owner != "builtins.str":
         return None
     machine.record(call.node, "builtins.format", call.attribute, call.receiver, call.arguments)

@@ -7,7 +7,7 @@ import libcst as cst
 from kerascheck.interpreter.arguments import bound_arguments, spread, without_first
 from kerascheck.interpreter.joining import join
 from kerascheck.interpreter.libraries.registry import Invocation, functions, method, methods_on
-from kerascheck.interpreter.machine import Machine, Start
+from kerascheck.interpreter.machine import AbstractState, Start
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
@@ -44,7 +44,7 @@ from kerascheck.knowledge.namespaces import OF_DATA_DATASET, TENSORFLOW_DATASETS
 
 
 @functions(lambda name: source_kind(name) is not None)
-def _source(machine: Machine, call: Invocation) -> Value:
+def _source(machine: AbstractState, call: Invocation) -> Value:
     if call.name in _COMBINING:
         inputs = tuple(dataset.stage for value in call.arguments.values() for dataset in datasets_in(value))
         made = call.record(machine)
@@ -67,14 +67,14 @@ def _source(machine: Machine, call: Invocation) -> Value:
 _COMBINING = frozenset({DATASET_ZIP, DATASET_SAMPLE_FROM_DATASETS, DATASET_CHOOSE_FROM_DATASETS})
 
 
-def _made(machine: Machine, call: Invocation, name: str) -> Dataset:
+def _made(machine: AbstractState, call: Invocation, name: str) -> Dataset:
     """A dataset that a call of this name is recorded to make."""
     made = machine.record(call.node, name, None, UNKNOWN, call.arguments)
     made.result = Dataset(machine.new_stage(name, call.node, made, ()))
     return made.result
 
 
-def _loaded(machine: Machine, call: Invocation, name: str) -> Value:
+def _loaded(machine: AbstractState, call: Invocation, name: str) -> Value:
     """What TensorFlow Datasets loads: one for each split of a list, and with them what is known of them."""
     made = machine.record(call.node, name, None, UNKNOWN, call.arguments)
     split = made.given("split")
@@ -85,7 +85,7 @@ def _loaded(machine: Machine, call: Invocation, name: str) -> Value:
 
 
 @functions(lambda name: name.startswith(OF_DATA_DATASET))
-def _unbound(machine: Machine, call: Invocation) -> Value | None:
+def _unbound(machine: AbstractState, call: Invocation) -> Value | None:
     """``tf.data.Dataset.map(ds, f)``."""
     if not isinstance(call.first, Dataset):
         return None
@@ -95,7 +95,7 @@ def _unbound(machine: Machine, call: Invocation) -> Value | None:
 
 
 @method("as_dataset")
-def _built(machine: Machine, call: Invocation) -> Value | None:
+def _built(machine: AbstractState, call: Invocation) -> Value | None:
     """``tfds.builder(...).as_dataset(...)``."""
     known = (call.owner or "").startswith(TENSORFLOW_DATASETS)
     if known:
@@ -104,14 +104,14 @@ def _built(machine: Machine, call: Invocation) -> Value | None:
 
 
 @method("to_tf_dataset", "prepare_tf_dataset")
-def _transformed(machine: Machine, call: Invocation) -> Value:
+def _transformed(machine: AbstractState, call: Invocation) -> Value:
     """Those of Hugging Face."""
     call.record(machine)
     return _made(machine, call, f"transformers.{call.attribute}")
 
 
 @method("write")
-def _written(machine: Machine, call: Invocation) -> Value | None:
+def _written(machine: AbstractState, call: Invocation) -> Value | None:
     if not call.name.endswith("TFRecordWriter.write"):
         return None
     for dataset in datasets_in(call.record(machine).first):
@@ -120,7 +120,7 @@ def _written(machine: Machine, call: Invocation) -> Value | None:
 
 
 @methods_on(Dataset)
-def _method(machine: Machine, call: Invocation, dataset: Dataset) -> Value:
+def _method(machine: AbstractState, call: Invocation, dataset: Dataset) -> Value:
     attribute = call.attribute
     call.name = f"{OF_DATA_DATASET}{attribute}"
     if attribute == "apply":
@@ -141,7 +141,7 @@ def _method(machine: Machine, call: Invocation, dataset: Dataset) -> Value:
     return made.result
 
 
-def _other_method(machine: Machine, call: Invocation, dataset: Dataset) -> Value:
+def _other_method(machine: AbstractState, call: Invocation, dataset: Dataset) -> Value:
     """What gives no dataset."""
     attribute = call.attribute
     if attribute in ("items", "values", "keys", "get") and dataset.stage.is_source:
@@ -156,7 +156,7 @@ def _other_method(machine: Machine, call: Invocation, dataset: Dataset) -> Value
     return UNKNOWN
 
 
-def _applied(machine: Machine, call: Invocation, dataset: Dataset) -> Value:
+def _applied(machine: AbstractState, call: Invocation, dataset: Dataset) -> Value:
     """``ds.apply(f)``, and ``ds.apply(tf.data.experimental.ignore_errors())``."""
     stage = dataset.stage
     for option in options_of(call.given(machine, "transformation_func")):
@@ -170,7 +170,7 @@ def _applied(machine: Machine, call: Invocation, dataset: Dataset) -> Value:
     return Dataset(machine.new_stage("apply", call.node, None, (stage,)))
 
 
-def _follow(machine: Machine, stage: DatasetOp, node: cst.CSTNode) -> None:
+def _follow(machine: AbstractState, stage: DatasetOp, node: cst.CSTNode) -> None:
     """Run the function given to map, filter, interleave, ... and keep what it did."""
     parameter = DATASET_METHODS.get(stage.name)
     function = stage.given(parameter) if parameter is not None else None
@@ -190,7 +190,7 @@ def _follow(machine: Machine, stage: DatasetOp, node: cst.CSTNode) -> None:
     stage.facts = FunctionFacts(machine.calls[calls:], new_uses, known, result or UNKNOWN)
 
 
-def _mapped(machine: Machine, stage: DatasetOp, function: Value, node: cst.CSTNode) -> tuple[Value, bool]:
+def _mapped(machine: AbstractState, stage: DatasetOp, function: Value, node: cst.CSTNode) -> tuple[Value, bool]:
     """What a function gives that an operation runs on each element, and whether it is known what it does."""
     bound = function.arguments if isinstance(function, Partial) else None
     target = function.target if isinstance(function, Partial) else function
@@ -215,7 +215,7 @@ def _mapped(machine: Machine, stage: DatasetOp, function: Value, node: cst.CSTNo
 _NESTING = frozenset({"flat_map", "interleave"})
 
 
-def _elements(machine: Machine, stage: DatasetOp, function: Function) -> Arguments:
+def _elements(machine: AbstractState, stage: DatasetOp, function: Function) -> Arguments:
     """What the function of an operation is given."""
     if stage.name in ("group_by_window", "scan"):
         return Arguments(unknown_positional=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kerascheck.interpreter.libraries.registry import Invocation, methods_of
-from kerascheck.interpreter.machine import Machine
+from kerascheck.interpreter.machine import AbstractState
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
@@ -21,7 +21,7 @@ from kerascheck.knowledge.devices import STRATEGY, STRATEGY_SCOPE
 
 
 @methods_of(STRATEGY)
-def _method(machine: Machine, call: Invocation) -> Value:
+def _method(machine: AbstractState, call: Invocation) -> Value:
     made = call.record(machine)
     handler = _METHODS.get(call.attribute)
     if handler is not None:
@@ -32,7 +32,7 @@ def _method(machine: Machine, call: Invocation) -> Value:
     return UNKNOWN
 
 
-def _run(machine: Machine, call: Invocation, made: Call) -> Value:
+def _run(machine: AbstractState, call: Invocation, made: Call) -> Value:
     function, inner, named = (made.given(key) for key in ("fn", "args", "kwargs"))
     passed = Arguments(list(inner.items)) if isinstance(inner, SequenceValue) else Arguments(unknown_positional=True)
     if isinstance(named, DictValue):
@@ -40,13 +40,13 @@ def _run(machine: Machine, call: Invocation, made: Call) -> Value:
     return machine.call(function or UNKNOWN, passed, call.node)
 
 
-def _distribute(machine: Machine, call: Invocation, made: Call) -> Value:
+def _distribute(machine: AbstractState, call: Invocation, made: Call) -> Value:
     given = datasets_in(made.given("dataset"))
     results = [Dataset(machine.new_stage("distribute", call.node, made, (dataset.stage,))) for dataset in given]
     return results[0] if results else UNKNOWN
 
 
-def _distribute_function(machine: Machine, call: Invocation, made: Call) -> Value:
+def _distribute_function(machine: AbstractState, call: Invocation, made: Call) -> Value:
     function = made.given("dataset_fn") or UNKNOWN
     dataset = next(datasets_in(machine.call(function, Arguments([UNKNOWN]), call.node)), None)
     if dataset is None:
@@ -54,7 +54,7 @@ def _distribute_function(machine: Machine, call: Invocation, made: Call) -> Valu
     return Dataset(machine.new_stage("distribute", call.node, made, (dataset.stage,)))
 
 
-def _scope(machine: Machine, call: Invocation, made: Call) -> Value:
+def _scope(machine: AbstractState, call: Invocation, made: Call) -> Value:
     return ExternalInstance(STRATEGY_SCOPE, made)
 
 

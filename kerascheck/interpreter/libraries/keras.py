@@ -16,7 +16,7 @@ from kerascheck.interpreter.libraries.registry import (
     methods_on,
     takes_functions,
 )
-from kerascheck.interpreter.machine import Machine
+from kerascheck.interpreter.machine import AbstractState
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
@@ -52,7 +52,7 @@ _OTHER_ROLES = {"validation_data": "validation", "callbacks": "escape"}
 
 
 @method(*CONSUMING_METHODS)
-def _consuming(machine: Machine, call: Invocation) -> Value | None:
+def _consuming(machine: AbstractState, call: Invocation) -> Value | None:
     """fit, evaluate, predict, adapt and their kin; of what is no model where they are given data for one."""
     ours = call.owner in (MODEL, None, LAYER)
     if not ours and not any(any(datasets_in(value)) or is_keras_data(value) for value in call.arguments.values()):
@@ -61,7 +61,7 @@ def _consuming(machine: Machine, call: Invocation) -> Value | None:
     return _consume(machine, call)
 
 
-def _consume(machine: Machine, call: Invocation) -> Value:
+def _consume(machine: AbstractState, call: Invocation) -> Value:
     given = call.arguments
     role = CONSUMING_METHODS.get(call.attribute)
     parameters = call.signature(machine).names[: len(given.positional)]
@@ -74,7 +74,7 @@ def _consume(machine: Machine, call: Invocation) -> Value:
     return UNKNOWN
 
 
-def _run_items(machine: Machine, value: Value, node: cst.CSTNode) -> None:
+def _run_items(machine: AbstractState, value: Value, node: cst.CSTNode) -> None:
     """What Keras asks a PyDataset of another module for; the functions of this one are run anyway."""
     for option in options_of(value):
         function = option.cls.member("__getitem__") if isinstance(option, Instance) and is_py_dataset(option) else None
@@ -85,7 +85,7 @@ def _run_items(machine: Machine, value: Value, node: cst.CSTNode) -> None:
 
 
 @method("compile")
-def _compile(machine: Machine, call: Invocation) -> Value | None:
+def _compile(machine: AbstractState, call: Invocation) -> Value | None:
     if call.owner not in (MODEL, None):
         return None
     made = call.record(machine)
@@ -95,7 +95,7 @@ def _compile(machine: Machine, call: Invocation) -> Value | None:
 
 
 @method("add")
-def _add(machine: Machine, call: Invocation) -> None:
+def _add(machine: AbstractState, call: Invocation) -> None:
     """``model.add(layer)``: like any method, but the model remembers the layer."""
     if isinstance(call.receiver, ExternalInstance) and call.owner == MODEL:
         added = call.receiver.attributes.setdefault("layers added", SequenceValue("list", []))
@@ -104,7 +104,7 @@ def _add(machine: Machine, call: Invocation) -> None:
 
 
 @methods_on(SuperValue)
-def _of_base(machine: Machine, call: Invocation, base: SuperValue) -> Value:
+def _of_base(machine: AbstractState, call: Invocation, base: SuperValue) -> Value:
     """``super().fit(...)``."""
     owner = class_of_bases(base.cls.external_bases())
     call.name, call.receiver = f"{owner}.{call.attribute}" if owner else "", base.instance
@@ -118,20 +118,20 @@ def _of_base(machine: Machine, call: Invocation, base: SuperValue) -> Value:
 
 
 @functions(lambda name: name.startswith(LAYERS) and name.endswith(".from_config"))
-def _from_config(machine: Machine, call: Invocation) -> Value:
+def _from_config(machine: AbstractState, call: Invocation) -> Value:
     made = External(call.name.removesuffix(".from_config"))
     return machine.call(made, Arguments(unknown_positional=True, unknown_keywords=True), call.node)
 
 
 @function(INPUT)
-def _input(machine: Machine, call: Invocation) -> Value:
+def _input(machine: AbstractState, call: Invocation) -> Value:
     made = call.record(machine)
     made.result = ExternalInstance(KERAS_TENSOR, made)
     return made.result
 
 
 @takes_functions(LAMBDA.__eq__)
-def _lambda(machine: Machine, call: Invocation) -> None:
+def _lambda(machine: AbstractState, call: Invocation) -> None:
     more = call.given(machine, "arguments")
     named = Arguments(keywords=dict(more.items)) if isinstance(more, DictValue) else None
     for option in options_of(call.given(machine, "function")):
@@ -139,7 +139,7 @@ def _lambda(machine: Machine, call: Invocation) -> None:
 
 
 @takes_functions(LAMBDA_CALLBACK.__eq__)
-def _hooks(machine: Machine, call: Invocation) -> None:
+def _hooks(machine: AbstractState, call: Invocation) -> None:
     """Functions that Keras calls during fit: each starts from a place that is named after its hook."""
     for hook, given in call.arguments.keywords.items():
         path = ExecutionPath("root", None, machine.module, call.node, label=hook)

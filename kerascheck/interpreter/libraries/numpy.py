@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kerascheck.interpreter.kinds import reading_of
 from kerascheck.interpreter.libraries.registry import Invocation, function, method, outcome
-from kerascheck.interpreter.machine import Machine
+from kerascheck.interpreter.machine import AbstractState
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
@@ -22,14 +22,14 @@ _MANY_FOLDS = 1000
 
 
 @function("numpy.diff")
-def _diff(machine: Machine, call: Invocation) -> Value | None:
+def _diff(machine: AbstractState, call: Invocation) -> Value | None:
     """The times between several readings of a clock."""
     reading = reading_of(call.given(machine, "a"))
     return None if reading is None else machine.elapsed(call.node, reading, reading, each=True)
 
 
 @outcome(lambda name: name.startswith("numpy."))
-def _of_tensors(machine: Machine, call: Call, name: str) -> Value | None:
+def _of_tensors(machine: AbstractState, call: Call, name: str) -> Value | None:
     if not any(map(holds_tensor, call.arguments.values())):
         return None
     machine.use("numpy", call.node)
@@ -39,7 +39,7 @@ def _of_tensors(machine: Machine, call: Call, name: str) -> Value | None:
 
 
 @method("split")
-def _folds(machine: Machine, call: Invocation) -> Value | None:
+def _folds(machine: AbstractState, call: Invocation) -> Value | None:
     """The folds of scikit-learn."""
     splitter = call.receiver
     if not isinstance(splitter, ExternalInstance) or splitter.name not in SPLITTERS or splitter.call is None:

@@ -7,7 +7,7 @@ from functools import partial
 
 from kerascheck.interpreter.joining import any_of
 from kerascheck.interpreter.libraries.registry import Invocation, functions, method
-from kerascheck.interpreter.machine import Machine
+from kerascheck.interpreter.machine import AbstractState
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
@@ -27,7 +27,7 @@ from kerascheck.knowledge.devices import STRATEGY_SCOPE
 
 
 @functions(is_tuner)
-def _tuner(machine: Machine, call: Invocation) -> Value:
+def _tuner(machine: AbstractState, call: Invocation) -> Value:
     """A tuner builds a model at once, to learn what there is to choose, and fits others like it: one stands for all.
 
     Source: ``BaseTuner._populate_initial_space`` in keras_tuner/src/engine/base_tuner.py, 1.4.8.
@@ -52,7 +52,7 @@ def _tuner(machine: Machine, call: Invocation) -> Value:
 
 
 @method("search")
-def _search(machine: Machine, call: Invocation) -> Value | None:
+def _search(machine: AbstractState, call: Invocation) -> Value | None:
     """It fits models with its own arguments, through the ``fit`` of a HyperModel that has one."""
     tuner, given = _tuner_of(call.receiver), call.arguments
     if tuner is None:
@@ -70,7 +70,7 @@ def _search(machine: Machine, call: Invocation) -> Value | None:
 
 
 @method("get_best_models")
-def _best_models(machine: Machine, call: Invocation) -> Value | None:
+def _best_models(machine: AbstractState, call: Invocation) -> Value | None:
     tuner = _tuner_of(call.receiver)
     if tuner is None:
         return None
@@ -79,7 +79,7 @@ def _best_models(machine: Machine, call: Invocation) -> Value | None:
 
 
 @method("build")
-def _build(machine: Machine, call: Invocation) -> Value | None:
+def _build(machine: AbstractState, call: Invocation) -> Value | None:
     """``tuner.hypermodel.build(...)``."""
     holder = call.receiver
     tuner = _tuner_of(holder.receiver) if isinstance(holder, Method) and holder.name == "hypermodel" else None

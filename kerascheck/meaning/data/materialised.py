@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 import libcst as cst
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import Place, handles_versions
+from kerascheck.interpreter.place import CodeLocation, handles_versions
 from kerascheck.interpreter.values import (
     Call,
     Dataset,
@@ -45,15 +45,17 @@ def is_numpy_iterator(value: Value) -> bool:
     return isinstance(value, IteratorValue) and value.kind == "as_numpy_iterator"
 
 
-def counted_lists(module: Module) -> Iterator[tuple[Place | Call, Value | None]]:
+def counted_lists(module: Module) -> Iterator[tuple[CodeLocation | Call, Value | None]]:
     """The lists of all elements of a dataset that are made to be counted only, each once: where, and of what.
 
     Those of a few elements are left out, and those that stand in for a cardinality that the dataset does not know.
     """
-    listed: list[tuple[Place | Call, Value | None]] = [
+    listed: list[tuple[CodeLocation | Call, Value | None]] = [
         (call, call.given("iterable")) for call in module.run.calls if call.name == "builtins.list"
     ]
-    listed += [(Place(loop.module, loop.node), loop.value) for loop in module.run.loops if _is_list_of_all(loop.node)]
+    listed += [
+        (CodeLocation(loop.module, loop.node), loop.value) for loop in module.run.loops if _is_list_of_all(loop.node)
+    ]
     seen = set()
     for place, given in listed:
         if (
@@ -99,7 +101,7 @@ def lists_trained_on(module: Module) -> Iterator[tuple[Call, Call]]:
                 yield made, fit
 
 
-def is_only_counted(place: Place | Call) -> bool:
+def is_only_counted(place: CodeLocation | Call) -> bool:
     """Whether a list stands in a ``len``, and so nowhere else."""
     parents = place.module.tree.parents
     holder = parents.get(place.node)
@@ -123,7 +125,7 @@ def _is_list_of_all(node: cst.CSTNode) -> bool:
     return isinstance(node, cst.ListComp) and not node.for_in.ifs and node.for_in.inner_for_in is None
 
 
-def _stands_in_for_cardinality(place: Place | Call) -> bool:
+def _stands_in_for_cardinality(place: CodeLocation | Call) -> bool:
     tree = place.module.tree
     return any(
         "cardinality" in tree.code_of(asked.test).lower()

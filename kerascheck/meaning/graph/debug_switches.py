@@ -9,7 +9,7 @@ from math import ceil
 import libcst as cst
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import Place
+from kerascheck.interpreter.place import CodeLocation
 from kerascheck.interpreter.values import UNKNOWN, Call, Instance, Value, constant, options_of
 from kerascheck.knowledge.classes import MODEL_SETATTR
 from kerascheck.knowledge.datasets import ENABLE_DEBUG_MODE
@@ -63,7 +63,7 @@ class Switch:
 
     kind: str
     call: Call
-    at: Place | Call
+    at: CodeLocation | Call
     is_removable: bool
     is_seen: bool
     needs_shapes: bool
@@ -178,7 +178,7 @@ def _takes_any_shape(module: Module) -> bool:
     )
 
 
-def _literal(compiled: Call) -> Place | None:
+def _literal(compiled: Call) -> CodeLocation | None:
     """Where ``run_eagerly=True`` is written for a compile: in its call, or in that of the model's own ``compile`` that hands it on; None where it is a name, a switch that somebody turns."""
     written, call, module = compiled.written("run_eagerly"), compiled.node, compiled.module
     own = compiled.path.frame
@@ -208,7 +208,7 @@ def _literal(compiled: Call) -> Place | None:
     if written is None or not isinstance(call, cst.Call) or written not in call.args:
         return None
     is_literal = isinstance(written.value, cst.Name) and written.value.value == "True"
-    return Place(module, written) if is_literal else None
+    return CodeLocation(module, written) if is_literal else None
 
 
 def _needs_python(module: Module, model: Value) -> bool:

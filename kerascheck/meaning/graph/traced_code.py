@@ -17,7 +17,7 @@ import libcst as cst
 
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.nodes import remembered
-from kerascheck.interpreter.place import Place, is_off_by_default
+from kerascheck.interpreter.place import CodeLocation, is_off_by_default
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
@@ -904,9 +904,9 @@ def _takes_apart(module: Module, loop: ExecutionPath) -> bool:
 class Recursion:
     """A compiled function that calls itself; ``at`` and ``call`` are places."""
 
-    at: Place
+    at: CodeLocation
     name: str
-    call: Place
+    call: CodeLocation
 
 
 def recursive_calls(module: Module) -> Iterator[Recursion]:
@@ -926,7 +926,7 @@ def recursive_calls(module: Module) -> Iterator[Recursion]:
                 and function.owner is not None
             )
             if (own or method) and _function_around(tree, node) is function.node:
-                yield Recursion(Place(module, function.node), name, Place(module, node))
+                yield Recursion(CodeLocation(module, function.node), name, CodeLocation(module, node))
                 break
 
 
@@ -934,9 +934,9 @@ def recursive_calls(module: Module) -> Iterator[Recursion]:
 class StaleGlobal:
     """A global number that a compiled function reads and the program changes; ``at`` and ``change`` are places."""
 
-    at: Place
+    at: CodeLocation
     name: str
-    change: Place
+    change: CodeLocation
 
 
 def stale_globals(module: Module) -> Iterator[StaleGlobal]:
@@ -968,7 +968,7 @@ def stale_globals(module: Module) -> Iterator[StaleGlobal]:
             ):
                 continue
             seen.add(node.value)
-            yield StaleGlobal(Place(module, node), node.value, Place(module, changes[node.value]))
+            yield StaleGlobal(CodeLocation(module, node), node.value, CodeLocation(module, changes[node.value]))
 
 
 def _changed_numbers(module: Module, declared: dict[cst.CSTNode, set[str]]) -> dict[str, cst.CSTNode]:

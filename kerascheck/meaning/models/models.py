@@ -11,7 +11,7 @@ import libcst as cst
 
 from kerascheck.interpreter import layer_shapes as shapes
 from kerascheck.interpreter.layer_shapes import Shape
-from kerascheck.interpreter.place import Place
+from kerascheck.interpreter.place import CodeLocation
 from kerascheck.interpreter.values import Call, ExternalInstance, Instance, ModuleLike, SequenceValue, Value, options_of
 from kerascheck.knowledge.classes import APPLICATIONS, LAYER_INIT, MODEL, SEQUENTIAL
 from kerascheck.knowledge.layers import (
@@ -217,7 +217,7 @@ class Model:
         return any(layer.name in CONVOLUTIONS or layer.times != 1 for layer in self.layers)
 
 
-def layer_place(model: Model, layer: Layer) -> Place | Call | None:
+def layer_place(model: Model, layer: Layer) -> CodeLocation | Call | None:
     """Where a model gets a layer: in its list of layers, by ``add``, or where the layer is called on a tensor; where it is made, if that stands there or cannot be told."""
     listed, written = (
         (model.call.given("layers"), model.call.written("layers")) if model.kind == "sequential" else (None, None)
@@ -226,7 +226,7 @@ def layer_place(model: Model, layer: Layer) -> Place | Call | None:
         single = takewhile(lambda element: isinstance(element, cst.Element), written.value.elements)
         for item, element in zip(listed.items, single):
             if item is layer.value:
-                return Place(model.module, element.value)
+                return CodeLocation(model.module, element.value)
     for call in reversed(model.module.run.calls):
         added = (
             call.attribute == "add"
@@ -240,7 +240,11 @@ def layer_place(model: Model, layer: Layer) -> Place | Call | None:
             and call.order < model.call.order
         )
         if added or called:
-            return Place(call.module, call.arguments.nodes[0].value) if added and 0 in call.arguments.nodes else call
+            return (
+                CodeLocation(call.module, call.arguments.nodes[0].value)
+                if added and 0 in call.arguments.nodes
+                else call
+            )
     return layer.made
 
 

@@ -11,7 +11,7 @@ import libcst as cst
 
 from kerascheck.interpreter.layer_shapes import example_size, makes_large_layer, most_units
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import Place, receiver_text
+from kerascheck.interpreter.place import CodeLocation, receiver_text
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
@@ -94,12 +94,12 @@ class FullPrecision:
         doubtful: the same of layers that may be among them, where the model is out of sight.
     """
 
-    place: Place
+    place: CodeLocation
     by_hand: bool
     update: Call | None
     waits: bool
-    computing: tuple[Place, ...]
-    doubtful: tuple[Place, ...]
+    computing: tuple[CodeLocation, ...]
+    doubtful: tuple[CodeLocation, ...]
 
 
 def full_precision_trainings(module: Module) -> Iterator[FullPrecision]:
@@ -144,7 +144,7 @@ def _follows_no_policy(module: Module) -> bool:
     )
 
 
-def _trained_at(module: Module, place: Place, call: Call) -> tuple[list[Model], frozenset[object]]:
+def _trained_at(module: Module, place: CodeLocation, call: Call) -> tuple[list[Model], frozenset[object]]:
     """The models that are known to be trained in a place, and what else is: values, or the name of one that is not known."""
     known = {id(model.value): model for model in module.once(models_of)}
     if call.attribute in _BY_KERAS:
@@ -314,7 +314,7 @@ def float16_models(module: Module, cls: Class | None) -> Iterator[Call]:
                 yield made
 
 
-def _computing_in_float32(module: Module) -> Iterator[tuple[Place, cst.ClassDef]]:
+def _computing_in_float32(module: Module) -> Iterator[tuple[CodeLocation, cst.ClassDef]]:
     """The functions of a program's own layers that compute with tensors of float32, each with the class of the layer.
 
     Their code tells: that of each ``call``, and of what it calls. Layers raise there where these tensors meet half precision
@@ -325,11 +325,11 @@ def _computing_in_float32(module: Module) -> Iterator[tuple[Place, cst.ClassDef]
         module.mentions(_FLOAT32) for module in modules
     ):
         return
-    helpers: dict[str, list[Place]] = {}
-    owned: dict[cst.ClassDef, dict[str, Place]] = {}
+    helpers: dict[str, list[CodeLocation]] = {}
+    owned: dict[cst.ClassDef, dict[str, CodeLocation]] = {}
     for each in _leading_to_float32(modules):
         for function, owner in _functions_of(each):
-            place = Place(each, function)
+            place = CodeLocation(each, function)
             if owner is None:
                 helpers.setdefault(function.name.value, []).append(place)
             else:

@@ -18,7 +18,7 @@ from kerascheck.interpreter.layer_shapes import (
 )
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.nodes import remembered
-from kerascheck.interpreter.place import Place, receiver_text
+from kerascheck.interpreter.place import CodeLocation, receiver_text
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
@@ -330,17 +330,17 @@ class Program:
         return self.constructors.get(value) if isinstance(value, Instance) else None
 
     @cached_property
-    def training_places(self) -> list[tuple[Place, Call]]:
+    def training_places(self) -> list[tuple[CodeLocation, Call]]:
         """Where the module trains when it is run, in program order, with the call that does.
 
         That is each fit, and each innermost loop around a step written by hand.
         """
         if self._module.is_graph_code:
             return []
-        found: dict[cst.CSTNode, tuple[int, Place, Call]] = {}
+        found: dict[cst.CSTNode, tuple[int, CodeLocation, Call]] = {}
         for call in self.model_calls("fit", "fit_generator"):
             if self.is_executed(call.path):
-                found.setdefault(call.node, (call.order, Place(call.module, call.node), call))
+                found.setdefault(call.node, (call.order, CodeLocation(call.module, call.node), call))
         stateless = self.calls(OPTIMIZER_STATELESS_APPLY)
         for call in [*self.updates, *self.model_calls("train_on_batch"), *self.assigned_updates, *stateless]:
             if self.is_executed(call.path) and not _in_keras_step(call.path):
@@ -348,11 +348,11 @@ class Program:
                 tape = tape_of(self._module, call)
                 loop = _training_loop(tape.path if tape is not None else call.path)
                 if loop is not None and (loop.node not in found or call.order < found[loop.node][0]):
-                    found[loop.node] = (call.order, Place(loop.module, loop.node), call)
+                    found[loop.node] = (call.order, CodeLocation(loop.module, loop.node), call)
         return [(place, call) for _, place, call in sorted(found.values(), key=lambda each: each[0])]
 
     @property
-    def first_training(self) -> Place | None:
+    def first_training(self) -> CodeLocation | None:
         """The first fit, or the innermost loop that trains, if the module trains when it is run; else None."""
         return self.training_places[0][0] if self.training_places else None
 

@@ -6,7 +6,7 @@ import re
 from math import ceil
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import Place
+from kerascheck.interpreter.place import CodeLocation
 from kerascheck.interpreter.values import Call
 from kerascheck.meaning.data.fitted_data import least_examples, trained_examples
 from kerascheck.meaning.data.games import environment_loop
@@ -34,7 +34,7 @@ def saved_steps(fit: Call, batch: Batching, size: int) -> int | None:
     return None if count is None else ceil(count / batch.size) - ceil(count / size)
 
 
-def _is_explained(place: Place) -> bool:
+def _is_explained(place: CodeLocation) -> bool:
     """Whether a comment on the line speaks of memory."""
     tree, text = place.module.tree, place.module.text
     end = tree.range_of(place.node)[1]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import Place, is_left_unused
+from kerascheck.interpreter.place import CodeLocation, is_left_unused
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
@@ -342,10 +342,10 @@ class Unscaled:
 
     strategy: Call
     size: int
-    place: Place
+    place: CodeLocation
     use: Call
     is_for_one: bool
-    unused: Place | None
+    unused: CodeLocation | None
 
 
 def unscaled_batches(module: Module) -> Iterator[Unscaled]:
@@ -377,13 +377,13 @@ def unscaled_batches(module: Module) -> Iterator[Unscaled]:
         ):
             continue
         concerned = list(
-            dict.fromkeys(each.module for each in (Place(module, module.tree.root), strategy, batch.place, use))
+            dict.fromkeys(each.module for each in (CodeLocation(module, module.tree.root), strategy, batch.place, use))
         )
         size = _written_size(batch.place)
         is_for_one = size is not None and _PER_DEVICE.search(last_name(size)) is not None
         if not is_for_one and size is not None and _SCALED.search(batch.place.module.tree.code_of(size)):
             continue
-        unused = next((Place(each, node) for each in concerned for node in _unused_scaling(each)), None)
+        unused = next((CodeLocation(each, node) for each in concerned for node in _unused_scaling(each)), None)
         if (
             is_for_one
             or not any(map(_scales, concerned))
@@ -393,7 +393,7 @@ def unscaled_batches(module: Module) -> Iterator[Unscaled]:
             yield Unscaled(strategy, batch.size, batch.place, use, is_for_one, unused)
 
 
-def _written_size(place: Place) -> cst.BaseExpression | None:
+def _written_size(place: CodeLocation) -> cst.BaseExpression | None:
     """What is written for the size of a batch: in an argument, or in the call of a dataset operation; None for a default."""
     node = place.node
     if isinstance(node, cst.Call):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import Place, in_session, is_left_unused, place_in_module
+from kerascheck.interpreter.place import CodeLocation, in_session, is_left_unused, place_in_module
 from kerascheck.interpreter.values import Call, Constant, ExecutionPath, IteratorValue, constant, datasets_in
 from kerascheck.knowledge.namespaces import OF_RANDOM
 from kerascheck.meaning.data.games import environment_loop
@@ -69,7 +69,7 @@ class RepeatedPrediction:
             and not arguments.unknown_keywords
         )
 
-    def places(self) -> Iterator[Call | Place]:
+    def places(self) -> Iterator[Call | CodeLocation]:
         """Where the predict stands, and where the loop of another file calls it by a method of the same name."""
         yield self.call
         seen = place_in_module(self.loop.module, self.call)

@@ -9,7 +9,7 @@ from math import prod
 import libcst as cst
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import Place
+from kerascheck.interpreter.place import CodeLocation
 from kerascheck.interpreter.values import (
     Call,
     DictValue,
@@ -74,9 +74,9 @@ class RebuiltModel:
     times_known: bool
 
     @property
-    def place(self) -> Place:
+    def place(self) -> CodeLocation:
         """What makes it in the loop itself: the constructor, or the outermost call that leads there."""
-        return Place(self.loop.module, place_in_loop(self.made, self.loop))
+        return CodeLocation(self.loop.module, place_in_loop(self.made, self.loop))
 
     def is_asked_for(self, module: Module) -> bool:
         """Whether each turn asks the user for something: what somebody wants then is no series of trainings."""
