@@ -13,13 +13,13 @@ from kerascheck.api import (
     proofs,
     requirements,
     training,
-    words,
+    wording,
     written,
 )
 from kerascheck.catalog.applies import Applies
 from kerascheck.catalog.rule import CommentsRule, Diagnosis, RequirementsRule, Rule, Silence
 from kerascheck.finding import Applicability, Edit, Fix, Severity
-from kerascheck.interpreter.place import CodeLocation
+from kerascheck.interpreter.code_location import CodeLocation
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
@@ -97,6 +97,6 @@ __all__ = [
     "requirements",
     "shows_tensor",
     "training",
-    "words",
+    "wording",
     "written",
 ]

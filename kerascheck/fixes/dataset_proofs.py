@@ -15,8 +15,8 @@ from kerascheck.fixes.lines import line
 from kerascheck.fixes.proofs import Proof
 from kerascheck.fixes.temporaries import other_reader
 from kerascheck.interpreter.array_shapes import shape_of
-from kerascheck.interpreter.kinds import is_array
 from kerascheck.interpreter.module import Module as InterpretedModule
+from kerascheck.interpreter.value_kinds import is_array
 from kerascheck.interpreter.values import (
     Call,
     Constant,

@@ -9,15 +9,15 @@ from typing import Any
 
 import libcst as cst
 
+from kerascheck.interpreter.abstract_state import AbstractState
 from kerascheck.interpreter.arguments import bound_arguments, spread, traced_arguments
 from kerascheck.interpreter.array_shapes import reshaped, shaped
-from kerascheck.interpreter.computing import as_texts
-from kerascheck.interpreter.inner_values import SuperValue
-from kerascheck.interpreter.joining import any_of
-from kerascheck.interpreter.kinds import is_symbolic, is_text
+from kerascheck.interpreter.internal_values import SuperValue
+from kerascheck.interpreter.joins import any_of
 from kerascheck.interpreter.libraries.registry import Invocation, function_handlers, method_handlers, outcomes, taker
-from kerascheck.interpreter.machine import AbstractState
 from kerascheck.interpreter.nodes import fields_of
+from kerascheck.interpreter.purity import as_texts
+from kerascheck.interpreter.value_kinds import is_symbolic, is_text
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
@@ -107,7 +107,7 @@ class Calls(AbstractState):
             instance.attributes.update(zip(fields, arguments.positional))
             instance.attributes.update(arguments.keywords)
             if arguments.unknown_positional or arguments.unknown_keywords:
-                self.forget(instance)
+                self.invalidate(instance)
             if not fields:
                 self.escape(arguments, node)
         return instance

@@ -8,14 +8,14 @@ from typing import Any
 import libcst as cst
 
 from kerascheck.interpreter import array_shapes
-from kerascheck.interpreter.bounds import MAX_ITEMS, MAX_OPTIONS, MAX_TEXT
-from kerascheck.interpreter.computing import computed, derived
-from kerascheck.interpreter.inner_values import Imported, SuperValue
-from kerascheck.interpreter.joining import any_of, join
-from kerascheck.interpreter.kinds import is_array, is_number, is_symbolic, is_text, reading_of
+from kerascheck.interpreter.abstract_state import AbstractState
+from kerascheck.interpreter.internal_values import Imported, SuperValue
+from kerascheck.interpreter.joins import any_of, join
 from kerascheck.interpreter.layer_shapes import product
-from kerascheck.interpreter.machine import AbstractState
+from kerascheck.interpreter.limits import MAX_ITEMS, MAX_OPTIONS, MAX_TEXT
 from kerascheck.interpreter.nodes import SINGLETONS, number, text_of
+from kerascheck.interpreter.purity import computed, derived
+from kerascheck.interpreter.value_kinds import is_array, is_number, is_symbolic, is_text, reading_of
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,

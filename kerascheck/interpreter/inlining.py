@@ -6,14 +6,14 @@ from collections.abc import Hashable
 
 import libcst as cst
 
-from kerascheck.interpreter.bounds import MAX_CALLS, MAX_DEPTH, MAX_VISITS
-from kerascheck.interpreter.habits import CallSummary, fresh_copy, is_pure, summary_key
-from kerascheck.interpreter.inner_values import LATER
-from kerascheck.interpreter.joining import join
+from kerascheck.interpreter.abstract_state import AbstractState, Start
+from kerascheck.interpreter.call_summaries import CallSummary, fresh_copy, is_pure, summary_key
+from kerascheck.interpreter.code_location import CodeLocation
+from kerascheck.interpreter.internal_values import LATER
+from kerascheck.interpreter.joins import join
 from kerascheck.interpreter.keras_data import is_py_dataset
-from kerascheck.interpreter.machine import AbstractState, Start
+from kerascheck.interpreter.limits import MAX_CALLS, MAX_DEPTH, MAX_VISITS
 from kerascheck.interpreter.nodes import dotted_name, text_of
-from kerascheck.interpreter.place import CodeLocation
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from kerascheck.interpreter.module import OF_TENSORFLOW_2, Module
-from kerascheck.interpreter.signs import HintsOfModule
 from kerascheck.interpreter.target import Target, target_of
+from kerascheck.interpreter.version_hints import HintsOfModule
 from kerascheck.project import import_scan
 from kerascheck.project.config import Settings
 from kerascheck.project.requirements import Pin, Stated, command_versions, pinned_versions, script_versions

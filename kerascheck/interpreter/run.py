@@ -12,10 +12,10 @@ import re
 
 import libcst as cst
 
-from kerascheck.interpreter.bounds import A_WHOLE_MODULE, MAX_IMPORT_DEPTH, MAX_MODULES
 from kerascheck.interpreter.calls import Calls
 from kerascheck.interpreter.expressions import Expressions
 from kerascheck.interpreter.inlining import Inlining
+from kerascheck.interpreter.limits import A_WHOLE_MODULE, MAX_IMPORT_DEPTH, MAX_MODULES
 from kerascheck.interpreter.statements import Statements
 from kerascheck.interpreter.values import (
     Class,

@@ -8,14 +8,14 @@ from typing import Any, TypeVar
 
 import libcst as cst
 
+from kerascheck.interpreter.abstract_state import AbstractState, Written
 from kerascheck.interpreter.array_shapes import length_of, parts_of, shape_of, split_of
-from kerascheck.interpreter.bounds import MAX_OPTIONS
-from kerascheck.interpreter.computing import derived, item_of_turn
-from kerascheck.interpreter.inner_values import Imported
-from kerascheck.interpreter.joining import any_of, join
-from kerascheck.interpreter.kinds import is_array
-from kerascheck.interpreter.machine import AbstractState, Written
+from kerascheck.interpreter.internal_values import Imported
+from kerascheck.interpreter.joins import any_of, join
+from kerascheck.interpreter.limits import MAX_OPTIONS
 from kerascheck.interpreter.nodes import differentiated, dotted_name, literal_of, parameters_of, remembered
+from kerascheck.interpreter.purity import derived, item_of_turn
+from kerascheck.interpreter.value_kinds import is_array
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
@@ -441,17 +441,17 @@ class Statements(AbstractState):
         if decided is False:
             return node.orelse is not None and self._orelse(node.orelse)
         self._forget_types(node.test)
-        before, mark = self.scope.variables, len(self._trail)
+        before, mark = self.scope.variables, len(self._undo_log)
         self.scope.variables = dict(before)
         with_branch = self._branch_path(node, "if")
         ended = self.inside(with_branch, self._suite, node.body)
-        taken, written = self.scope.variables, self._taken_back(mark)
+        taken, written = self.scope.variables, self._rollback(mark)
         self.scope.variables = dict(before)
         ended_else = False
         if node.orelse is not None:
             ended_else = self.inside(self._branch_path(node, "else"), self._orelse, node.orelse)
         skipped = self.scope.variables
-        self._meet(written, self._taken_back(mark))
+        self._merge_branches(written, self._rollback(mark))
         if ended and not ended_else:
             self.scope.variables = skipped
         elif ended_else and not ended:
@@ -573,7 +573,7 @@ class Statements(AbstractState):
         ended = self.inside(ExecutionPath("try", self.path, self.module, node), self._suite, node.body)
         after = self.scope.variables
         survivors = [] if ended else [after]
-        mark = len(self._trail)
+        mark = len(self._undo_log)
         written: list[Written] = []
         for handler in node.handlers:
             self.scope.variables = dict(self._merge(before, after))
@@ -582,8 +582,8 @@ class Statements(AbstractState):
             path = ExecutionPath("handler", self.path, self.module, handler)
             if not self.inside(path, self._suite, handler.body):
                 survivors.append(self.scope.variables)
-            written.append(self._taken_back(mark))
-        self._meet({}, *written)
+            written.append(self._rollback(mark))
+        self._merge_branches({}, *written)
         self.scope.variables = after
         if node.orelse is not None and not ended:
             if self._suite(node.orelse.body):
@@ -631,7 +631,7 @@ class Statements(AbstractState):
         turns = bool(loop.trips)
         if _ends_first_turn(node.body):
             loop.trips = 1 if loop.trips is None else min(loop.trips, 1)
-        before, mark = dict(self.scope.variables), len(self._trail)
+        before, mark = dict(self.scope.variables), len(self._undo_log)
         # Functions of a literal list act one after the other; all else is gone round once, over what any item may be.
         apart = (
             iterable.items
@@ -649,7 +649,7 @@ class Statements(AbstractState):
             else:
                 self.inside(loop, self._suite, node.body)
         if not turns:
-            self._meet({}, self._taken_back(mark))
+            self._merge_branches({}, self._rollback(mark))
         if apart is None:
             self.scope.variables = self._merge(self.scope.variables, before)
         if node.orelse is not None:
@@ -661,9 +661,9 @@ class Statements(AbstractState):
         loop = self._loop(node, UNKNOWN)
         if _ends_first_turn(node.body):
             loop.trips = 1
-        before, mark = dict(self.scope.variables), len(self._trail)
+        before, mark = dict(self.scope.variables), len(self._undo_log)
         self.inside(loop, self._suite, node.body)
-        self._meet({}, self._taken_back(mark))
+        self._merge_branches({}, self._rollback(mark))
         self.scope.variables = self._merge(self.scope.variables, before)
         if node.orelse is not None:
             self._suite(node.orelse.body)
@@ -829,7 +829,7 @@ class Statements(AbstractState):
 
     def _match(self, node: cst.Match) -> bool:
         self.eval(node.subject)
-        before, mark = self.scope.variables, len(self._trail)
+        before, mark = self.scope.variables, len(self._undo_log)
         survivors: list[dict[str, Value]] = []
         written: list[Written] = []
         exhaustive = False
@@ -842,14 +842,14 @@ class Statements(AbstractState):
                 ExecutionPath("branch", self.path, self.module, node, label="case"), self._suite, case.body
             ):
                 survivors.append(self.scope.variables)
-            written.append(self._taken_back(mark))
+            written.append(self._rollback(mark))
             exhaustive = exhaustive or (
                 isinstance(case.pattern, cst.MatchAs) and case.pattern.pattern is None and case.guard is None
             )
         if not exhaustive:
             survivors.append(before)
             written.append({})
-        self._meet(*written)
+        self._merge_branches(*written)
         self.scope.variables = survivors[0] if survivors else before
         for other in survivors[1:]:
             self.scope.variables = self._merge(self.scope.variables, other)

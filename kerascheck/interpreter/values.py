@@ -34,7 +34,7 @@ class ModuleFinder(Protocol):
 
 
 class RunRecord(Protocol):
-    """What running a module showed: :class:`kerascheck.interpreter.machine.Machine`."""
+    """What running a module showed: :class:`kerascheck.interpreter.abstract_state.Machine`."""
 
     calls: list[Call]
 

@@ -7,7 +7,7 @@ from itertools import takewhile
 
 import libcst as cst
 
-from kerascheck.interpreter.machine import AbstractState, Start
+from kerascheck.interpreter.abstract_state import AbstractState, Start
 from kerascheck.interpreter.values import (
     Class,
     DictValue,

@@ -3,7 +3,7 @@
 import pytest
 from snippets import IMPORTS, load, shown
 
-from kerascheck.interpreter.bounds import MAX_OPTIONS, MAX_TEXT
+from kerascheck.interpreter.limits import MAX_OPTIONS, MAX_TEXT
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Constant,

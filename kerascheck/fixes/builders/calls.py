@@ -9,8 +9,8 @@ from kerascheck.fixes.offer import offer
 from kerascheck.fixes.patches import objection_to_alias, replacement
 from kerascheck.fixes.proofs import PLAIN_CALL, RAISES_NOW, SAME_NUMBERS, SAME_OBJECT, Proof
 from kerascheck.fixes.run_proofs import catcher
+from kerascheck.interpreter.code_location import CodeLocation
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import CodeLocation
 from kerascheck.interpreter.values import Call, Class, External, ExternalInstance, Instance, options_of
 from kerascheck.knowledge.classes import FUNCTIONAL, MODEL, SEQUENTIAL, class_of_bases
 from kerascheck.knowledge.namespaces import OF_KERAS_APPLICATIONS

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from kerascheck.interpreter.kinds import is_array
+from kerascheck.interpreter.value_kinds import is_array
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Class,

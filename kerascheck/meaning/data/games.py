@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from kerascheck.interpreter.code_location import receiver_text
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import receiver_text
 from kerascheck.interpreter.values import Call, ExecutionPath
 from kerascheck.meaning.data.pipelines import Pipelines
 

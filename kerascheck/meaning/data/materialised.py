@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator
 
 import libcst as cst
 
+from kerascheck.interpreter.code_location import CodeLocation, handles_versions
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import CodeLocation, handles_versions
 from kerascheck.interpreter.values import (
     Call,
     Dataset,

@@ -8,8 +8,8 @@ from math import ceil
 
 import libcst as cst
 
+from kerascheck.interpreter.code_location import CodeLocation
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import CodeLocation
 from kerascheck.interpreter.values import UNKNOWN, Call, Instance, Value, constant, options_of
 from kerascheck.knowledge.classes import MODEL_SETATTR
 from kerascheck.knowledge.datasets import ENABLE_DEBUG_MODE

@@ -15,9 +15,9 @@ from itertools import takewhile
 
 import libcst as cst
 
+from kerascheck.interpreter.code_location import CodeLocation, is_off_by_default
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.nodes import remembered
-from kerascheck.interpreter.place import CodeLocation, is_off_by_default
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kerascheck.interpreter.array_shapes import batch_size
-from kerascheck.interpreter.place import CodeLocation
+from kerascheck.interpreter.code_location import CodeLocation
 from kerascheck.interpreter.values import Call, Constant, Dataset, Value, constant, datasets_in
 from kerascheck.knowledge.datasets import BATCHING, BATCHING_SOURCES
 

@@ -10,8 +10,8 @@ from math import inf
 import libcst as cst
 
 from kerascheck.interpreter import layer_shapes as shapes
+from kerascheck.interpreter.code_location import CodeLocation
 from kerascheck.interpreter.layer_shapes import Shape
-from kerascheck.interpreter.place import CodeLocation
 from kerascheck.interpreter.values import Call, ExternalInstance, Instance, ModuleLike, SequenceValue, Value, options_of
 from kerascheck.knowledge.classes import APPLICATIONS, LAYER_INIT, MODEL, SEQUENTIAL
 from kerascheck.knowledge.layers import (

@@ -9,9 +9,9 @@ from math import inf
 
 import libcst as cst
 
+from kerascheck.interpreter.code_location import CodeLocation, receiver_text
 from kerascheck.interpreter.layer_shapes import example_size, makes_large_layer, most_units
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import CodeLocation, receiver_text
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,

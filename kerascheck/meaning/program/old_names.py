@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from kerascheck.interpreter.code_location import CodeLocation, handles_versions
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import CodeLocation, handles_versions
 from kerascheck.knowledge.callables import COMPAT_V1_CONFIG_PROTO
 from kerascheck.knowledge.namespaces import OF_DATA_DATASET, OF_DISTRIBUTE_STRATEGY
 from kerascheck.knowledge.runtime import DEPRECATED, OLD_NAMESPACES, REMOVED, REMOVED_NAMESPACES, Runtime

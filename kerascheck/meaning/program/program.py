@@ -9,6 +9,7 @@ from math import inf
 
 import libcst as cst
 
+from kerascheck.interpreter.code_location import CodeLocation, receiver_text
 from kerascheck.interpreter.keras_data import is_keras_data
 from kerascheck.interpreter.layer_shapes import (
     Shape,
@@ -18,7 +19,6 @@ from kerascheck.interpreter.layer_shapes import (
 )
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.nodes import remembered
-from kerascheck.interpreter.place import CodeLocation, receiver_text
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from math import ceil
 
+from kerascheck.interpreter.code_location import CodeLocation
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import CodeLocation
 from kerascheck.interpreter.values import Call
 from kerascheck.meaning.data.fitted_data import least_examples, trained_examples
 from kerascheck.meaning.data.games import environment_loop

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from kerascheck.interpreter.code_location import is_left_unused
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import is_left_unused
 from kerascheck.interpreter.values import (
     Call,
     Constant,

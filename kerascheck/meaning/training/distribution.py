@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from kerascheck.interpreter.code_location import CodeLocation, is_left_unused
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import CodeLocation, is_left_unused
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from kerascheck.interpreter.code_location import CodeLocation, in_session, is_left_unused, place_in_module
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import CodeLocation, in_session, is_left_unused, place_in_module
 from kerascheck.interpreter.values import Call, Constant, ExecutionPath, IteratorValue, constant, datasets_in
 from kerascheck.knowledge.namespaces import OF_RANDOM
 from kerascheck.meaning.data.games import environment_loop

@@ -8,8 +8,8 @@ from math import prod
 
 import libcst as cst
 
+from kerascheck.interpreter.code_location import CodeLocation
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import CodeLocation
 from kerascheck.interpreter.values import (
     Call,
     DictValue,

@@ -1,4 +1,4 @@
-from kerascheck.api import Rule, Severity, Tensor, graph, names, options_of, words
+from kerascheck.api import Rule, Severity, Tensor, graph, names, options_of, wording
 
 _METHODS = frozenset({"numpy", "item", "tolist"})
 _CONVERSIONS = {"builtins.float": "float()", "builtins.int": "int()", "builtins.bool": "bool()"}
@@ -107,8 +107,8 @@ class HostSyncInCall(Rule):
             yield self.finding(
                 first,
                 f"{what} reads the value of a tensor in compiled code, which raises; use tensor operations.",
-                because=words.no_values(how),
-                doubt=words.not_seen_compiled(module, how),
+                because=wording.no_values(how),
+                doubt=wording.not_seen_compiled(module, how),
                 related=[(other, "and here") for other, _ in others],
             )
 

@@ -1,4 +1,4 @@
-from kerascheck.api import Rule, SequenceValue, Severity, display_name, graph, names, training, words
+from kerascheck.api import Rule, SequenceValue, Severity, display_name, graph, names, training, wording
 
 _ALGORITHMS = (
     *(
@@ -102,5 +102,5 @@ class PyFunctionInCall(Rule):
                     call,
                     f"{display_name(call.name)} runs Python in every training step; use tensor operations or the input pipeline.",
                     because="The tensors are copied to the host and back, the function holds the GIL, and XLA cannot compile the model.",
-                    doubt=words.not_seen_compiled(module, how),
+                    doubt=wording.not_seen_compiled(module, how),
                 )

@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Place, Rule, Severity, data, datasets_in, fixes, training
+from kerascheck.api import Applies, CodeLocation, Rule, Severity, data, datasets_in, fixes, training
 
 _VERY_OFTEN = 50
 
@@ -88,7 +88,7 @@ class DatasetMaterialised(Rule):
         )
         for call, argument in data.iterators_given(module, ("fit", "evaluate", "predict")):
             yield self.finding(
-                Place(call.module, argument),
+                CodeLocation(call.module, argument),
                 f"{call.attribute}() does not take a NumPy iterator in Keras 3; pass the dataset itself."
                 if refuses
                 else "Each batch is copied to NumPy and back; pass the dataset itself.",

@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Rule, Severity, data, fixes, words
+from kerascheck.api import Applies, Rule, Severity, data, fixes, wording
 
 
 class MissingPrefetch(Rule):
@@ -93,7 +93,7 @@ class MissingPrefetch(Rule):
                 yield self.finding(
                     end.last,
                     f"This dataset feeds training without a final prefetch; append .prefetch({module.runtime.autotune}).",
-                    because=words.no_buffer(module, end),
+                    because=wording.no_buffer(module, end),
                     severity=Severity.WARNING if end.costs else Severity.INFO,
                     pedantic=end.runtime.repairs,
                     # Where the dataset also goes through more operations, the prefetch would stand before those.

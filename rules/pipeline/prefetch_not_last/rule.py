@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Rule, Severity, data, fixes, words
+from kerascheck.api import Applies, Rule, Severity, data, fixes, wording
 
 
 class PrefetchNotLast(Rule):
@@ -87,7 +87,7 @@ class PrefetchNotLast(Rule):
                 yield self.finding(
                     end.early,
                     f"This prefetch comes before {end.last.name}, and the dataset ends without one; move it to the end.",
-                    because=words.no_buffer(module, end),
+                    because=wording.no_buffer(module, end),
                     # What a cache in memory gives takes no time.
                     severity=Severity.WARNING if end.costs and end.last.name != "cache" else Severity.INFO,
                     pedantic=end.runtime.repairs,

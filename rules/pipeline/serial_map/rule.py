@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Rule, Severity, constant, data, fixes, words
+from kerascheck.api import Applies, Rule, Severity, constant, data, fixes, wording
 
 _MESSAGES = {
     True: "This map runs one call at a time; give it num_parallel_calls={}.",
@@ -133,7 +133,7 @@ class SerialMap(Rule):
 
 def _because(module, op, serial):
     if serial is data.Serial.STATEFUL:
-        return f"TensorFlow leaves stateful functions serial, and here {words.stateful(op.facts.state)}."
+        return f"TensorFlow leaves stateful functions serial, and here {wording.stateful(op.facts.state)}."
     return _BECAUSE[serial].format(op=op, runtime=module.runtime)
 
 

@@ -2,7 +2,17 @@ import re
 
 import libcst as cst
 
-from kerascheck.api import Applies, ExternalInstance, Place, Rule, Severity, conditions, fixes, options_of, proofs
+from kerascheck.api import (
+    Applies,
+    CodeLocation,
+    ExternalInstance,
+    Rule,
+    Severity,
+    conditions,
+    fixes,
+    options_of,
+    proofs,
+)
 
 # A copy of Keras 2 in every TensorFlow.
 _FROZEN = re.compile(r"^\s*(?:import|from)\s+tensorflow\.python\.keras\b", re.M)
@@ -113,7 +123,7 @@ class RemovedFitArgument(Rule):
             for name in ("workers", "use_multiprocessing", "max_queue_size"):
                 if (argument := call.arguments.nodes.get(name)) is not None:
                     yield self.finding(
-                        Place(call.module, argument),
+                        CodeLocation(call.module, argument),
                         f"{call.attribute}() has no argument {name} in Keras 3; remove it or pass it to the PyDataset.",
                         because=f"Keras 3 raises a TypeError for it.{_assumed(module)}",
                         fix=fixes.drop_argument(

@@ -3,7 +3,7 @@
 import pytest
 from snippets import IMPORTS, load, shown
 
-from kerascheck.interpreter.kinds import is_array
+from kerascheck.interpreter.value_kinds import is_array
 from kerascheck.interpreter.values import UNKNOWN, ExternalInstance, Function, SequenceValue, Tensor
 from kerascheck.knowledge.classes import KERAS_TENSOR
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import libcst as cst
 
-from kerascheck.interpreter.inner_values import Imported
+from kerascheck.interpreter.internal_values import Imported
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
@@ -73,11 +73,11 @@ def summary_key(function: Function, arguments: Arguments, path: ExecutionPath, h
             compiled = frame.depth
     # To compiled code it does not matter which loop of Python runs it.
     loops = tuple([loop.node for loop in path.loops(within="program") if loop.depth > compiled])
-    given = [_sort(value) for value in arguments.positional]
-    named = [(name, _sort(value)) for name, value in arguments.keywords.items()]
+    given = [_fingerprint(value) for value in arguments.positional]
+    named = [(name, _fingerprint(value)) for name, value in arguments.keywords.items()]
     rest = arguments.unknown_positional, arguments.unknown_keywords
     place = how or outside, loops, path.loop is None, path.condition is None
-    return function.node, function.scope, _sort(function.receiver), place, tuple(given), tuple(named), rest
+    return function.node, function.scope, _fingerprint(function.receiver), place, tuple(given), tuple(named), rest
 
 
 def is_pure(result: Value, calls: Iterable[Call]) -> bool:
@@ -123,63 +123,68 @@ def _is_of_interest(call: Call) -> bool:
     return not name.islower() and not name.endswith(".__call__")
 
 
-def _sort(value: Value | None) -> Hashable:
+def _fingerprint(value: Value | None) -> Hashable:
     """What values have in common between which no code is seen to choose: the switches, functions and classes in them."""
-    find = _SORTS.get(type(value))
+    find = _FINGERPRINTS.get(type(value))
     return value if find is None else find(value)
 
 
-def _sort_of_attribute(value: Value) -> Hashable:
+def _fingerprint_of_attribute(value: Value) -> Hashable:
     """The sort of what an object holds; of another object only the class counts, since they may hold each other."""
     find = _SORTS_OF_ATTRIBUTES.get(type(value))
     return value if find is None else find(value)
 
 
-def _sort_within(value: Value) -> Hashable:
+def _fingerprint_within(value: Value) -> Hashable:
     """The sort of what a container holds, of which the same is true of another container."""
-    return "container" if isinstance(value, (SequenceValue, DictValue)) else _sort_of_attribute(value)
+    return "container" if isinstance(value, (SequenceValue, DictValue)) else _fingerprint_of_attribute(value)
 
 
-def _sort_of_constant(value: Constant) -> Hashable:
+def _fingerprint_of_constant(value: Constant) -> Hashable:
     return value.value if value.value is None or isinstance(value.value, (bool, str)) else Constant
 
 
-def _sort_of_instance(value: Instance) -> Hashable:
-    return value.cls.node, tuple(value.attributes), tuple(map(_sort_of_attribute, value.attributes.values()))
+def _fingerprint_of_instance(value: Instance) -> Hashable:
+    return value.cls.node, tuple(value.attributes), tuple(map(_fingerprint_of_attribute, value.attributes.values()))
 
 
-def _sort_of_function(value: Function) -> Hashable:
-    return value.node, value.scope, value.traced, None if value.receiver is None else _sort_of_attribute(value.receiver)
+def _fingerprint_of_function(value: Function) -> Hashable:
+    return (
+        value.node,
+        value.scope,
+        value.traced,
+        None if value.receiver is None else _fingerprint_of_attribute(value.receiver),
+    )
 
 
-def _sort_of_made(value: ExternalInstance) -> Hashable:
+def _fingerprint_of_external(value: ExternalInstance) -> Hashable:
     return value if value.name.startswith(KERAS) else value.name
 
 
-def _sort_of_group(value: SequenceValue) -> Hashable:
-    return value.kind, frozenset(map(_sort_within, value.items[:_MANY]))
+def _fingerprint_of_sequence(value: SequenceValue) -> Hashable:
+    return value.kind, frozenset(map(_fingerprint_within, value.items[:_MANY]))
 
 
-def _sort_of_mapping(value: DictValue) -> Hashable:
-    return DictValue, frozenset(map(_sort_within, list(value.items.values())[:_MANY]))
+def _fingerprint_of_dict(value: DictValue) -> Hashable:
+    return DictValue, frozenset(map(_fingerprint_within, list(value.items.values())[:_MANY]))
 
 
-def _sort_of_union(value: UnionValue) -> Hashable:
-    return frozenset(map(_sort_within, value.options))
+def _fingerprint_of_union(value: UnionValue) -> Hashable:
+    return frozenset(map(_fingerprint_within, value.options))
 
 
 # A function gets values of the type that the table gives it. The sort of any other value is that value alone.
-_SORTS: dict[type, Callable[..., Hashable]] = {
+_FINGERPRINTS: dict[type, Callable[..., Hashable]] = {
     Tensor: type,
     Imported: type,
-    Constant: _sort_of_constant,
-    Instance: _sort_of_instance,
+    Constant: _fingerprint_of_constant,
+    Instance: _fingerprint_of_instance,
     Class: lambda value: value.node,
-    Function: _sort_of_function,
-    ExternalInstance: _sort_of_made,
-    LoopVariable: _sort_of_made,
-    SequenceValue: _sort_of_group,
-    DictValue: _sort_of_mapping,
-    UnionValue: _sort_of_union,
+    Function: _fingerprint_of_function,
+    ExternalInstance: _fingerprint_of_external,
+    LoopVariable: _fingerprint_of_external,
+    SequenceValue: _fingerprint_of_sequence,
+    DictValue: _fingerprint_of_dict,
+    UnionValue: _fingerprint_of_union,
 }
-_SORTS_OF_ATTRIBUTES = {**_SORTS, Instance: lambda value: value.cls.node}
+_SORTS_OF_ATTRIBUTES = {**_FINGERPRINTS, Instance: lambda value: value.cls.node}

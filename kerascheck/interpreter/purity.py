@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kerascheck.interpreter.joining import any_of
-from kerascheck.interpreter.kinds import is_text
+from kerascheck.interpreter.joins import any_of
+from kerascheck.interpreter.value_kinds import is_text
 from kerascheck.interpreter.values import (
     Constant,
     ExecutionPath,

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple, TypeVar
 
 import libcst as cst
 
-from kerascheck.interpreter.bounds import MAX_ALIKE, MAX_ITEMS, MAX_ROUTES
-from kerascheck.interpreter.habits import CallSummary
-from kerascheck.interpreter.inner_values import LATER, MISSING, NEW
-from kerascheck.interpreter.joining import join
-from kerascheck.interpreter.place import CodeLocation
+from kerascheck.interpreter.call_summaries import CallSummary
+from kerascheck.interpreter.code_location import CodeLocation
+from kerascheck.interpreter.internal_values import LATER, MISSING, NEW
+from kerascheck.interpreter.joins import join
+from kerascheck.interpreter.limits import MAX_ALIKE, MAX_ITEMS, MAX_ROUTES
 from kerascheck.interpreter.values import (
     MAY_HOLD_DATASETS,
     UNKNOWN,
@@ -119,7 +119,7 @@ class AbstractState(ABC):
         # What kinds of calls come to; None for one that does more than compute.
         self._habits: dict[Hashable, CallSummary | None] = {}
         # Writes to what outlives a function (attributes, items, globals), to take back where ways part.
-        self._trail: list[Write] = []
+        self._undo_log: list[Write] = []
         self.module = module
         self.scope = Scope(None)
         self.path = ExecutionPath("root", None, module, module.tree.root)
@@ -163,7 +163,7 @@ class AbstractState(ABC):
                 continue
             if isinstance(value, (Instance, DictValue)):
                 # Settings may come back changed.
-                self.forget(value, Constant)
+                self.invalidate(value, Constant)
             for dataset in datasets_in(value):
                 self.sink("escape", dataset, node)
 
@@ -232,7 +232,7 @@ class AbstractState(ABC):
             holds_container(value, target) or is_beyond(value, MAX_ITEMS)
         ):
             value = UNKNOWN
-        self._trail.append((target, key, target.get(key, MISSING)))
+        self._undo_log.append((target, key, target.get(key, MISSING)))
         target[key] = value
 
     def touch(self, value: SequenceValue | DictValue) -> None:
@@ -241,11 +241,11 @@ class AbstractState(ABC):
 
     def begin(self, target: dict[Any, Value]) -> None:
         """Note that what is written to is new: no other way of the program has it, so that nothing is to be taken back there."""
-        self._trail.append((target, NEW, MISSING))
+        self._undo_log.append((target, NEW, MISSING))
 
-    def _taken_back(self, mark: int) -> Written:
+    def _rollback(self, mark: int) -> Written:
         """Undo the writes since ``mark``; returns what they had left."""
-        trail = self._trail
+        trail = self._undo_log
         if len(trail) == mark:
             return {}
         new = {id(target) for target, key, _ in trail[mark:] if key is NEW}
@@ -264,7 +264,7 @@ class AbstractState(ABC):
                 target[key] = old
         return left
 
-    def _meet(self, *ways: Written) -> None:
+    def _merge_branches(self, *ways: Written) -> None:
         """Write what one of several ways left."""
         writing = [way for way in ways if way]
         places = writing[0] if len(writing) == 1 else {place: write for way in writing for place, write in way.items()}
@@ -279,7 +279,7 @@ class AbstractState(ABC):
             if merged is not before:
                 self.store(target, key, merged, LATER)
 
-    def forget(self, value: Value, only: type[Value] = Value) -> None:
+    def invalidate(self, value: Value, only: type[Value] = Value) -> None:
         """Every attribute or item of an object that is of this kind may have been replaced."""
         for option in options_of(value):
             if not isinstance(option, (Instance, ExternalInstance, DictValue)):
@@ -319,7 +319,7 @@ class AbstractState(ABC):
             for key, value in other.items.items():
                 self.store(mapping.items, key, value, mapping.born)
         else:
-            self.forget(mapping)
+            self.invalidate(mapping)
 
     # What the parts ask of each other.
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kerascheck.interpreter.bounds import MAX_ITEMS
+from kerascheck.interpreter.limits import MAX_ITEMS
 from kerascheck.interpreter.values import Constant, SequenceValue, UnionValue, flat, is_beyond
 from kerascheck.lint.pipeline import lint
 from kerascheck.project.config import Configuration, Settings

@@ -3,8 +3,8 @@
 import pytest
 from snippets import load, shown
 
-from kerascheck.interpreter.computing import as_texts, computed, derived, item_of_turn
-from kerascheck.interpreter.kinds import is_array, is_text
+from kerascheck.interpreter.purity import as_texts, computed, derived, item_of_turn
+from kerascheck.interpreter.value_kinds import is_array, is_text
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Constant,

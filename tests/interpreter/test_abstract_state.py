@@ -3,7 +3,7 @@
 import pytest
 from snippets import MODEL, load, shown
 
-from kerascheck.interpreter.bounds import MAX_ITEMS, MAX_ROUTES
+from kerascheck.interpreter.limits import MAX_ITEMS, MAX_ROUTES
 from kerascheck.interpreter.values import UNKNOWN, Constant, SequenceValue, options_of
 
 HEAD = "from z import flag, items, load, other, show\nclass C: pass\no = C()\no.n = 1\n"

@@ -3,8 +3,8 @@
 import pytest
 from snippets import MODEL, load, shown
 
-from kerascheck.interpreter.bounds import MAX_OPTIONS
-from kerascheck.interpreter.joining import any_of, join
+from kerascheck.interpreter.joins import any_of, join
+from kerascheck.interpreter.limits import MAX_OPTIONS
 from kerascheck.interpreter.values import UNKNOWN, Constant, UnionValue, constant, options_of
 
 BASE = MODEL + "base = tf.data.Dataset.range(9)\n"

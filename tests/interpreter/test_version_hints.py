@@ -3,7 +3,7 @@
 import pytest
 from snippets import load
 
-from kerascheck.interpreter.signs import HintsOfModule
+from kerascheck.interpreter.version_hints import HintsOfModule
 
 KERAS = "import keras\n"
 

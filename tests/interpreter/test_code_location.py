@@ -3,7 +3,7 @@
 import pytest
 from snippets import IMPORTS, load, written
 
-from kerascheck.interpreter.place import (
+from kerascheck.interpreter.code_location import (
     construction_of,
     expects_one,
     handles_versions,

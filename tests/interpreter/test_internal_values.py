@@ -3,7 +3,7 @@
 import pytest
 from snippets import load, shown
 
-from kerascheck.interpreter.inner_values import LATER, MISSING, NEW, Imported, SuperValue
+from kerascheck.interpreter.internal_values import LATER, MISSING, NEW, Imported, SuperValue
 from kerascheck.interpreter.values import UNKNOWN, Constant, UnionValue, flat, now, options_of
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kerascheck.interpreter.bounds import MAX_OPTIONS
+from kerascheck.interpreter.limits import MAX_OPTIONS
 from kerascheck.interpreter.values import UNKNOWN, Dataset, DatasetOp, UnionValue, Value, options_of
 
 
