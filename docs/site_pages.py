@@ -158,9 +158,8 @@ def _page(room: Room, names: set[str]) -> str:
     parts = [_cross_linked(part, names - {room.name}) for part in parts]
     if room.kind is registry.Rule:
         parts.append(_evidence(room))
-    title = f"{room.code} {room.name}"
-    if f"### {title}\n" in (ROOT / "docs" / "precision.md").read_text(encoding="utf-8"):
-        parts.append(f"How often its findings are right: [precision](../precision.md#{_anchor(title)}).")
+    if f'<a id="{room.code}">' in (ROOT / "docs" / "precision.md").read_text(encoding="utf-8"):
+        parts.append(f"How often its findings are right: [precision](../precision.md#{room.code}).")
     return "\n\n".join((heading, f"*{family}.* {status}", *parts))
 
 
