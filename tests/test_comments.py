@@ -132,7 +132,7 @@ def before(programs):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("change", [spoken, unspoken])
-def test_what_is_said_about_code_decides_nothing(programs, before, tmp_path, change):
+def test_changed_comments_and_docstrings_keep_findings(programs, before, tmp_path, change):
     folder = tmp_path / "programs"
     shutil.copytree(programs, folder)
     moved = {}
@@ -153,7 +153,7 @@ READ_TEXT = {"discarded-dataset", "unused-suppression"}
 
 
 @pytest.mark.parametrize("room", rooms(), ids=lambda room: room.name)
-def test_rules_look_at_code_only(room):
+def test_rules_read_only_code(room):
     reads_text = re.search(r"\.text\b", (room.folder / "rule.py").read_text("utf-8")) is not None
     assert reads_text == (room.name in READ_TEXT)
 
@@ -190,7 +190,7 @@ LOOPED = (
         ("  # the first time: not yet built\n", {"train.py": IMPORTS + "class Net(keras.layers.Layer):\n    def call(self, x):\n        if (self.rate > 0SAID\n                and self.wide):\n            x = keras.layers.Dense(3)(x)\n        return x\n" + TRAIN}),
     ],
 )  # fmt: skip
-def test_a_comment_or_docstring_decides_nothing(tmp_path, said, files):
+def test_added_comment_or_docstring_keeps_findings(tmp_path, said, files):
     outcomes = []
     for name, words in (("said", said), ("silent", "\n" * said.count("\n"))):
         folder = tmp_path / name
@@ -202,7 +202,7 @@ def test_a_comment_or_docstring_decides_nothing(tmp_path, said, files):
     assert outcomes[0] == outcomes[1] != {}
 
 
-def test_a_comment_behind_what_a_cell_shows_changes_nothing(tmp_path):
+def test_comment_after_the_last_expression_of_a_cell_is_ignored(tmp_path):
     for comment in ("", "  # a look", "\n# a look\n"):
         cells = [
             {"cell_type": "code", "source": cell}

@@ -26,7 +26,7 @@ def checked(folder, message):
         "docs: " + "x" * 66,
     ],
 )
-def test_a_good_subject_passes(tmp_path, message):
+def test_valid_subject_passes(tmp_path, message):
     assert checked(tmp_path, message) == ""
 
 
@@ -41,6 +41,6 @@ def test_a_good_subject_passes(tmp_path, message):
         ("cache: key results\non the closure", "empty"),
     ],
 )
-def test_a_bad_subject_is_one_line(tmp_path, message, said):
+def test_invalid_subject_is_one_error_line(tmp_path, message, said):
     answer = checked(tmp_path, message)
     assert said in answer and len(answer.splitlines()) == 1

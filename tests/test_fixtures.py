@@ -53,7 +53,7 @@ def lint():
     return json.loads(ran.out)["findings"]
 
 
-def test_there_are_projects():
+def test_projects_exist():
     assert len(PROJECTS) >= 8
 
 
@@ -67,7 +67,7 @@ def test_expected_report_is_well_formed(project):
 
 
 @pytest.mark.parametrize("project", PROJECTS)
-def test_report(project, monkeypatch, in_this_process):
+def test_report_equals_the_expected_one(project, monkeypatch, in_this_process):
     monkeypatch.chdir(FIXTURES / project)
     wanted = {entry(finding) for finding in expected(project)}
     found = {entry(finding) for finding in lint()}

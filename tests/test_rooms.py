@@ -95,12 +95,12 @@ def describe(problems):
     return "\n".join(f"  line {line}: {what}" for line, what in sorted(problems))
 
 
-def test_there_are_rooms():
+def test_rule_folders_exist():
     assert ROOMS
 
 
 @every_room
-def test_a_room_is_complete(room):
+def test_rule_folder_is_complete(room):
     assert all(path.is_file() for name in ("slow", "fast", "quiet") for path in examples(room, name))
     assert [path.name.replace("slow", "fast") for path in examples(room, "slow")] == [
         path.name for path in examples(room, "fast")
@@ -109,14 +109,14 @@ def test_a_room_is_complete(room):
 
 
 @every_room
-def test_quiet_has_a_case(room):
+def test_quiet_has_at_least_one_case(room):
     for path in examples(room, "quiet"):
         code = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip() and line[0] != "#"]
         assert code, f"{path} has no case"
 
 
 @every_room
-def test_nothing_is_left_to_fill_in(room):
+def test_no_placeholders_are_left(room):
     left = left_to_fill_in(room.folder)
     assert not left, "fill this in:\n" + "\n".join(left)
 
@@ -140,7 +140,7 @@ def test_documentation_has_every_section(room):
 
 
 @every_room
-def test_what_no_fix_makes_faster_says_what_it_is_about(room):
+def test_rule_that_is_not_about_speed_names_its_subject(room):
     assert room.speed is type(room.rule).speed
     if not room.speed:
         said = sections(room)["What it does"] + sections(room)["Why it costs"]
@@ -166,7 +166,7 @@ def check_marks(room, path, found):
 
 
 @every_room
-def test_an_info_of_a_rule_that_warns_says_why_it_is_one(room, own):
+def test_info_of_a_warning_rule_gives_a_reason(room, own):
     if room.rule.severity is Severity.INFO:
         pytest.skip("its findings are all infos")
     # There is one way to yield it; what costs nothing has another.
@@ -199,7 +199,7 @@ SILENT = [
 
 
 @pytest.mark.parametrize(("room", "script"), SILENT)
-def test_the_repaired_and_the_similar_are_silent(room, script, own):
+def test_fast_and_quiet_have_no_findings(room, script, own):
     noisy = [(finding["line"], finding["message"]) for finding in own(room, script)]
     assert not noisy, "\n" + describe(noisy)
 
@@ -207,7 +207,7 @@ def test_the_repaired_and_the_similar_are_silent(room, script, own):
 @pytest.mark.parametrize(
     "room", [room for room in ROOMS if room.kind is not RequirementsRule], ids=lambda room: room.name
 )
-def test_both_parsers_lead_to_the_same_findings(room, own, copied):
+def test_both_parsers_give_the_same_findings(room, own, copied):
     paths = [path for name in ("slow", "fast", "quiet") for path in examples(room, name)]
     usual = [finding for path in paths for finding in own(room, path)]
     with unknown_field_in_call():
@@ -220,7 +220,7 @@ def _place(finding):
 
 
 @every_room
-def test_fixing_slow_gives_fast_and_fixing_again_changes_nothing(room, tmp_path):
+def test_fixing_slow_gives_fast_and_is_idempotent(room, tmp_path):
     for slow, fast in zip(examples(room, "slow"), examples(room, "fast")):
         # By itself: what lies beside a file can matter.
         (tmp_path / slow.stem).mkdir()
@@ -256,7 +256,7 @@ def fix(room, script):
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("tensorflow") is None, reason="needs TensorFlow: pip install kerascheck[verify]")
 @every_script
-def test_slow_and_fast_run_and_agree(room, tmp_path):
+def test_slow_and_fast_run_with_equal_losses(room, tmp_path):
     running = [Running(room.folder / name, tmp_path) for name in ("slow.py", "fast.py")]
     slow, fast = (script.result() for script in running)
     assert fast.returncode == 0, fast.stderr
