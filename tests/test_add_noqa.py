@@ -1,4 +1,4 @@
-"""``--add-noqa`` silences what is found, and changes nothing else."""
+"""``--add-noqa`` suppresses all findings and changes nothing else."""
 
 import ast
 import json

@@ -1,4 +1,4 @@
-"""kerascheck.api: what rules import, and that it says what each of it is for."""
+"""kerascheck.api: the imports of rules, and the documentation of each name."""
 
 import ast
 import doctest
@@ -22,7 +22,7 @@ RULES = sorted(registry.rules_folder().glob("*/*/rule.py"))
 
 
 def imported(tree):
-    """What a file imports of kerascheck: pairs of module and name, and None for a module as a whole."""
+    """Imports of kerascheck in a file: pairs of module and name, None for a whole module."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.level or node.module.split(".")[0] == "kerascheck"):
             yield from (("." * node.level + (node.module or ""), each.name) for each in node.names)
@@ -58,7 +58,7 @@ def test_topic_exports_all_its_names(topic):
 
 @pytest.mark.parametrize("topic", sorted(set(TOPICS) - {"names"}))
 def test_every_exported_name_has_a_docstring(topic):
-    """As a sentence, on the page that is made of it."""
+    """The docstring is a sentence on the generated page."""
     listed = re.findall(rf"^- (.*)\n  `{topic}\.(\w+)", PAGE, re.MULTILINE)
     listed += [(line, name) for name, line in re.findall(rf"^### `{topic}\.(\w+)`\n\n(.*)", PAGE, re.MULTILINE)]
     assert sorted(name for _, name in listed) == sorted(getattr(api, topic).__all__)
@@ -66,7 +66,7 @@ def test_every_exported_name_has_a_docstring(topic):
 
 
 class _Examples:
-    """The names that examples use, beside those of kerascheck.api."""
+    """Names in examples, in addition to those of kerascheck.api."""
 
     def __init__(self, folder):
         self._folder = folder
@@ -84,7 +84,7 @@ class _Examples:
         return api.RequirementsFile(Source(str(self._folder / "requirements.txt"), text))
 
     def comments(self, text):
-        """The comments of a script that silenced nothing, although every rule ran."""
+        """Comments of a script that suppressed nothing although every rule ran."""
         source = Source(str(self._folder / "train.py"), text)
         directives = suppressions(source).directives
         rules = registry.rooms()

@@ -1,4 +1,4 @@
-"""What a rule declares of the programs it is about: asked before it runs, and told on its page."""
+"""``Applies``: evaluated before a rule runs, and listed on its page."""
 
 import dataclasses
 from types import SimpleNamespace

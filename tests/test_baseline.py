@@ -1,4 +1,4 @@
-"""``--write-baseline`` writes what is found, and ``--baseline`` reports what is new since then."""
+"""``--write-baseline`` writes all findings, and ``--baseline`` reports only new ones."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def written(*arguments):
 
 
 def new(*arguments):
-    """The places of the findings that are not in the baseline, and what the summary says of the others."""
+    """Locations of the new findings, and the summary's counts of the others."""
     ran = kerascheck(*ONLY, "--baseline", FILE, "--output-format", "json", *arguments)
     document = json.loads(ran.out)
     assert ran.code == bool(document["findings"]) and not document["errors"]

@@ -1,4 +1,4 @@
-"""What is kept of a run: the next one finds the same as it would without, whatever has changed in between."""
+"""Result cache: a cached run equals an uncached one after any change."""
 
 import hashlib
 import json
@@ -58,7 +58,7 @@ FORMATS = ("text", "concise", "json", "json-lines", "sarif", "github", "gitlab",
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    """A project whose settings lie above it, in which runs have a cache."""
+    """A project with its settings in the parent folder, with the cache enabled."""
     monkeypatch.delenv("KERASCHECK_CACHE_DIR")
     monkeypatch.setattr(main, "_run_of", _run_of)
     folder = tmp_path / "project"
@@ -76,7 +76,7 @@ def write(**files):
 
 @pytest.fixture
 def checked(monkeypatch):
-    """The paths of the files that are checked, not recalled."""
+    """Paths of the files that are checked instead of taken from the cache."""
     paths = []
     check = pipeline.Analysis.check
 
@@ -90,13 +90,13 @@ def checked(monkeypatch):
 
 
 def result(*arguments):
-    """What a run prints, but for the command that it advises, which is made of its own."""
+    """Output of a run without the suggested command, which contains its own arguments."""
     ran = kerascheck(*arguments)
     return ran.code, re.sub("(?m)^Next: .*", "", ran.out), ran.err
 
 
 def linted(*arguments):
-    """What a run prints, which is what it would print without a cache."""
+    """Output of a run, after a check that it equals that of an uncached run."""
     warm = result(*arguments, ".")
     assert warm == result("--no-cache", *arguments, ".")
     return warm[1]
@@ -156,7 +156,7 @@ def test_run_after_an_edit_equals_an_uncached_run(project, in_this_process, edit
 
 
 def test_edit_keeps_results_of_independent_files(project, checked):
-    """What lies beside a file matters by what it imports and mentions, not by the rest of it."""
+    """Neighbouring files matter only by their imports and the words that they mention."""
     write(**{"pkg/__init__.py": "", "pkg/deep.py": HELPER, "pkg/user.py": TRAIN.replace("data", "pkg.deep")})
     linted("--output-format", "concise")
     for name, text, again in (
@@ -212,7 +212,7 @@ def test_forged_parts_raise_no_exception(project, in_this_process, key, other):
 
 
 def test_consecutive_edits_are_noticed(project, in_this_process):
-    """What follows from an answer that was renewed is not mixed up with what followed from the one before."""
+    """Results of a renewed dependency do not mix with those of the previous one."""
     linted("--output-format", "concise")
     for round in range(3):
         for edit in list(EDITS.values())[:4]:
@@ -358,7 +358,7 @@ def test_damage_never_changes_a_report(project, in_this_process, damage, seed):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_forged_json_raises_no_exception(project, in_this_process, seed):
-    """Its digest is right, so what it says may be believed; what it cannot say counts as missing."""
+    """The digest is valid, so the content may be used; malformed parts count as missing."""
     chance = random.Random(seed)
     result(".")
     for path in files(project):
@@ -561,7 +561,7 @@ def test_result_of_a_file_changed_during_the_run_is_not_kept(project, in_this_pr
 
 
 def test_file_that_timed_out_is_retried(project, checked, monkeypatch):
-    """It took too long, say; all others are recalled."""
+    """For example after a timeout; all other files come from the cache."""
     check = pipeline.Analysis.check
 
     def failing(self, file):
@@ -665,7 +665,7 @@ def test_cached_run_of_many_files_uses_little_memory(tmp_path):
 
 
 def most_memory(*arguments):
-    """Kilobytes of the largest process of a run."""
+    """Peak memory of the largest process of a run, in kilobytes."""
     measure = (
         "import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True);"
         "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"

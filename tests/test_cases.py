@@ -1,4 +1,4 @@
-"""Every rule against the cases of its room, rules/<family>/<slug>/cases.md, and the reader of such files."""
+"""Every rule against its cases in rules/<family>/<slug>/cases.md, and the reader of these files."""
 
 import pytest
 from cases import problems, read_cases

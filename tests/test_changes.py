@@ -1,4 +1,4 @@
-"""``--diff-base`` reports what lines say that have changed since a revision of git."""
+"""``--diff-base`` reports findings on lines that have changed since a git revision."""
 
 import difflib
 import json

@@ -1,4 +1,4 @@
-"""The command line as a user meets it."""
+"""End-to-end tests of the command line."""
 
 import json
 import os
@@ -617,7 +617,7 @@ def test_closed_pipe_is_no_error(project):
 
 
 def shell(command, **options):
-    """A command line of a POSIX shell in which ``kerascheck`` is this one."""
+    """Runs a POSIX shell command in which ``kerascheck`` is the version under test."""
     command = f'kerascheck() {{ "{sys.executable}" -m kerascheck "$@"; }}; {command}'
     return subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, **options)
 

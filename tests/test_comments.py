@@ -1,6 +1,6 @@
-"""What is said about code decides nothing: comments and docstrings come and go, and every finding stays.
+"""Comments and docstrings are ignored: every finding stays when they change.
 
-But for what silences findings, and for the explanations that the pages of some rules ask for.
+Exceptions are suppressions, and the explanations that the pages of some rules name.
 """
 
 import ast
@@ -71,13 +71,13 @@ DOCSTRING = f"'''What this is.\n\n{WORDS}{LINES}{TRIGGERS}\n'''\n".replace("\\",
 
 
 def spoken(text):
-    """``text`` with other words around its code, and by how many lines that moved."""
+    """``text`` with other comments and docstrings, and the number of lines by which the code moved."""
     head = COMMENT if "from __future__" in text else COMMENT + DOCSTRING
     return head + text + ("" if text.endswith("\n") else "\n") + COMMENT + DOCSTRING, head.count("\n")
 
 
 def unspoken(text):
-    """``text`` without comments and docstrings, and that nothing moved."""
+    """``text`` without comments and docstrings, and 0, because no line moved."""
     lines = text.splitlines(keepends=True)
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT and not KEPT.match(token.string):
@@ -97,7 +97,7 @@ def unspoken(text):
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory):
-    """A folder with every script of the rooms and fixtures, each room a project of its own."""
+    """A folder with all scripts of rules and fixtures, each rule in a separate project."""
     folder = tmp_path_factory.mktemp("programs")
     for room in ROOMS:
         for script in room.folder.glob("*.py"):
@@ -111,7 +111,7 @@ def programs(tmp_path_factory):
 
 
 def found(folder, moved):
-    """Every finding below a folder, each file's ``moved`` lines further up."""
+    """All findings below a folder, with line numbers reduced by ``moved`` of the file."""
     ran = kerascheck("--isolated", "--min-severity", "info", "--output-format", "json", "--exit-zero", folder)
     report = json.loads(ran.out)
     assert report["errors"] == []

@@ -1,4 +1,4 @@
-"""What shells offer, asked as their scripts ask it, and in the shells themselves."""
+"""Shell completion, through the protocol of the scripts and in real shells."""
 
 import os
 import select
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def offered(monkeypatch, *words, shell="bash"):
-    """What is offered for the last of ``words``: pairs of type and value."""
+    """Completions of the last of ``words``: pairs of type and value."""
     line = shlex.join(("kerascheck", *words[:-1])) + f" {words[-1]}"
     monkeypatch.setenv("_KERASCHECK_COMPLETE", f"{shell}_complete")
     monkeypatch.setenv("COMP_WORDS", line)
@@ -69,7 +69,7 @@ def test_option_values_are_completed_by_type(monkeypatch):
 
 
 def test_values_after_an_equals_sign_are_completed(monkeypatch):
-    """bash takes it for a word of its own, the others for a part of the option."""
+    """bash treats it as a separate word, the other shells as a part of the option."""
     assert words(monkeypatch, "--output-format", "=", "sa") == words(monkeypatch, "check", "--output-format", "=", "sa")
     assert words(monkeypatch, "--output-format", "=", "sa") == ["sarif"]
     for shell in ("zsh", "fish"):
@@ -126,7 +126,7 @@ _START = {
 
 
 class Terminal:
-    """A shell that somebody types into."""
+    """An interactive shell."""
 
     def __init__(self, command, folder, environment):
         import pty
@@ -141,7 +141,7 @@ class Terminal:
         os.write(self._file, text.encode())
 
     def wait_for(self, text, seconds=60):
-        """What was shown up to ``text``, which is the next time that it is."""
+        """Output up to the next occurrence of ``text``."""
         end = time.monotonic() + seconds
         while text not in self._read:
             if time.monotonic() > end:

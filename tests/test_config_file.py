@@ -1,4 +1,4 @@
-"""The configuration files: which one counts, and what those say that cannot be used."""
+"""Configuration files: precedence, and errors for invalid ones."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Rules that ask for other orders of one chain of dataset operations: one finding, one fix, and peace after it."""
+"""Rules that request different orders of one dataset chain: one finding, one fix, and convergence."""
 
 import itertools
 import json
@@ -59,7 +59,7 @@ def fixed(path, *options, select=",".join(ORDER)):
 
 
 def methods(text):
-    """The dataset methods that a text calls, in its order."""
+    """Dataset methods that a text calls, in order."""
     return [
         name
         for name in re.findall(r"\.(\w+)\(", text)
@@ -156,7 +156,7 @@ def test_fixes_converge_for_every_order(tmp_path, layout):
 
 
 def check_peace(path):
-    """The codes of what is left after all fixes: nothing of it has a fix, and fixing again changes nothing."""
+    """Codes of the findings after all fixes; none has a fix, and a second run changes nothing."""
     text = fixed(path, "--pedantic")
     left = findings(path, "--pedantic")
     assert not any(finding["fix"] for finding in left), text

@@ -1,4 +1,4 @@
-"""What the documents say against what is there."""
+"""The documents match the code."""
 
 import json
 import os

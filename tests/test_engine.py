@@ -1,4 +1,4 @@
-"""Which files are analysed, what becomes of what rules say, and what one bad file costs."""
+"""Selection of files, processing of findings, and isolation of errors."""
 
 import faulthandler
 import json
@@ -23,7 +23,7 @@ from kerascheck.source import Source
 
 
 class MarkRule(Rule):
-    """Reports every name that ends in _mark; in the file named by an import where there is one."""
+    """Reports every name that ends in _mark; in the imported file if there is an import."""
 
     code, name, summary, severity, triggers = "KC101", "mark", "a name is marked", Severity.WARNING, ("_mark",)
 
@@ -46,7 +46,7 @@ class MarkRule(Rule):
 
 
 class DyingRule(Rule):
-    """Does what the word says that stands in the file."""
+    """Performs the action that a word in the file names."""
 
     code, name, summary, severity = "KC102", "dying", "it dies", Severity.INFO
     triggers = ("raise_it", "die_here", "spin_here", "eat_here", "abort_here", "leave_here")
@@ -609,7 +609,7 @@ def test_file_deleted_during_the_run_is_one_error(lint, tmp_path):
 
 
 def test_comment_with_very_many_codes_suppresses_and_is_reported(tmp_path):
-    """In a process of its own: what took the square of their number took minutes."""
+    """Runs in a separate process: a quadratic algorithm took minutes."""
     codes = ",".join(f"X{number}" for number in range(200_000))
     code = f"from tensorflow import keras\nm = keras.models.load_model('a')\nfor x in xs:\n    m.predict(x)  # noqa: KC306,{codes},KC405\n"
     (tmp_path / "a.py").write_text(code)

@@ -21,7 +21,7 @@ BROKEN = f"{SLOW}def (:\n"
 
 @pytest.fixture
 def named(tmp_path, monkeypatch):
-    """A folder of scripts, half of which do not parse, with names that some disks refuse."""
+    """A folder of scripts, half of them unparsable, with names that some file systems reject."""
     monkeypatch.chdir(tmp_path)
     for name in (*STEERING, *PLAIN):
         try:

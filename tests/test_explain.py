@@ -1,4 +1,4 @@
-"""The pages of rules: what stands beside the evidence."""
+"""Pages of rules: the text beside the evidence."""
 
 import json
 

@@ -47,7 +47,7 @@ def describe(project, found):
 
 
 def lint():
-    """The findings of the project that is the working directory."""
+    """Findings of the project in the working directory."""
     ran = kerascheck(".", "--isolated", "--pedantic", "--output-format", "json", "--exit-zero")
     assert ran.code == 0, ran
     return json.loads(ran.out)["findings"]

@@ -1,4 +1,4 @@
-"""benchmarks/fuzz.py finds what it is there to find."""
+"""benchmarks/fuzz.py finds planted faults."""
 
 import importlib.util
 import sys

@@ -1,4 +1,4 @@
-"""The rooms that ``kerascheck new-rule`` writes."""
+"""Rule folders that ``kerascheck new-rule`` writes."""
 
 import shutil
 import subprocess

@@ -123,7 +123,7 @@ def test_notebook_on_standard_input_is_detected_without_a_name(tmp_path, monkeyp
 
 
 def test_finding_does_not_join_all_cells(tmp_path, monkeypatch, in_this_process):
-    """That takes as long as the notebook is, for each of its findings."""
+    """Joining takes time linear in the notebook for each finding."""
     from kerascheck.source import notebook as module
 
     calls = []

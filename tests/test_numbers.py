@@ -1,4 +1,4 @@
-"""Numbers of thousands of digits, which Python refuses to read, cost their file one line at most."""
+"""Numbers with thousands of digits, which Python rejects, cause at most one error line."""
 
 import json
 

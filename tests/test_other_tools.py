@@ -1,7 +1,7 @@
-"""What two other checkers report about TensorFlow: found here too, or silent for a reason that ``--explain-silence`` prints.
+"""Reports of two other checkers: kerascheck finds them too, or ``--explain-silence`` gives a reason.
 
-DeepPerf (FSE 2022) has a checker for operations that a loop adds to a graph, one for maps that could follow batch, and one for maps without
-parallel calls. SonarPython has rules for what a tf.function must not do: recursion, outer variables, new variables, side effects.
+DeepPerf (FSE 2022) checks operations that a loop adds to a graph, maps that could follow batch, and maps without
+parallel calls. SonarPython checks recursion, outer variables, new variables and side effects in a tf.function.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What is shipped: rules inside the wheel, everything needed to test in the source archive."""
+"""Archives: the wheel contains the rules, the source archive everything for its tests."""
 
 import json
 import os

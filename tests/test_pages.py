@@ -1,4 +1,4 @@
-"""The addresses of the rules' pages in what is reported."""
+"""Addresses of the rules' pages in reports."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Patches, as git itself takes them."""
+"""Patches of ``--diff``, applied by git."""
 
 import os
 import shutil
@@ -54,7 +54,7 @@ def git(*arguments, folder, stdin=b""):
 
 @pytest.fixture(params=["repository", "folder"])
 def project(request, tmp_path, monkeypatch):
-    """A function that writes files into an empty folder, which is a repository or no part of one."""
+    """A function that writes files into an empty folder, inside or outside of a repository."""
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     folder = tmp_path / "project"
     folder.mkdir()
@@ -73,7 +73,7 @@ def project(request, tmp_path, monkeypatch):
 
 
 def repaired(path):
-    """What --fix makes of a file."""
+    """Content of a file after --fix."""
     content = path.read_bytes()
     kerascheck(*FIX, "--fix", path)
     changed = path.read_bytes()
@@ -83,7 +83,7 @@ def repaired(path):
 
 
 def applied(arguments, *, run_in, wanted):
-    """Apply what --diff prints; every path is to have the content that is wanted."""
+    """Apply the output of --diff; every path must have the expected content."""
     ran = kerascheck(*FIX, "--diff", *arguments)
     assert ran.code == 1
     printed = ran.out.encode(errors="surrogateescape")

@@ -1,4 +1,4 @@
-"""Processes that check files."""
+"""Worker processes that check files."""
 
 import subprocess
 import sys

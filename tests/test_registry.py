@@ -1,4 +1,4 @@
-"""Rules found as folders, and chosen by code, prefix or name."""
+"""Discovery of rule folders, and selection by code, prefix or name."""
 
 import inspect
 import subprocess

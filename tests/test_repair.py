@@ -1,4 +1,4 @@
-"""What --fix, --diff and an editor's "fix all" do with fixes that do not work, and with files that cannot be rewritten."""
+"""Failing fixes and files that cannot be rewritten, in --fix, --diff and an editor's "fix all"."""
 
 import json
 

@@ -1,8 +1,10 @@
-"""Every rule against its own room: rules/<family>/<slug>/{rule,slow,fast,quiet}.py.
+"""Every rule against the files of its folder: rules/<family>/<slug>/{rule,slow,fast,quiet}.py.
 
-A rule that reads requirements has folders of these names instead, with files that are named as their kind demands.
+A rule that reads requirements has subfolders of these names instead; their files have the names that
+their kind requires.
 
-Expectations stand in the scripts, on the line where the finding is (tests/marks.py). A slow.py that is meant to fail says so in its first line: ``# raises: ValueError``.
+The scripts contain marks on the lines of the findings (tests/marks.py). A slow.py that has to fail begins with
+``# raises: ValueError``.
 """
 
 import ast
@@ -44,7 +46,7 @@ every_script = pytest.mark.parametrize("room", SCRIPTS, ids=lambda room: room.na
 
 
 def examples(room, name):
-    """The files "slow", "fast" or "quiet" of a room, in the same order for slow and fast."""
+    """Files "slow", "fast" or "quiet" of a rule, in the same order for slow and fast."""
     if room.kind is not RequirementsRule:
         return [room.folder / f"{name}.py"] if name != "quiet" else sorted(room.folder.glob("quiet*.py"))
     return sorted(path for path in (room.folder / name).rglob("*") if path.is_file())
@@ -57,10 +59,9 @@ def selected(room):
 
 @pytest.fixture(scope="module")
 def copied(tmp_path_factory):
-    """Where a file of a room is in a copy of the room.
+    """Path of a rule's file in a copy of the rule's folder.
 
-    The room is copied into a project of its own: in this one, every run would search all files for those that import
-    the linted one.
+    The copy is in a separate project: in this one, every run would search all files for importers of the linted one.
     """
     folder = tmp_path_factory.mktemp("rooms")
 
@@ -76,7 +77,7 @@ def copied(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def own(copied):
-    """The findings of a room's rule in a file of the room."""
+    """Findings of a rule in a file of its folder."""
     return functools.cache(lambda room, path: findings(room, copied(room, path)))
 
 
@@ -122,7 +123,7 @@ def test_no_placeholders_are_left(room):
 
 
 def left_to_fill_in(folder):
-    """Where ``kerascheck new-rule`` left words to its author: file, line and text."""
+    """Placeholders of ``kerascheck new-rule``: file, line and text."""
     return [
         f"  {path.name}:{number}: {line.strip()}"
         for path in sorted(folder.rglob("*"))

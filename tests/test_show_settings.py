@@ -1,4 +1,4 @@
-"""--show-settings: what applies, and where it is stated."""
+"""--show-settings: effective settings and their sources."""
 
 import json
 import subprocess

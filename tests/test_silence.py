@@ -1,4 +1,4 @@
-"""--explain-silence: why rules say nothing about a line, in words."""
+"""--explain-silence: reasons why rules do not report a line."""
 
 import json
 import re
@@ -43,7 +43,7 @@ def explained(tmp_path, monkeypatch):
 
 
 def said(ran, code):
-    """What is said of one rule."""
+    """Explanation of one rule."""
     return [line.partition(f"{code} ")[2] for line in ran.out.splitlines() if line.startswith(f"  {code} ")]
 
 

@@ -1,4 +1,4 @@
-"""The documentation site, as MkDocs builds it."""
+"""The documentation site that MkDocs builds."""
 
 import re
 import subprocess
@@ -26,7 +26,7 @@ def site(tmp_path_factory):
 
 
 def loaded(page):
-    """What a browser fetches for a page by itself."""
+    """Resources that a browser loads for a page."""
     found = []
 
     class Reader(HTMLParser):

@@ -1,4 +1,4 @@
-"""What the tools that pyproject.toml configures ask of every file: ruff, mypy, and import-linter for the layers."""
+"""Checks of the tools in pyproject.toml: ruff, mypy, and import-linter for the layers."""
 
 import graphlib
 import subprocess

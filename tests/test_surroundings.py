@@ -1,4 +1,4 @@
-"""What the surroundings of a script say changes what is said of it: what cases.md of a room has no form for."""
+"""The context of a script changes its findings: cases that the format of cases.md does not cover."""
 
 import json
 from pathlib import Path

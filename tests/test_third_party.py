@@ -1,4 +1,4 @@
-"""Rules that others ship: in an installed package, or in a folder that a command line names."""
+"""Third-party rules: in an installed package, or in a folder on the command line."""
 
 import json
 import os
@@ -49,7 +49,7 @@ def room(shelf, code="KCX201", name="shouting-step", act=REPORT, family="layers"
 
 
 def installed(site, package="acme-rules", value="acme_rules.rooms"):
-    """A package with rules, as an installer leaves it; its modules must not be run."""
+    """An installed package with rules; kerascheck must not run its modules."""
     module = site / package.replace("-", "_")
     module.mkdir(parents=True)
     (module / "__init__.py").write_text("raise SystemExit('imported')\n")
@@ -162,7 +162,7 @@ def test_package_may_be_installed_and_named_by_rules_option(site):
 
 @pytest.mark.parametrize("platform", [sys.platform, "elsewhere"])
 def test_workers_run_third_party_rules(tmp_path, project, platform):
-    """Forked where that can be had, started afresh elsewhere."""
+    """Workers are forked if the platform supports it, otherwise spawned."""
     room(tmp_path / "mine")
     for number in range(22):
         (project / f"m{number}.py").write_text(SCRIPT)
@@ -206,7 +206,7 @@ def test_flake8_configuration_cannot_load_rules(tmp_path, project):
 
 
 def test_linted_code_is_not_an_installed_package(project):
-    """``python -m`` puts the folder that one stands in first."""
+    """``python -m`` puts the current folder first on the import path."""
     room(installed(project), act="open('executed', 'w')")
     ran = subprocess.run(
         [sys.executable, "-m", "kerascheck", "check", "train.py"],

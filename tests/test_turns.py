@@ -1,4 +1,4 @@
-"""A test that measures has the machine to itself, however much the others have to do."""
+"""A test that measures runs alone, whatever the other tests do."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Comments that silence nothing, where more than one file or a choice of rules matters."""
+"""Unused suppressions that depend on several files or on the selected rules."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""``--watch`` lints again whenever something changes that the findings follow from."""
+"""``--watch`` lints again whenever a dependency of the findings changes."""
 
 import os
 import pty
@@ -35,7 +35,7 @@ def folder(tmp_path, monkeypatch, in_this_process):
 
 @pytest.fixture
 def watching(folder, monkeypatch):
-    """Runs the command line; each pause does one step, and after the last the user interrupts."""
+    """Runs the command line; each pause performs one step, then the user interrupts."""
 
     def run(*steps, arguments=("data.py",), options=ONLY):
         pending = list(steps)

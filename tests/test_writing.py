@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic writes of files."""
 
 import json
 import os
@@ -128,7 +128,7 @@ def test_pipe_is_not_replaced(tmp_path):
 
 
 def test_temporary_files_of_killed_runs_are_removed(tmp_path):
-    """Only that: by its whole name, when nobody can be at it any more."""
+    """Only these, matched by the full name, when no process can use them any more."""
     kept = [".a.py.abcdefgh", "a.py.abcdefgh.kerascheck", ".a.py.abc.kerascheck", ".a.py.ABCDEFGH.kerascheck"]
     for name in (*kept, ".a.py.abcd_f9h.kerascheck", ".a.py.young678.kerascheck"):
         (tmp_path / name).write_bytes(b"")
@@ -193,7 +193,7 @@ def test_report_is_written_to_an_open_file_descriptor(tmp_path):
 
 
 def batched_scripts(folder):
-    """Three scripts with a safe fix in a new folder, by name: what they are, and what a fix that is not interrupted makes of them."""
+    """Three scripts with a safe fix in a new folder, by name: their text, and their text after an uninterrupted fix."""
     folder.mkdir()
     before = {f"{name}.py": BATCHED + f"# {name}\n" * 2000 for name in "abc"}
     write_all(folder, before)
@@ -210,7 +210,7 @@ def write_all(folder, texts):
 
 
 def after_a_kill(folder, before, fixed):
-    """Check what a killed run has left, restore the scripts, and make its temporary files old; the names of these."""
+    """Check the remains of a killed run, restore the scripts, and age its temporary files; returns their names."""
     for name in before:
         assert (folder / name).read_text() in (before[name], fixed[name])
     write_all(folder, before)
