@@ -10,38 +10,37 @@ _KEYWORDS = frozenset({"pass", "break", "continue", "return"})
 
 
 class DiscardedDataset(Rule):
-    """A dataset method returns a new dataset, and this one is discarded.
+    """A dataset method returns a new dataset, but the program discards it.
 
     ## What it does
 
-    Looks for a method of a dataset called as a separate statement, such as
-    `dataset.shuffle(1000)` or `dataset.prefetch(1)`, without an assignment.
+    Looks for a dataset method called as a separate statement without an assignment, such as `dataset.shuffle(1000)` or
+    `dataset.prefetch(1)`.
 
     ## Why it costs
 
-    Datasets are immutable: every method returns a new dataset and does not change the old one. The
-    statement has no effect. The data are not shuffled, not scaled, not repeated, not cached.
-    Nothing fails, so the mistake shows up as a model that learns badly, or not at all.
+    Datasets are immutable: every method returns a new dataset and leaves the old one unchanged. The statement therefore
+    has no effect: it does not shuffle, scale, repeat or cache the data. Nothing fails, so the only symptom is a model
+    that learns badly or not at all.
 
     ## What the runtime does by itself
 
-    Nothing: it never sees the operation. A discarded `prefetch` does not slow down `fit`,
-    because TensorFlow 2.11 and later append one; a discarded `shuffle`, `map` or `cache` is
-    gone.
+    Nothing: it never sees the operation. A discarded `prefetch` does not slow down `fit`, because TensorFlow 2.11 and
+    later append one. A discarded `shuffle`, `map` or `cache` is lost.
 
     The mistake comes from lists and NumPy, where `shuffle` works in place.
 
     ## When it stays silent
 
-    - `repeat(1)`, which changes nothing.
+    - The statement is `repeat(1)`, which changes nothing.
     - The result is assigned, returned, passed on, yielded or iterated.
-    - The call is the last expression of a notebook cell, which shows it; a `shuffle`, `cache`, `prefetch` or `repeat`
-      there is an info. Scripts that were exported from notebooks, by the marks of nbconvert (`# In[3]:`) and Colab,
-      or more than two names that stand alone to be shown.
-    - Methods that are called for their effect: `save`, and the attributes of a dataset.
-    - `shuffle` of `random`, NumPy, or any other object; a list's own methods.
+    - The call is the last expression of a notebook cell, which displays it. For `shuffle`, `cache`, `prefetch` and
+      `repeat`, an info remains. Scripts exported from notebooks count as notebooks. Their signs are the marks of
+      nbconvert (`# In[3]:`) or Colab, or more than two names displayed on lines of their own.
+    - The method is called for its effect, such as `save`, or the statement reads an attribute of a dataset.
+    - The statement calls `shuffle` of `random`, NumPy or another object, or a method of a list.
     - The receiver is not known to be a dataset.
-    - The call is expected to raise, under `pytest.raises` or in a `try`; unit tests.
+    - The call is expected to raise, under `pytest.raises` or in a `try`, or the code is a unit test.
 
     ## Use instead
 
@@ -49,10 +48,10 @@ class DiscardedDataset(Rule):
 
     ## Fix safety
 
-    Unsafe, because it changes what the program does, as intended: the data are then
-    really shuffled, mapped or repeated. The fix puts the receiver before the statement
-    and is offered where that is a plain name or an attribute. A `repeat` without a count, once
-    it counts, makes the dataset endless: `fit` then needs `steps_per_epoch`.
+    Unsafe, because the fix changes the behaviour of the program, as intended: the data are then really shuffled, mapped
+    or repeated. The fix assigns the result to the receiver. It is available only if the receiver is a plain name or an
+    attribute. A `repeat` without a count makes the dataset endless once it takes effect: `fit` then needs
+    `steps_per_epoch`.
 
     ## References
 
