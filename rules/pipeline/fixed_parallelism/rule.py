@@ -59,9 +59,9 @@ class FixedParallelism(Rule):
     Safe if the whole function is visible and stateless: the elements and their order stay the same.
 
     Unsafe if the function draws random numbers, reads a `tf.Variable` or a file, or uses an unknown value from outside.
-    Also unsafe if the pipeline is already non-deterministic, or if code that is not visible receives the dataset.
-    AUTOTUNE may run more calls ahead than the fixed number. The fix is therefore unsafe if a `take` limits a generator,
-    or if the training writes a file that the pipeline reads.
+    Also unsafe if the pipeline is already non-deterministic, or if unseen code receives the dataset. AUTOTUNE may run
+    more calls ahead than the fixed number. The fix is therefore unsafe if a `take` limits a generator, or if the
+    training writes a file that the pipeline reads.
 
     ## References
 

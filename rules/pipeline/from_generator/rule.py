@@ -25,7 +25,8 @@ class FromGenerator(Rule):
 
     A popular answer says that `from_tensor_slices` is not optimised, and that `from_generator` is the fast way for
     large data. For speed, the opposite is true. Only the point about memory is right: slicing a big array takes a
-    multiple of its size at the start. In that case, pass the arrays to `fit`, or let the generator yield whole batches.
+    multiple of its size at the start. If memory is short, pass the arrays to `fit`, or let the generator yield whole
+    batches.
 
     ## When it stays silent
 

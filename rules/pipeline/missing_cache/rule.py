@@ -34,7 +34,7 @@ class MissingCache(Rule):
 
     "Always add cache()" is bad advice: decoded images take ten times the memory of their files, and data that do not
     fit end the program. Cast to float32 after the cache, not before it: bytes take a quarter of the space (2.6 times
-    with the cast behind it). Random operations also belong after the cache: see `random-before-cache`.
+    with the cast after it). Random operations also belong after the cache: see `random-before-cache`.
 
     ## When it stays silent
 
@@ -60,7 +60,7 @@ class MissingCache(Rule):
     ## Fix safety
 
     Unsafe: the fix adds `.cache()` after the last operation that always gives the same result. The cache takes as much
-    memory as all the elements there. The fix also moves an earlier `shuffle` behind the cache, unless another one
+    memory as all the elements there. The fix also moves an earlier `shuffle` after the cache, unless another one
     follows: otherwise, every epoch would keep the order of the first. If the `shuffle` cannot move, there is no fix.
     This happens if files are shuffled while they are listed, or if batches are made in between.
 

@@ -36,7 +36,7 @@ class MissingPrefetch(Rule):
     therefore out of date. Inside a `tf.function`, the loop itself becomes part of the dataset. Nothing then separates
     the batch from the step.
 
-    Two more pieces of advice are wrong. Prefetch belongs after `batch`, not before it. `prefetch(1)` is as good as
+    Two more pieces of advice are wrong. Prefetch belongs after `batch`, not before it, and `prefetch(1)` is as good as
     AUTOTUNE for a steady pipeline (ratio 0.99).
 
     ## When it stays silent
@@ -67,8 +67,8 @@ class MissingPrefetch(Rule):
 
     Unsafe elsewhere, because the dataset then runs ahead of the training: in a compiled loop, with automatic rewrites
     disabled, or with an old TensorFlow. It would read a file, a generator or a `tf.Variable` before a step changes it.
-    Also unsafe if the program prints the dataset, a notebook shows it, or code that is not visible receives it: the
-    class of the dataset changes.
+    Also unsafe if the program prints the dataset, a notebook shows it, or unseen code receives it: the class of the
+    dataset changes.
 
     The fix keeps a few more batches in memory. There is no fix if the dataset also goes through further operations,
     which would then follow the prefetch.

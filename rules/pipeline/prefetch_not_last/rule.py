@@ -59,7 +59,7 @@ class PrefetchNotLast(Rule):
 
     The end of the dataset then runs ahead of the training. This is safe if tf.data does so by itself, or if nothing
     that the dataset reads can change. Either condition is enough. The fix is also unsafe if the program prints the
-    dataset or code that is not visible receives it, because its class changes.
+    dataset or unseen code receives it, because its class changes.
 
     ## References
 

@@ -55,7 +55,7 @@ class RandomBeforeCache(Rule):
 
     ## Fix safety
 
-    Unsafe: the fix moves `cache()` before the first random map, and a shuffle behind the cache. If the cache passes a
+    Unsafe: the fix moves `cache()` before the first random map, and a shuffle after the cache. If the cache passes a
     `take`, the `take` moves with it, so that the cache is complete. The training then has different numbers in every
     epoch, as intended. Later epochs do more work, and the cache may hold larger elements, for example images before a
     crop.

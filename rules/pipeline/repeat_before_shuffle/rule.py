@@ -68,7 +68,7 @@ class RepeatBeforeShuffle(Rule):
 
     ## Fix safety
 
-    Unsafe: the fix moves `repeat` behind the last shuffle or cache. The examples then come in a different order, epoch
+    Unsafe: the fix moves `repeat` after the last shuffle or cache. The examples then come in a different order, epoch
     by epoch, as intended. There is no fix if a `take` or `skip` is between the two.
 
     If several rules want to reorder the same chain, one finding gives an order that satisfies them all, with one unsafe

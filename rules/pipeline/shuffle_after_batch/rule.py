@@ -55,9 +55,9 @@ class ShuffleAfterBatch(Rule):
     ## Fix safety
 
     Unsafe: the fix moves the shuffle before `batch`, `padded_batch` or `ragged_batch`, with a buffer for as many
-    examples as before. If a map decodes images, the shuffle moves before that map. After a `cache`, it moves directly
-    behind the cache, which then holds examples instead of batches. The training then sees different batches in every
-    epoch, as intended.
+    examples as before. If a map decodes images, the shuffle moves before that map. If the chain has a `cache`, the
+    shuffle goes directly after it, and the cache then holds examples instead of batches. The training then sees
+    different batches in every epoch, as intended.
 
     There is no fix if `take`, `skip`, `zip` or another operation that makes batches is between the two. There is also
     no fix if other code uses a part of the chain.

@@ -48,7 +48,7 @@ class TakeAfterCache(Rule):
     ## Fix safety
 
     Safe if the cache receives the same elements in the same order in each epoch. The fix moves the take before the
-    cache, or the cache behind a take of batches.
+    cache, or the cache after a take of batches.
 
     Unsafe if the elements may differ between epochs. The causes are a `shuffle`, random draws, a `tf.Variable`, a
     generator, a file that the program may write, or sampled datasets. Today each epoch computes the elements again; a
