@@ -1,9 +1,10 @@
-"""Whether the account of ``why`` adds up: its total of a training against the seconds that the script itself measured.
+"""Compares the training time in the account of ``why`` with the time that the script itself measured.
 
     python benchmarks/account.py SCRIPT...
 
-Each script ends by printing what its training took, such as "12.3 s". It is run as it is, then under ``why``; printed is the ratio
-of both, and what of it is unexplained. Run it on a quiet machine: a ratio beyond 0.9 to 1.1 is a fault of the account.
+Each script ends by printing its training time, such as "12.3 s". The benchmark runs it directly, then under ``why``,
+and prints the ratio of both times and the unexplained share. Run it on a quiet machine: a ratio outside 0.9 to 1.1 is
+a bug.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ import sys
 
 
 def seconds_of(script: str) -> float | None:
-    """What a script prints last as its seconds; None where it prints none."""
+    """Training time in seconds that a script prints last; None if it prints none."""
     ran = subprocess.run([sys.executable, script], capture_output=True, text=True)
     found = re.findall(r"([\d.]+) s\b", ran.stdout)
     return float(found[-1]) if found else None
 
 
 def told_of(script: str) -> dict:
-    """What ``why`` says of a script, as its JSON."""
+    """JSON report of ``why`` about a script."""
     command = [sys.executable, "-m", "kerascheck", "why", script, "--output-format", "json"]
     return json.loads(subprocess.run(command, capture_output=True, text=True).stdout)
 

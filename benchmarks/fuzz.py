@@ -1,15 +1,17 @@
-"""Mutates the rules' programs at random, and checks what kerascheck does with each.
+"""Mutates the rules' programs at random, and checks invariants of kerascheck on each.
 
     python benchmarks/fuzz.py [--minutes 2] [--seed 0] [--jobs 1] [--keep FOLDER]
-    python benchmarks/fuzz.py --seed 0 --programs 17-17    # one program again
+    python benchmarks/fuzz.py --seed 0 --programs 17-17    # repeat one program
 
-Whatever a program looks like: the exit code is 0, 1 or 2, and 2 only where Python refuses the text; no traceback, no KC998; at most
-20 s of processor time and 600 MB for each command. With --fix, also with --unsafe-fixes: the result compiles if the program did, a
-second run changes nothing, the last newline, the line ends, the mark and the lines outside of all edits stay, no error appears, and
-nothing is called fixed that is still found. After --add-noqa no finding is left, and Python reads the same program.
+For every program, the exit code is 0, 1 or 2, and 2 only if Python rejects the text. There is no traceback and no
+KC998, and each command takes at most 20 s of processor time and 600 MB. With --fix, also with --unsafe-fixes, the
+result compiles if the program did, and a second run changes nothing. The last newline, the line endings, the byte
+order mark and the lines outside of all edits stay. No error appears, and every finding that is reported as fixed is
+gone. After --add-noqa no finding is left, and Python parses the same program.
 
-Each batch has a process of its own: a crash or a hang ends the batch and names the program. A fault is one line with the seed
-and the number of the program; ``--keep`` gets the program, as short as it still has the fault. The exit code is 1 where there is one.
+Each batch runs in a separate process: a crash or a hang ends the batch and names the program. A fault is one line
+with the seed and the number of the program. ``--keep`` writes the program, minimised to the fault. The exit code is 1
+if there is one.
 """
 
 from __future__ import annotations
@@ -37,10 +39,10 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
-_SECONDS = 20  # processor time of one command
-_MEGABYTES = 600  # of one command, beyond what the process held before
-_BACKSTOP = 6 << 30  # bytes that a process can ask for at all
-_BATCH = 20  # programs of one process
+_SECONDS = 20  # processor time per command
+_MEGABYTES = 600  # peak memory growth per command
+_BACKSTOP = 6 << 30  # bytes of address space per process
+_BATCH = 20  # programs per process
 _SHRINKING_SECONDS = 40
 _MOST_MUTATIONS = 6
 _NEWLINE = re.compile(r"\r\n|\r|\n")
@@ -54,7 +56,7 @@ class Program:
     data: bytes
 
 
-# --- The programs that are mutated
+# --- Programs to mutate
 
 
 @cache
@@ -70,7 +72,7 @@ def corpus() -> tuple[str, ...]:
     return tuple(map(unmarked, texts))
 
 
-# --- Mutations: each takes a random number generator and a text, and gives another text
+# --- Mutations: each takes a random number generator and a text, and returns another text
 
 _Mutation = Callable[[random.Random, str], str]
 _MUTATIONS: list[_Mutation] = []
@@ -99,7 +101,7 @@ def _blocks(text: str) -> list[list[ast.stmt]]:
 
 
 def _span(statements: list[ast.stmt]) -> tuple[int, int]:
-    """The lines of neighbours, counted from 0, the end exclusive."""
+    """Line range of neighbouring statements, from 0, end exclusive."""
     first = min([statements[0].lineno, *(each.lineno for each in getattr(statements[0], "decorator_list", ()))])
     return first - 1, statements[-1].end_lineno or first
 
@@ -109,7 +111,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _some(rng: random.Random, text: str) -> tuple[list[str], int, int]:
-    """The lines of a text, and those of some neighbouring statements; of any lines where it does not parse."""
+    """Lines of a text, and the range of some neighbouring statements, or of any lines if it does not parse."""
     lines, blocks = _lines(text), _blocks(text)
     if not blocks:
         start = rng.randrange(len(lines))
@@ -152,7 +154,7 @@ def _swap(rng: random.Random, text: str) -> str:
 
 @_mutation
 def _one_line(rng: random.Random, text: str) -> str:
-    """Two statements on one line."""
+    """Join two statements on one line."""
     lines, start, end = _some(rng, text)
     following = lines[end].lstrip() if end < len(lines) else "pass"
     return "\n".join([*lines[: end - 1], f"{lines[end - 1]}; {following}", *lines[end + 1 :]])
@@ -228,11 +230,11 @@ _AROUND = (
 
 
 def _expression(rng: random.Random, text: str, kinds: tuple[type[ast.expr], ...]) -> tuple[int, int] | None:
-    """The range of an expression on one line or several, in characters."""
+    """Character range of an expression on one or several lines."""
     tree = _tree(text)
     if tree is None:
         return None
-    # Like Python, which knows no other ends of lines here: all texts have the first when they are mutated.
+    # All texts have line feeds as line endings during mutation.
     starts = [0]
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line) + 1)
@@ -264,7 +266,7 @@ def _around(rng: random.Random, text: str) -> str:
 
 @_mutation
 def _argument(rng: random.Random, text: str) -> str:
-    """An argument more, or one less."""
+    """Add or remove an argument."""
     place = _expression(rng, text, (ast.Call,))
     if place is None or text[place[1] - 1 : place[1]] != ")":
         return text
@@ -277,7 +279,7 @@ def _argument(rng: random.Random, text: str) -> str:
 
 @_mutation
 def _chain_in_lines(rng: random.Random, text: str) -> str:
-    """A chain of methods broken over lines."""
+    """Break a chain of method calls over several lines."""
     place = _expression(rng, text, (ast.Call,))
     if place is None:
         return text
@@ -301,7 +303,7 @@ def _splice(rng: random.Random, text: str) -> str:
 
 @_mutation
 def _append(rng: random.Random, text: str) -> str:
-    """Two programs one after the other."""
+    """Concatenate two programs."""
     other = rng.choice(corpus())
     return f"{text}\n{other}" if rng.random() < 0.5 else f"{other}\n{text}"
 
@@ -322,7 +324,7 @@ _SNIPPETS = (
 _CYCLES = (
     "xs = []\nxs.append(xs)\nfor x in xs: model.fit(x)", "d = {}\nd['d'] = d\nmodel.fit(d)", "x = y = [1]; x[0] = y; y.append(x)",
 )  # fmt: skip
-"""Containers that hold themselves."""
+"""Containers that contain themselves."""
 
 
 @_mutation
@@ -338,7 +340,7 @@ def _snippet(rng: random.Random, text: str) -> str:
 
 @_mutation
 def _large(rng: random.Random, text: str) -> str:
-    """A long line, or something deep."""
+    """Insert a long line, or deeply nested code."""
     size = rng.choice((20, 60, 90, 500))
     small = min(size, 90)
     code = rng.choice(
@@ -383,7 +385,7 @@ _CHARACTERS = (
 def _insert(rng: random.Random, text: str) -> str:
     places = [rng.randrange(len(text) + 1)]
     if rng.random() < 0.5:
-        # At the end of a line or the beginning of one it breaks less.
+        # An insertion at the end or the beginning of a line breaks less often.
         places = [match.start() for match in re.finditer(r"^|$", text, re.M)]
     place = rng.choice(places)
     return text[:place] + rng.choice(_CHARACTERS) + text[place:]
@@ -411,7 +413,7 @@ def _tabs(rng: random.Random, text: str) -> str:
     return re.sub(r"(?m)^( {4})+", lambda match: "\t" * (len(match[0]) // 4), text)
 
 
-# --- What is written: bytes, with ends of lines and encodings of every kind
+# --- Encoding into bytes, with all kinds of line endings and encodings
 
 _COOKIES = (
     "utf-8", "latin-1", "cp1252", "ascii", "utf-8-sig", "cp932", "shift_jis", "euc_jp", "gb18030", "utf-7", "unicode_escape",
@@ -421,12 +423,12 @@ _COOKIES = (
 
 
 def program(seed: int, number: int) -> Program:
-    """The program of that number."""
+    """Generate a program from seed and number."""
     rng = random.Random(f"{seed}-{number}")
     text = rng.choice(corpus())
     for _ in range(rng.randint(1, _MOST_MUTATIONS)):
         mutated = rng.choice(_MUTATIONS)(rng, text)
-        # What does not parse is read no further: most programs are to be analysed.
+        # kerascheck stops early on unparsable text, so most programs should parse.
         if _tree(mutated) is not None or _tree(text) is None or rng.random() < 0.2:
             text = mutated
     if rng.random() < 0.12:
@@ -474,19 +476,19 @@ def _notebook(rng: random.Random, text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass") + rng.choice((b"", b"\n"))
 
 
-# --- What has to hold
+# --- Invariants
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What does not hold for a program."""
+    """A violated invariant."""
 
     kind: str
     detail: str = ""
 
     @property
     def key(self) -> str:
-        """The same for faults that are alike: without numbers, which are lines."""
+        """Key that is equal for similar faults: without numbers, which are lines."""
         return f"{self.kind}: {re.sub(r'[0-9]+(?![0-9]*[ )a-z]*KC)', '#', self.detail)}"
 
 
@@ -504,7 +506,7 @@ class _Ran:
 
 
 def refused(data: bytes, name: str) -> bool:
-    """Whether Python does not compile a program; of a notebook, one of its cells."""
+    """Whether Python rejects a program, or one cell of a notebook."""
     if name.endswith(".ipynb"):
         from kerascheck.source import Unreadable, decode
         from kerascheck.source.rewriting import programs
@@ -529,22 +531,22 @@ _BASE = ("check", "--isolated", "--min-severity", "info", "--pedantic", "--exten
 
 
 class Checker:
-    """Checks programs in a folder of its own.
+    """Checks programs in a separate folder.
 
     Args:
-        note: gets a word about what is done next.
+        note: receives a label of the next step.
     """
 
     def __init__(self, folder: Path, note: Callable[[str], None] = lambda what: None):
         import kerascheck.lint.workers
 
-        # To fork a process for each program takes longer than to check it.
+        # Forking a process for each program takes longer than checking it.
         kerascheck.lint.workers.can_fork = lambda: False
         self._folder, self._note = folder, note
         (folder / ".git").mkdir(exist_ok=True)
 
     def faults(self, program: Program) -> Iterator[Fault]:
-        """What does not hold for a program."""
+        """Yield the violated invariants of a program."""
         is_refused = refused(program.data, program.name)
         linted = yield from self._run(program, is_refused, "--output-format", "json")
         if linted is None:
@@ -558,7 +560,7 @@ class Checker:
         return self._folder / program.name
 
     def _run(self, program: Program, is_refused: bool, *options: str, write: bool = True) -> Iterator[Fault] | Any:
-        """Run a command on a program, with the faults that any command may have; None where nothing more can be asked."""
+        """Run a command on a program and yield faults; returns None if no further checks are possible."""
         from command import kerascheck
 
         what = " ".join(option for option in options if option not in ("--output-format", "json"))
@@ -566,7 +568,7 @@ class Checker:
         path = self._path(program)
         if write:
             for other in self._folder.glob("train.*"):
-                # It could import the program.
+                # The other file could import the program.
                 other.unlink()
             path.write_bytes(program.data)
         before = _peak()
@@ -646,7 +648,7 @@ def _identities(findings: list[dict[str, Any]]) -> Counter[tuple[str, str]]:
 
 
 def _counted(what: str, fixed: Counter[str], before: _Ran, after: _Ran) -> Iterator[Fault]:
-    """What is called fixed is gone, and no error is new."""
+    """Check that reported fixes are gone and no error is new."""
     old, new = _identities(before.findings), _identities(after.findings)
     gone = {code for code, _ in old - new}
     for code in sorted(fixed):
@@ -658,17 +660,17 @@ def _counted(what: str, fixed: Counter[str], before: _Ran, after: _Ran) -> Itera
 
 
 def _kept(what: str, program: Program, after: bytes, fixed: Counter[str]) -> Iterator[Fault]:
-    """The last newline, the line ends and the mark are those of before."""
+    """Check that the last newline, the line endings and the byte order mark stay."""
     before = program.data
     last = [re.search(rb"(?:\r\n|\r|\n)*\Z", data)[0] for data in (before, after)]  # type: ignore[index]
-    # Where a fix deletes or moves the last line, those before it have ends of their own.
+    # A fix may delete or move the last line; the lines before it have their own endings.
     if last[0] and not last[1]:
         yield Fault("end", f"{what}: it ends in {last[1]!r}, not in {last[0]!r} ({_codes(fixed)})")
     if before.startswith(b"\xef\xbb\xbf") != after.startswith(b"\xef\xbb\xbf"):
         yield Fault("mark", f"{what}: the byte order mark ({_codes(fixed)})")
     if program.name.endswith(".py"):
         kinds = [set(re.findall(rb"\r\n|\r|\n", data)) for data in (before, after)]
-        # What has no end of a line says nothing of how lines end.
+        # A text without a line ending does not determine the line endings.
         if kinds[0] and kinds[1] - kinds[0]:
             yield Fault("line ends", f"{what}: {kinds[1] - kinds[0]} are new ({_codes(fixed)})")
     else:
@@ -685,10 +687,10 @@ def _without_sources(notebook: Any) -> Any:
 
 
 def _untouched(what: str, program: Program, linted: _Ran, after: bytes, fixed: Counter[str]) -> Iterator[Fault]:
-    """The lines outside of the edits of all fixes are there, in order."""
+    """Check that the lines outside of all edits stay, in order."""
     fixable = Counter(each["code"] for each in linted.findings if each["fix"])
-    # Fixes of findings that came up later may change other lines. Lines are not those of the bytes in some encodings, and a line
-    # feed behind a carriage return makes one end of two.
+    # Fixes of later findings may change other lines. In some encodings the lines are not those of the bytes, and an
+    # edit can merge a carriage return and a line feed into one line ending.
     if fixed - fixable or b"coding" in program.data[:200] or b"\r" in program.data.replace(b"\r\n", b""):
         return
     touched = set()
@@ -704,7 +706,7 @@ def _untouched(what: str, program: Program, linted: _Ran, after: bytes, fixed: C
 
 
 def _dump(data: bytes) -> str:
-    """The program that Python reads; empty where it is too deep to be written down."""
+    """Dump of the syntax tree; empty if it is nested too deeply."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -714,12 +716,12 @@ def _dump(data: bytes) -> str:
 
 
 def _peak() -> int:
-    """The most memory that this process has held so far, in bytes."""
+    """Peak memory of this process so far, in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
 def shortened(checker: Checker, program: Program, fault: Fault, seconds: float = _SHRINKING_SECONDS) -> Program:
-    """The program without the lines that the fault does not need."""
+    """Minimise a program: remove the lines that the fault does not need."""
     if program.name.endswith(".ipynb"):
         return program
     deadline = time.monotonic() + seconds
@@ -743,7 +745,7 @@ def shortened(checker: Checker, program: Program, fault: Fault, seconds: float =
 
 
 def _child(seed: int, first: int, last: int) -> None:
-    """Check some programs; a line of JSON for each step, on standard output, and the keys of known faults on standard input."""
+    """Check programs; print one JSON line per step, and read the keys of known faults from standard input."""
     known = set(json.load(sys.stdin))
     out = sys.stdout
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
@@ -755,7 +757,7 @@ def _child(seed: int, first: int, last: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
 
         def note(what: str) -> None:
-            # The processor time of threads counts, and no handler is needed: one would wait for native code.
+            # The timer includes threads. There is no handler, because a handler would wait for native code.
             signal.setitimer(signal.ITIMER_PROF, _SECONDS)
             tell(step=what)
 
@@ -774,17 +776,17 @@ def _child(seed: int, first: int, last: int) -> None:
 
 @dataclass
 class _Batch:
-    """What the process of a batch told."""
+    """Result of the process of a batch."""
 
     first: int
     faults: list[tuple[int, Fault, Program]] = field(default_factory=list)
     reached: int = 0
-    """The number of the last program that it began with."""
+    """Number of the last program that it started."""
     done: bool = False
 
 
 COMMAND = [sys.executable, str(Path(__file__).resolve())]
-"""What runs a batch, before its options."""
+"""Command that runs a batch, without its options."""
 
 
 def _batch(seed: int, first: int, last: int, known: list[str]) -> _Batch:
@@ -833,7 +835,7 @@ def _batches(options: argparse.Namespace) -> Iterator[tuple[int, int]]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Fuzz; the exit code."""
+    """Run the fuzzer; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=2)
     parser.add_argument("--seed", type=int, default=0)

@@ -1,10 +1,10 @@
-"""Which findings a change adds, takes away or alters, over trees of real code.
+"""Lists the findings that a change adds, removes or alters in trees of real code.
 
     python benchmarks/golden.py write  report.json TREE...    # before the change
-    python benchmarks/golden.py compare report.json TREE...   # after it: exit code 1 where anything differs
+    python benchmarks/golden.py compare report.json TREE...   # after it: exit code 1 if anything differs
 
-Every finding counts, hints and pedantic ones included, with its message, place and fix, and every file that could not be
-analysed; configuration of the trees is not read.
+It compares all findings, including hints and pedantic ones, with their message, location and fix, and all files that
+kerascheck could not analyse. It ignores the configuration of the trees.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _OPTIONS = (
     ".",
 )
 _LEFT_OUT = ("evidence",)
-"""What the machine adds to a finding."""
+"""Keys of a finding that depend on the machine."""
 
 
 def findings(tree: Path) -> list[dict[str, Any]]:
-    """The findings of the installed kerascheck on ``tree``, and its errors, in their order; raises SystemExit where it fails."""
+    """Findings and errors of the installed kerascheck on ``tree``, in order; raises SystemExit if it fails."""
     result = subprocess.run([sys.executable, "-m", "kerascheck", *_OPTIONS], cwd=tree, capture_output=True, text=True)
     if not result.stdout:
         raise SystemExit(f"{tree}: {result.stderr.strip()}")
@@ -47,7 +47,7 @@ def report(trees: list[Path]) -> dict[str, list[dict[str, Any]]]:
 
 
 def differences(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> list[str]:
-    """Lines such as "- train.py:3 KC101 message"; an altered finding is one that went and one that came."""
+    """Lines such as "- train.py:3 KC101 message"; an altered finding gives a "-" and a "+" line."""
     old, new = ({json.dumps(finding, sort_keys=True): finding for finding in each} for each in (before, after))
     gone = [("-", finding) for key, finding in old.items() if key not in new]
     came = [("+", finding) for key, finding in new.items() if key not in old]
@@ -64,7 +64,7 @@ def _line(finding: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    """Write a report, or compare with one."""
+    """Write a report, or compare the findings with one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("action", choices=("write", "compare"))
     parser.add_argument("report", type=Path)

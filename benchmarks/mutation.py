@@ -1,13 +1,13 @@
-"""Runs the tests of the interpreter and of meaning against random mutants, and prints those that survive.
+"""Runs the tests of the interpreter and of meaning against random mutants, and prints the survivors.
 
     python benchmarks/mutation.py [--sample 300] [--seed 0] [--minutes 25] [--workers 2] [--only PATH]
 
 cosmic-ray makes the mutants (``pip install -e ".[mutation]"``), and ``benchmarks/mutation.toml`` configures it. The
 same seed on the same code gives the same sample in the same order. Mutants of annotations and of the stars and slashes
-between parameters are left out.
+between parameters are excluded.
 
 Each worker has a copy of the checkout; the checkout itself does not change. A run starts no mutant after ``--minutes``;
-the score counts those that ran. The exit code is 1 where the tests fail without a mutant, else 0.
+the score counts those that ran. The exit code is 1 if the tests fail without a mutant, else 0.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 _CONFIG = "benchmarks/mutation.toml"
-_MEMORY = 6 << 30  # bytes of address space; a mutant of a bound may ask for more than the machine has
+_MEMORY = 6 << 30  # bytes of address space; a mutant of a bound may allocate more than the machine has
 _SESSION_FILE = "session.sqlite"
 Place = tuple[int, int]  # line from 1, column from 0
 
 
 def copy_of_checkout(folder: Path) -> Path:
-    """A copy of all files that git knows or would add, with the changes that are not committed."""
+    """Copy all tracked and addable files, with uncommitted changes."""
     names = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -87,7 +87,7 @@ def _is_in(place: Place, ranges: Iterable[tuple[Place, Place]]) -> bool:
 
 @cache
 def _headers(path: Path) -> tuple[list[tuple[Place, Place]], list[tuple[Place, Place]]]:
-    """The headers of all functions of a module with the annotations of variables, and the defaults in these headers."""
+    """Ranges of function headers and variable annotations in a module, and of the defaults in these headers."""
     headers, defaults = [], []
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.AnnAssign):
@@ -103,7 +103,7 @@ def _range(node: ast.expr | ast.stmt) -> tuple[Place, Place]:
 
 
 def test_command(folder: Path) -> tuple[str, float]:
-    """The command that decides about a mutant, and its time limit in seconds."""
+    """Test command for a mutant, and its time limit in seconds."""
     from cosmic_ray.config import load_config
 
     config = load_config(str(folder / _CONFIG))
@@ -117,7 +117,7 @@ def _enter(folders: Any) -> None:
 
 
 def _judge(item: Any, command: str, limit: float, deadline: float) -> tuple[str, str, float]:
-    """The outcome of one mutant, its diff and the seconds that it took; the outcome is empty after the deadline."""
+    """Outcome of one mutant, its diff and its run time in seconds; the outcome is empty after the deadline."""
     from cosmic_ray.mutating import mutate_and_test
 
     if time.time() > deadline:
@@ -131,7 +131,7 @@ def _judge(item: Any, command: str, limit: float, deadline: float) -> tuple[str,
 
 
 def run(items: Iterable[Any], folders: list[Path], deadline: float) -> Iterator[tuple[Any, str, str, float]]:
-    """Each mutant with its outcome, its diff and the seconds that it took."""
+    """Yield each mutant with its outcome, its diff and its run time in seconds."""
     command, limit = test_command(folders[0])
     context = multiprocessing.get_context("spawn")
     queue = context.Manager().Queue()
@@ -158,7 +158,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="kerascheck-mutation-") as temporary:
         folders = [copy_of_checkout(Path(temporary) / f"copy{number}") for number in range(options.workers)]
         command, _ = test_command(folders[0])
-        # They also compile all modules, which no mutant run does again.
+        # The baseline runs also compile all modules, so mutant runs need not.
         baselines = [
             subprocess.Popen(shlex.split(command), cwd=folder, stdout=subprocess.DEVNULL) for folder in folders
         ]

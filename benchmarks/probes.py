@@ -1,11 +1,11 @@
-"""What measuring costs: trainings whose probes are switched off and on again, and verify on two equal scripts.
+"""Measures the overhead of the probes, and runs verify on two identical scripts.
 
     python benchmarks/probes.py [--rounds 6] [--budget 60]
 
-The first part starts trainings that time their own steps, and switch what the probes do off and on again every hundred of
-these: processes of the same script differ by more than the probes cost. What is left when they are off is one test of a flag
-per step. The ratio should be below 1.02. The second gives verify a script and the same script again; the interval should hold 1.0 and be
-narrower than +-5 %. Needs TensorFlow, and says little on a machine that does other things meanwhile.
+The first part runs trainings that time their own steps and switch the probes off and on every hundred steps, because
+processes of the same script differ by more than the overhead. Disabled probes still test one flag per step. The ratio
+should be below 1.02. The second part gives verify the same script twice; the interval should contain 1.0 and be
+narrower than +-5 %. Needs TensorFlow and an otherwise idle machine.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ TRAININGS = {
 
 
 def blocks(told: str) -> tuple[list[float], list[float]]:
-    """Mean step times of neighbouring blocks of steps, with the probes on and off, without the first ones."""
+    """Mean step times of alternating blocks of steps, with the probes on and off, without warm-up."""
     times = list(map(float, told.split()))[2 * _BLOCK - 1 :]
     means = [(times[i + _BLOCK] - times[i]) / _BLOCK for i in range(0, len(times) - _BLOCK, _BLOCK)]
     return means[::2], means[1::2]
@@ -91,7 +91,7 @@ def main() -> None:
             path.write_text(text)
             environment = {"STEP_TIMES": str(told), "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONHASHSEED": "0"}
             script = Script(str(path), {str(path): text}, directory=folder, environment=environment)
-            # No block ends before the training does: the probes only watch.
+            # No block ends before the training does, so the probes only observe.
             plan = Plan(warmup_steps=5, block_steps=10**9, blocks=1)
             rounds = []
             for _ in range(arguments.rounds):

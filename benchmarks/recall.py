@@ -1,12 +1,12 @@
-"""How many planted anti-patterns are found, when the code around them is written as other people would write it.
+"""Measures recall: the share of planted anti-patterns that kerascheck finds in differently written code.
 
     python benchmarks/recall.py                      # the rules' own examples, rewritten in many ways
     python benchmarks/recall.py --plant FOLDER...    # anti-patterns planted into the files of these folders
 
-The first part takes each slow.py, whose findings are marked, and moves its code into functions, classes, other modules and
-notebooks, under other names: whatever is marked must still be found. The second plants one anti-pattern at a time into
-files of other people that train (it removes an argument, swaps two operations, adds a call) and asks for a
-finding on that very line. Prints the share found, by rule and by kind of change, and with --misses what was not.
+The first part moves the code of each slow.py into functions, classes, other modules and notebooks, under other names.
+kerascheck must still find everything that is marked. The second part plants one anti-pattern at a time into third-party
+training files (it removes an argument, swaps two operations, adds a call) and expects a finding on that line.
+Prints the share found, by rule and by kind of change, and lists the misses with --misses.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def marked(name: str, text: str, cell: int | None = None) -> Iterator[Place]:
                 yield name, cell, number, code.partition(":")[0]
 
 
-# --- the same code, written otherwise ---------------------------------------------------------------------
+# --- the same code, written differently ---------------------------------------------------------------------
 
 
 def _is_import(statement: cst.CSTNode) -> bool:
@@ -89,13 +89,13 @@ def _docstring(statement: cst.CSTNode) -> bool:
 
 
 def _wrapped(text: str, head: str, foot: str) -> str:
-    """All but the leading imports below ``head``, indented."""
+    """Put all statements except the leading imports below ``head``, indented."""
     tree = cst.parse_module(text)
     body = list(tree.body)
     if any(isinstance(node, (cst.Global, cst.Nonlocal)) for statement in body for node in _walk(statement)):
         return text
     last = max((i for i, statement in enumerate(body) if _is_import(statement) or _docstring(statement)), default=-1)
-    # What stands between imports, such as environment variables, stays where it acts.
+    # Statements between imports, such as environment variables, stay in place.
     inner = cst.Module(body=body[last + 1 :]).code
     depth = "    " * head.count("\n    def") + "    "
     indented = _indented(inner, depth)
@@ -142,7 +142,7 @@ class _Rename(cst.CSTTransformer):
 
 
 def _renamed(text: str, names: dict[str, str], imports: dict[str, str]) -> str:
-    """``text`` with other names for its libraries; unchanged where it imports them in another way."""
+    """``text`` with other names for its libraries; unchanged if it imports them in another way."""
     for old, new in imports.items():
         if not re.search(rf"^{re.escape(old)}$", text, re.M):
             return text
@@ -151,7 +151,7 @@ def _renamed(text: str, names: dict[str, str], imports: dict[str, str]) -> str:
 
 
 def _split(text: str, star: bool) -> Files:
-    """Functions and classes that need nothing of the script go into a module of their own."""
+    """Move functions and classes that do not depend on the script into a separate module."""
     tree = cst.parse_module(text)
     imports = [s for s in tree.body if _is_import(s)]
     defined = {s.name.value: s for s in tree.body if isinstance(s, (cst.FunctionDef, cst.ClassDef))}
@@ -190,7 +190,7 @@ def _assigned(tree: cst.Module) -> set[str]:
 
 
 def _notebook(text: str) -> tuple[Files, list[Place]]:
-    """One cell per statement, and where the marks went."""
+    """Notebook with one cell per statement, and the locations of the marks."""
     cells, places = [], []
     for statement in cst.parse_module(text).body:
         code = cst.Module(body=[statement]).code.strip("\n")
@@ -220,7 +220,7 @@ WAYS: dict[str, Callable[[str], Files]] = {
 
 
 def rewritten(folder: Path) -> Iterator[tuple[str, str, bool, str]]:
-    """Rule, way of writing, whether it was found, and what."""
+    """Yield rule, rewriting, whether kerascheck found it, and a description."""
     for spec in rule_specs():
         slow = spec.folder / "slow.py"
         if not slow.is_file():
@@ -233,14 +233,14 @@ def rewritten(folder: Path) -> Iterator[tuple[str, str, bool, str]]:
                 versions[way] = files, [place for name, code in files.items() for place in marked(name, code)]
         versions["in a notebook"] = _notebook(text)
         for way, (files, places) in versions.items():
-            # Comments are judged by what all rules find.
+            # Rules about comments depend on the findings of all rules.
             found = lint(folder, files, "ALL" if spec.reads == "comments" else spec.code)
             for place in places:
                 if place[3] == spec.code:
                     yield spec.code, way, place in found, f"{slow.parent.name}: {place[:3]}"
 
 
-# --- anti-patterns planted into the code of others -----------------------------------------------------------
+# --- anti-patterns planted into third-party code -----------------------------------------------------------
 
 _TRAINS = re.compile(r"\.fit\(|GradientTape")
 _KERAS = re.compile(
@@ -248,14 +248,14 @@ _KERAS = re.compile(
     re.M,
 )
 _SILENCED = re.compile(r"^\s*#\s*(?:flake8|ruff|kerascheck)\s*:\s*(?:noqa|skip-file|ignore)", re.M | re.I)
-"""A whole file that asks for no findings."""
+"""A comment that suppresses findings in the whole file."""
 _HELD_OUT = re.compile(r"val|test|eval|pred", re.I)
 _CALL = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 """A call's parentheses, nested up to three deep."""
 
 
 def _around(tree: ast.Module, line: int) -> list[ast.AST]:
-    """The nodes whose lines hold a line, outermost first."""
+    """Nodes that contain a line, outermost first."""
     return [
         node
         for node in ast.walk(tree)
@@ -264,7 +264,7 @@ def _around(tree: ast.Module, line: int) -> list[ast.AST]:
 
 
 def _unconditional(tree: ast.Module, line: int) -> bool:
-    """Whether no condition but that of a script stands around a line: the pages of the rules say that they leave switches alone."""
+    """Whether no condition except the ``__name__`` guard surrounds a line: the rules ignore switches."""
     conditions = [node for node in _around(tree, line) if isinstance(node, (ast.If, ast.IfExp, ast.ExceptHandler))]
     return all(isinstance(node, ast.If) and "__name__" in ast.unparse(node.test) for node in conditions)
 
@@ -279,7 +279,7 @@ def _is_compiled(nodes: list[ast.AST]) -> bool:
 
 
 def _is_looped_step(tree: ast.Module, line: int) -> bool:
-    """Whether the function at a line opens a tape, in a loop or called from one, and no other function compiles that: the rest is no eager step."""
+    """Whether the function at a line is an eager step: it opens a tape, runs in a loop, and is not compiled."""
     step = next(
         (node for node in _around(tree, line) if isinstance(node, ast.FunctionDef) and node.lineno == line), None
     )
@@ -302,19 +302,19 @@ def _is_looped_step(tree: ast.Module, line: int) -> bool:
 
 @dataclass(frozen=True)
 class Planter:
-    """A change that makes an anti-pattern of a line.
+    """A change that turns a line into an anti-pattern.
 
     Attributes:
-        code: the rule that speaks of it.
-        kind: what is done, for the report.
-        pattern: where it can be done, in one line.
-        becomes: what the match becomes; the first group of ``pattern`` is the line's indentation where a line is added.
-        line: which line of ``becomes`` the finding stands on.
-        needs: what the file must hold besides.
-        unless: what it must not hold: where the anti-pattern is none, as the rule's page says.
-        anywhere: whether it matters in code for held-out data too.
-        place: whether it is a fault in a changed file and line, for what the page says of places.
-        keras: the Keras from which on it is one; it depends on the versions that a project asks for.
+        code: the rule that should report it.
+        kind: description of the change, for the report.
+        pattern: matches places for the change, within one line.
+        becomes: replacement of the match; if it adds a line, the first group of ``pattern`` is the indentation.
+        line: line of ``becomes`` with the finding, from 0.
+        needs: pattern that the file must also contain.
+        unless: pattern that the file must not contain, because the rule does not apply there.
+        anywhere: whether it also matters in code for held-out data.
+        place: whether the rule applies at a line of the changed file.
+        keras: first major version of Keras with the problem; the project's requirements decide.
     """
 
     code: str
@@ -332,18 +332,18 @@ class Planter:
 _COMPILE = r"^([ \t]*)(?:self\.)?model\.compile\((?=[^\n]*\)[ \t]*$)"
 _AFTER_IMPORT = r"^()import tensorflow as tf$"
 _SOURCE = r"from_tensor_slices|from_generator|TFRecordDataset|tfds\.load|list_files|_from_directory"
-"""Where a dataset comes from that can be recognised."""
+"""Recognisable sources of datasets."""
 _TRAINS_WHEN_RUN = r"^[^\s#].*\.(?:fit|train_on_batch)\(|^if __name__|^(?:for|with) "
 _BUFFERED_SOURCE = r"_from_directory|tfds\.load"
-"""What ends in a prefetch of its own."""
+"""Sources that already end in a prefetch."""
 _KERAS_MODEL = (
     r"\bmodel\s*=\s*(?:[\w.]+\.)?(?:Sequential|Model|load_model|(?:build|create|make|get|define)_\w+|\w*[a-z_]model)\("
 )
-"""A model of Keras, by the name of what makes it: files that compare have others."""
+"""A Keras model, by the name of its constructor: files that compare libraries also have other models."""
 _WITHOUT_XLA = r"(?:layers|preprocessing)\.Random[A-Z]|StringLookup|IntegerLookup|TextVectorization|Hashing|py_function|numpy_function|tf\.image\.|tf\.strings\.|[Ss]trategy|CUDA_VISIBLE_DEVICES|jit_compile"
-"""What XLA does not compile, and what switches it off."""
+"""Operations that XLA does not compile, and settings that disable it."""
 _GPUS_CHOSEN = r"CUDA_VISIBLE_DEVICES|set_visible_devices"
-"""Another line decides which GPUs there are."""
+"""Another line that selects the GPUs."""
 _APART = r"\bgym|gymnasium|strategy|distribute|placeholder|Session\("
 """Reinforcement learning, several devices, and the graphs of TensorFlow 1."""
 PLANTERS = [
@@ -476,7 +476,7 @@ PLANTERS = [
 
 
 def _strings(text: str) -> set[int]:
-    """The offsets inside strings and comments: examples in docstrings are no code."""
+    """Offsets inside strings and comments: examples in docstrings are not code."""
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
     found: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -486,7 +486,7 @@ def _strings(text: str) -> set[int]:
 
 
 def planted(folders: list[Path], files: int, seed: int) -> Iterator[tuple[str, str, bool, str]]:
-    """Rule, kind of change, whether it was found, and where."""
+    """Yield rule, kind of change, whether kerascheck found it, and the location."""
     paths = sorted(
         path
         for folder in folders
@@ -506,7 +506,7 @@ def planted(folders: list[Path], files: int, seed: int) -> Iterator[tuple[str, s
 
 
 def _training_text(path: Path) -> tuple[str, Target] | None:
-    """The text of a script that trains with Keras, silences nothing and parses, and what it runs on."""
+    """Text and runtime of a script that parses, trains with Keras and suppresses nothing; else None."""
     try:
         text = path.read_text(encoding="utf-8")
         compile(text, str(path), "exec")
@@ -520,7 +520,7 @@ def _training_text(path: Path) -> tuple[str, Target] | None:
     try:
         return text, Project(Settings(), read, Module).load(read(path)).runtime
     except SyntaxProblem:
-        # It is reported as a file that does not parse.
+        # kerascheck reports it as an unparsable file.
         return None
 
 
@@ -529,7 +529,7 @@ def _planted_in(path: Path, text: str, runtime: Target) -> Iterator[tuple[str, s
     known = {spec.code for spec in rule_specs()}
     before: set[Place] | None = None
     for planter in PLANTERS:
-        # What only Keras 3 does is no fault where the project asks for another, or for another backend.
+        # Problems of Keras 3 only do not exist if the project uses another Keras or another backend.
         if (
             planter.code not in known
             or runtime.keras < planter.keras
@@ -546,7 +546,7 @@ def _planted_in(path: Path, text: str, runtime: Target) -> Iterator[tuple[str, s
                     continue
             except SyntaxError:
                 continue
-            # In the folder of the file, where what it imports can be followed.
+            # The copy is in the folder of the file, so kerascheck can follow its imports.
             name = "kerascheck_planted.py"
             if before is None:
                 before = lint(path.parent, {name: text}, ",".join(sorted({p.code for p in PLANTERS} & known)))
@@ -558,7 +558,7 @@ def _planted_in(path: Path, text: str, runtime: Target) -> Iterator[tuple[str, s
 
 
 def _openings(planter: Planter, text: str, strings: Container[int]) -> list[re.Match[str]]:
-    """Where a planter can change a text."""
+    """Matches of a planter in a text."""
     return [
         match
         for match in re.finditer(planter.pattern, text, re.M)

@@ -1,14 +1,14 @@
-"""How time and memory grow: with the number of files, and with the length and depth of one program.
+"""Measures how time and memory grow with the number of files and with the length and depth of a program.
 
     python benchmarks/scale.py files [100 1000 10000]
     python benchmarks/scale.py empty [1000 10000 100000]
     python benchmarks/scale.py programs [--sizes 50 100 200 400]
 
-``files`` makes trees in which each folder of fifty files has two scripts that train, six modules of layers and forty-two that
-know nothing of Keras; ``empty`` makes as many empty files. The table has, for runs without a cache, with an empty one, with
-nothing changed since, and with one file changed: the time, that time per file, the most memory that one process of the run held,
-and the size of the cache. ``programs`` makes one program of each form, twice as large each time: the exponent is the power of the size
-with which its time grows from one to the next, 1 where it grows linearly. Nothing is asserted; figures of one run can be compared.
+``files`` generates trees. Each folder of fifty files has two training scripts, six modules of layers and forty-two
+modules without Keras. ``empty`` generates empty files. There are four runs: without a cache, with an empty cache, without
+changes, and with one changed file. The table lists the time, the time per file, the peak memory of the largest process,
+and the size of the cache. ``programs`` generates programs of each form and doubles their size each time. The exponent
+describes the growth of time with size; 1 is linear. Nothing is asserted; only figures of the same run are comparable.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ if __name__ == "__main__":
 
 
 def write_tree(root: Path, files: int) -> None:
-    """A tree of about that many Python files."""
+    """Write a tree of about ``files`` Python files."""
     for folder in range(max(1, files // _FOLDER)):
         package = root / f"package_{folder}"
         package.mkdir(parents=True)
@@ -104,7 +104,7 @@ def write_tree(root: Path, files: int) -> None:
 
 
 def write_empty(root: Path, files: int) -> None:
-    """As many empty files, a hundred in a folder."""
+    """Write ``files`` empty files, a hundred per folder."""
     for number in range(files):
         folder = root / f"package_{number // 100}"
         folder.mkdir(parents=True, exist_ok=True)
@@ -131,8 +131,8 @@ def files(counts: list[int], write: Callable[[Path, int], None]) -> None:
 
 
 def _measured(folder: str, options: list[str]) -> tuple[float, int]:
-    """Seconds of a run, and the kilobytes of its largest process."""
-    # A process of its own, since the most memory of all children that ended is told.
+    """Run time in seconds, and peak memory of the largest process in kilobytes."""
+    # A separate process, because the system reports the peak memory over all ended children.
     measure = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)\n"
     measure += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
     command = [sys.executable, "-c", measure, sys.executable, *_LINT[:-1], *options, "."]
@@ -147,7 +147,7 @@ _SOURCE = "ds = tf.data.Dataset.from_tensor_slices(load())\n"
 
 
 def _nested(header: Callable[[int], str], size: int, depth: int = 80) -> str:
-    """As many compound statements, each in the one before, up to the depth that Python allows."""
+    """``size`` compound statements, nested up to ``depth``, which Python still accepts."""
     lines = []
     for number in range(size):
         lines.append("    " * (number % depth) + header(number))
@@ -199,7 +199,7 @@ def programs(sizes: list[int]) -> None:
                 path = Path(folder) / "program.py"
                 path.write_text(_HEADER + write(size))
                 times.append(min(_processor_seconds(path) for _ in range(2)))
-            # What every run takes beside the program.
+            # Baseline of every run, without the program.
             path.write_text(_HEADER + _FIT)
             start = _processor_seconds(path)
             own = [max(each - start, 1e-3) for each in times]

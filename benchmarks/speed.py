@@ -1,17 +1,17 @@
-"""Times kerascheck beside other linters on trees of your choice, and prints one table of ratios.
+"""Times kerascheck and other linters on trees of your choice, and prints a table of ratios.
 
     python benchmarks/speed.py PATH [PATH ...] [--rounds 5]
     python benchmarks/speed.py PATH --profile
 
-Per tree, in turns within every round: kerascheck without a cache, with a cache of the run before, with one file changed
-since, on one file, and in a session (``kerascheck.lint.session.Session``, as editors and flake8 have it) in which a file is edited
-again and again; flake8, without kerascheck's plugin, and pylint, Fixit, TorchFix and ruff as far as they are installed. A ratio
-is the time of flake8 divided by that of the other: 2 is twice as fast. It is taken within each round; the table has the
-median of the rounds and their range. Ratios of one run can be compared with each other; seconds of different machines cannot.
+Each round alternates these runs per tree: kerascheck without a cache, with the cache of the previous run, after an
+edit of one file, and on one file; flake8 without kerascheck's plugin; pylint, Fixit, TorchFix and ruff if they are
+installed. A session (``kerascheck.lint.session.Session``, as in editors and flake8) edits a file repeatedly. A ratio
+is the time of flake8 divided by that of the other tool: 2 is twice as fast. The table shows the median and the range
+over the rounds. Ratios of one run are comparable; seconds of different machines are not.
 
-Nothing is written into the tree: it is copied first.
+The benchmark copies the tree and never writes into the original.
 
-``--profile`` shows instead where the time of one run in one process goes: phases, functions and rules.
+``--profile`` instead profiles one run in one process: phases, functions and rules.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ sys.exit(main(sys.argv[1:]))
 """
 _LINT = ("-m", "kerascheck", "check", "--isolated", "-q", "--output-format", "concise", "--include-tests")
 _EDITS = 20
-"""How often a file is edited in a session."""
+"""Number of edits in a session."""
 _TYPICAL_LINES = 300
-"""The one file is the one that trains and is nearest to this."""
+"""Target length in lines: the training script nearest to it is the single file."""
 _TRAINS = re.compile(rb"keras[^\0]*\.fit\(|GradientTape")
 _OTHERS = {
     "pylint": ("pylint", ("-m", "pylint", "--disable=all", "--enable=E,W", "--recursive=y")),
@@ -56,14 +56,14 @@ _OTHERS = {
 
 
 class Time(NamedTuple):
-    """Seconds."""
+    """Wall and processor time in seconds."""
 
     wall: float
     processor: float
 
 
 def timed(command: list[str], cwd: Path) -> Time:
-    """What a command and its children take; a linter that crashes ends the benchmark."""
+    """Time of a command and its children; exits if the linter crashes."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = time.perf_counter()
     done = subprocess.run(command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -75,7 +75,7 @@ def timed(command: list[str], cwd: Path) -> Time:
 
 
 class Tree:
-    """A copy of a tree, and what is timed on it."""
+    """A copy of a tree, and the timed runs on it."""
 
     def __init__(self, path: Path, folder: Path):
         self.name = path.resolve().name
@@ -88,12 +88,12 @@ class Tree:
 
     @cached_property
     def one(self) -> Path:
-        """A typical script that trains, or the file nearest to its length where none does, as they are before any is changed."""
+        """A typical training script, or else the file nearest to its length, chosen before any edit."""
         training = [file for file in self.files if _TRAINS.search(file.read_bytes())] or self.files
         return min(training, key=lambda file: abs(file.read_bytes().count(b"\n") - _TYPICAL_LINES))
 
     def runs(self) -> dict[str, Callable[[], Time]]:
-        """What is timed, by its name in the table; flake8 comes first."""
+        """Timed runs by their name in the table; flake8 comes first."""
         lint = [sys.executable, *_LINT]
         cached = [*lint, "--cache-dir", str(self._cache)]
         one = str(self.one.relative_to(self.root))
@@ -124,7 +124,7 @@ class Tree:
         return self._run(command)
 
     def session(self) -> tuple[list[float], list[float]]:
-        """Milliseconds from each edit of the one file to what it says itself, which editors show at once, and to all of its findings."""
+        """Milliseconds from each edit to the findings of the file alone, shown at once, and to all its findings."""
         from kerascheck.lint.session import Session
         from kerascheck.project.config import Configuration
         from kerascheck.source import read
@@ -146,7 +146,7 @@ class Tree:
 
 
 def ratios(own: list[Time], reference: list[Time], measure: str) -> str:
-    """How many times faster than the reference, in each round: the median and the range."""
+    """Speed-up over the reference per round: the median and the range."""
     found = sorted(getattr(b, measure) / getattr(a, measure) for a, b in zip(own, reference))
     return f"{statistics.median(found):7.2f} ({found[0]:.2f} to {found[-1]:.2f})"
 
@@ -154,7 +154,7 @@ def ratios(own: list[Time], reference: list[Time], measure: str) -> str:
 def compare(tree: Tree, rounds: int) -> None:
     """Print the table of one tree."""
     runs = tree.runs()
-    # The first runs fill the caches: of the disk, of Python, and kerascheck's.
+    # Warm-up: fills the caches of the disk, of Python and of kerascheck.
     for run in runs.values():
         run()
     times: dict[str, list[Time]] = {name: [] for name in runs}
@@ -177,7 +177,7 @@ def compare(tree: Tree, rounds: int) -> None:
 
 
 def profile(tree: Tree) -> None:
-    """Print where the time of one run in one process goes."""
+    """Print a profile of one run in one process."""
     from kerascheck.catalog import registry
     from kerascheck.lint.analyze_file import Analysis, with_large_stack
     from kerascheck.lint.triage import Triage, triage

@@ -1,4 +1,4 @@
-"""Writes rule-api.md, what a rule may ask, from the docstrings of kerascheck.api: ``python docs/rule_api.py``."""
+"""Generates rule-api.md from the docstrings of kerascheck.api: ``python docs/rule_api.py``."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SECTIONS = {
 
 
 def page() -> str:
-    """The text of rule-api.md."""
+    """Text of rule-api.md."""
     parts = [HEAD]
     names: dict[str, list[str]] = {section: [] for section in SECTIONS}
     for name in api.__all__:
@@ -57,7 +57,7 @@ def page() -> str:
 
 
 def _section_of(thing: Any) -> str | None:
-    """Where a name of the first level stands; None for a topic, which is a section of its own."""
+    """Section of a top-level name; None for a topic, which has a separate section."""
     if isinstance(thing, ModuleType):
         return None
     if isinstance(thing, FunctionType):
@@ -117,7 +117,7 @@ def _line(call: str, sentence: str) -> str:
 
 
 def _members(cls: type) -> Iterator[str]:
-    """A line for each public attribute that says what it is, those of the class before those of its bases; what all rules have stands once."""
+    """A line for each documented public attribute, the class before its bases; attributes of all rules appear once."""
     seen = set()
     for base in cls.__mro__:
         if not base.__module__.startswith("kerascheck.") or base is AnyRule and cls is not api.Rule:
@@ -148,7 +148,7 @@ def _members(cls: type) -> Iterator[str]:
 
 
 def _documented(holder: type | ModuleType) -> dict[str, str]:
-    """What the strings below assignments say, and the section "Attributes" of a docstring."""
+    """Docstrings below assignments, and the section "Attributes" of a docstring."""
     found, body = {}, _tree(holder).body
     for node, below in zip(body, body[1:]):
         if (
@@ -174,7 +174,7 @@ def _tree(holder: type | ModuleType) -> Any:
 
 
 def _origin(topic: ModuleType, name: str) -> ModuleType:
-    """The module that defines a constant which a topic has from there."""
+    """Module that defines a constant that the topic imports."""
     for node in _tree(topic).body:
         if isinstance(node, ast.ImportFrom) and any(each.name == name for each in node.names):
             return sys.modules[node.module]
@@ -196,7 +196,7 @@ def _shown(node: ast.FunctionDef, name: str, skip: int = 0) -> str:
 
 
 def _sentence(docstring: str | None) -> str:
-    """The first sentence, in Markdown."""
+    """First sentence, in Markdown."""
     text = " ".join((docstring or "").split())
     found = re.match(r".*?\.(?=\s|$)(?!\s[a-z])", text)
     text = re.sub(r":\w+:`~?(?:[\w.]*\.)?(\w+)`", r"``\1``", found[0] if found else text)

@@ -1,6 +1,6 @@
-"""What the site has beside the files in docs/: a page for each rule, their index, and README.md with its neighbours.
+"""Generates the other pages of the site: a page for each rule, their index, README.md and its neighbours.
 
-A hook of MkDocs. The pages are built from the rules and the measurements; ``kerascheck rule``
+A hook of MkDocs. The build generates the pages from the folders of the rules and the measurements; ``kerascheck rule``
 prints the same parts.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parent.parent
-# The checkout, whatever is installed.
+# Import from the checkout, not from an installed package.
 sys.path.insert(0, str(ROOT))
 
 from kerascheck.catalog import measured, pages, registry  # noqa: E402
@@ -50,7 +50,7 @@ _WIDTH, _LEFT, _ROW = 420, 48, 44
 
 
 def on_config(config: Any) -> Any:
-    """Name the page of every rule in the navigation."""
+    """Add the page of every rule to the navigation."""
     (rules,) = (entry["Rules"] for entry in config.nav if "Rules" in entry)
     for family, specs in _by_family():
         rules.append({_FAMILIES.get(family, family): [{f"{spec.code} {spec.name}": _source(spec)} for spec in specs]})
@@ -58,14 +58,14 @@ def on_config(config: Any) -> Any:
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pages that are made here."""
+    """Add the generated pages."""
     for path, text in _made():
         files.append(File.generated(config, path, content=text))
     return files
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """What GitHub's Markdown reads and Python's does not, and links as the site has them."""
+    """Convert GitHub Markdown to Python-Markdown, and links to those of the site."""
     return _spaced(_relinked(markdown, page.file.src_uri))
 
 
@@ -98,7 +98,7 @@ def _by_family() -> list[tuple[str, list[RuleSpec]]]:
 
 
 def _relinked(markdown: str, page: str) -> str:
-    """Links between the documents, as they lie in the repository, turned into links between pages."""
+    """Convert links between files of the repository into links between pages."""
     names = {name: path for path, name in _ROOT_PAGES.items()}
     source = names.get(page, f"docs/{page}")
 
@@ -114,12 +114,12 @@ def _relinked(markdown: str, page: str) -> str:
             return next(_source(spec) for spec in registry.rule_specs() if spec.folder.resolve() == meant)
         return meant.relative_to(ROOT / "docs").as_posix() if meant.is_relative_to(ROOT / "docs") else match[1]
 
-    # Pages of rules have no place in the repository.
+    # Pages of rules have no path in the repository.
     return markdown if page.startswith("rules/") else _outside_code(markdown, lambda line: _LINK.sub(target, line))
 
 
 def _spaced(markdown: str) -> str:
-    """With the blank line before a list, and the indentation in it, that Python's Markdown wants."""
+    """Add the blank line before a list and the indentation in it that Python-Markdown requires."""
     block, in_list = "", False
 
     def spaced(line: str) -> str:
@@ -140,7 +140,7 @@ def _spaced(markdown: str) -> str:
 
 
 def _outside_code(markdown: str, change: Any) -> str:
-    """``markdown`` with ``change`` made of every line that is not in a fence or an indented block."""
+    """Apply ``change`` to every line of ``markdown`` outside of fences and indented blocks."""
     is_code, changed = False, []
     for line in markdown.split("\n"):
         is_fence = bool(_FENCE.match(line))
@@ -158,9 +158,8 @@ def _page(spec: RuleSpec, names: set[str]) -> str:
     parts = [_cross_linked(part, names - {spec.name}) for part in parts]
     if spec.kind is registry.Rule:
         parts.append(_evidence(spec))
-    title = f"{spec.code} {spec.name}"
-    if f"### {title}\n" in (ROOT / "docs" / "precision.md").read_text(encoding="utf-8"):
-        parts.append(f"How often its findings are right: [precision](../precision.md#{_anchor(title)}).")
+    if f'<a id="{spec.code}">' in (ROOT / "docs" / "precision.md").read_text(encoding="utf-8"):
+        parts.append(f"How often its findings are right: [precision](../precision.md#{spec.code}).")
     return "\n\n".join((heading, f"*{family}.* {status}", *parts))
 
 
@@ -179,7 +178,7 @@ def _evidence(spec: RuleSpec) -> str:
 
 
 def _plot(columns: Mapping[str, Mapping[str, Any]]) -> str:
-    """The intervals of how many times faster the repaired example ran, as a drawing in the colors of the page."""
+    """Plot of the speed-up intervals of the fixed example, in the colors of the page."""
     shown = {device: column for device, column in columns.items() if column["ratio"] is not None}
     if not shown:
         return ""
@@ -205,7 +204,7 @@ def _plot(columns: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _ticks(span: float) -> Iterable[float]:
-    """Round ratios, so few that their labels do not meet."""
+    """Round ratios, few enough that their labels do not overlap."""
     steps = (1.0, 1.5, 2.0, 3.0, 5.0) if span < 10 else (1.0, 2.0, 5.0) if span < 100 else (1.0,)
     return [step * 10.0**power for power in range(-3, 5) for step in steps]
 
@@ -270,7 +269,7 @@ def _gain(row: Mapping[str, Any]) -> str:
 
 
 def _fixes() -> dict[str, str]:
-    """By code, how the fixes of the rule's example are applied."""
+    """Applicability of the fixes in the rule's example, by code."""
     scripts = []
     for spec in registry.rule_specs():
         settings = Settings(selections=(Selection(select=(spec.code,)),))

@@ -1,4 +1,4 @@
-"""``--add-noqa`` silences what is found, and changes nothing else."""
+"""``--add-noqa`` suppresses all findings and changes nothing else."""
 
 import ast
 import json
@@ -39,7 +39,7 @@ def folder(tmp_path, monkeypatch, in_this_process):
 )
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 @pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf", b"# coding: latin-1\n# caf\xe9\n"])
-def test_a_second_run_finds_nothing_and_changes_nothing(folder, statement, newline, start):
+def test_second_run_is_a_no_op(folder, statement, newline, start):
     script = folder / "train.py"
     before = start + (HEAD + statement + "\n" + TAIL).replace("\n", newline).encode()
     script.write_bytes(before)
@@ -58,14 +58,14 @@ def test_a_second_run_finds_nothing_and_changes_nothing(folder, statement, newli
     assert script.read_bytes() == after
 
 
-def test_what_the_options_do_not_select_stays(folder):
+def test_unselected_findings_stay(folder):
     text = HEAD + MAP + "\n" + TAIL
     (folder / "train.py").write_text(text)
     assert kerascheck("--isolated", "--select", "KC5", "--add-noqa").code == 0
     assert (folder / "train.py").read_text() == text
 
 
-def test_several_rules_share_one_comment(folder):
+def test_rules_on_one_line_share_a_comment(folder):
     script = folder / "train.py"
     script.write_text(f"{HEAD}model = tf.keras.Sequential()\nmodel.fit(ds.map(lambda x: {RANDOM}).batch(2))\n")
     found = json.loads(kerascheck("--isolated", "--select", "ALL", script, "--output-format", "json").out)["findings"]
@@ -76,7 +76,7 @@ def test_several_rules_share_one_comment(folder):
     assert kerascheck("--isolated", "--select", "ALL", script).out == "No problems found in 1 file.\n"
 
 
-def test_requirements_get_lines_above(folder):
+def test_comments_for_requirements_go_on_the_line_above(folder):
     names = ("Dockerfile", "FROM python\nRUN pip install tensorflow-gpu==2.12.0\n")
     lines = ("requirements.txt", "numpy\r\ntensorflow-gpu==2.12.0\r\ntensorflow-gpu==2.11.0")
     for name, text in (names, lines):
@@ -89,7 +89,7 @@ def test_requirements_get_lines_above(folder):
         assert b"".join(kept) == text.encode()
 
 
-def test_a_notebook_is_one_line_and_stays(folder):
+def test_notebook_is_skipped_with_one_line(folder):
     cells = [{"cell_type": "code", "source": HEAD + MAP + "\n" + MAP + "\n" + TAIL}]
     text = json.dumps({"cells": cells})
     (folder / "train.ipynb").write_text(text)
@@ -99,7 +99,7 @@ def test_a_notebook_is_one_line_and_stays(folder):
     assert (folder / "train.ipynb").read_text() == text
 
 
-def test_where_no_comment_can_stand_it_says_so(folder):
+def test_finding_without_room_for_a_comment_is_reported(folder):
     text = "FROM python\nRUN pip install \\\n    tensorflow-gpu==2.12.0\n"
     (folder / "Dockerfile").write_text(text)
     ran = kerascheck("--isolated", "--add-noqa")
@@ -107,7 +107,7 @@ def test_where_no_comment_can_stand_it_says_so(folder):
     assert (folder / "Dockerfile").read_text() == text
 
 
-def test_a_comment_that_would_change_the_program_is_not_written(folder, monkeypatch):
+def test_comment_that_would_change_the_program_is_not_written(folder, monkeypatch):
     text = HEAD + MAP + "\n" + TAIL
     (folder / "train.py").write_text(text)
     monkeypatch.setattr(Suppressor, "suppression", lambda suppressor, finding: Edit(0, 0, "import os\n"))
@@ -116,7 +116,7 @@ def test_a_comment_that_would_change_the_program_is_not_written(folder, monkeypa
     assert (folder / "train.py").read_text() == text
 
 
-def test_one_comment_that_would_change_the_program_keeps_no_other_away(folder, monkeypatch):
+def test_comment_that_would_change_the_program_does_not_block_others(folder, monkeypatch):
     (folder / "train.py").write_text(HEAD + f"{MAP}\n" * 9 + TAIL)
     suppression = Suppressor.suppression
 
@@ -131,7 +131,7 @@ def test_one_comment_that_would_change_the_program_keeps_no_other_away(folder, m
     assert [number for number, line in enumerate(lines, 1) if line.endswith(IGNORE)] == [4, 5, 6, 8, 9, 10, 11, 12]
 
 
-def test_a_text_is_read_a_few_times_however_many_findings_it_has(folder, monkeypatch):
+def test_number_of_parses_is_independent_of_number_of_findings(folder, monkeypatch):
     (folder / "train.py").write_text(HEAD + f"{MAP}\n" * 60 + TAIL)
     asked = []
     dump = add_noqa._dump
@@ -140,7 +140,7 @@ def test_a_text_is_read_a_few_times_however_many_findings_it_has(folder, monkeyp
     assert (folder / "train.py").read_text().count(IGNORE) == 60 and len(asked) < 10
 
 
-def test_a_comment_is_not_silenced_by_another(folder):
+def test_finding_about_a_comment_is_not_suppressed(folder):
     text = "import keras\n\nmodel = keras.Sequential()  # kerascheck: ignore[serial-map]\n"
     (folder / "train.py").write_text(text)
     ran = kerascheck("--isolated", "--add-noqa")
@@ -148,7 +148,7 @@ def test_a_comment_is_not_silenced_by_another(folder):
     assert (folder / "train.py").read_text() == text
 
 
-def test_a_file_that_cannot_be_written_is_one_line_and_the_others_are_done(folder, monkeypatch):
+def test_unwritable_file_is_one_error_and_other_files_are_written(folder, monkeypatch):
 
     from kerascheck.source import writing
 
@@ -169,12 +169,12 @@ def test_a_file_that_cannot_be_written_is_one_line_and_the_others_are_done(folde
 
 
 @pytest.mark.parametrize("others", [("--fix",), ("--diff",), ("-o", "x.txt"), ("-",)])
-def test_what_it_cannot_be_combined_with(folder, others):
+def test_incompatible_options_are_rejected(folder, others):
     ran = kerascheck("--add-noqa", *others)
     assert ran.code == 2 and ran.err.startswith("kerascheck: error: --add-noqa cannot be combined with ")
 
 
-def test_the_name_of_one_rule_explains_nothing_to_another(folder):
+def test_rule_name_in_a_comment_does_not_suppress_another_rule(folder):
     layers = "keras.Sequential([keras.Input((4,)), keras.layers.Dense(8), keras.layers.Dense(1)])"
     code = f"from tensorflow import keras\nmodel = {layers}\nmodel.fit(x, y, epochs=9, batch_size=10)"
     script = folder / "train.py"
@@ -186,7 +186,7 @@ def test_the_name_of_one_rule_explains_nothing_to_another(folder):
     assert kerascheck(*options).out == "No problems found in 1 file.\n"
 
 
-def test_what_a_joined_finding_hid_is_silenced_too(folder):
+def test_findings_hidden_by_a_merged_finding_are_suppressed(folder):
     script = folder / "train.py"
     data = "ds = tf.data.Dataset.from_tensor_slices(load())\nmodel = tf.keras.Sequential()\n"
     script.write_text(f"import tensorflow as tf\n{data}model.fit(ds.batch(4).shuffle(100))\n")

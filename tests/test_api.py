@@ -1,4 +1,4 @@
-"""kerascheck.api: what rules import, and that it says what each of it is for."""
+"""kerascheck.api: the imports of rules, and the documentation of each name."""
 
 import ast
 import doctest
@@ -22,7 +22,7 @@ RULES = sorted(registry.rules_folder().glob("*/*/rule.py"))
 
 
 def imported(tree):
-    """What a file imports of kerascheck: pairs of module and name, and None for a module as a whole."""
+    """Imports of kerascheck in a file: pairs of module and name, None for a whole module."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.level or node.module.split(".")[0] == "kerascheck"):
             yield from (("." * node.level + (node.module or ""), each.name) for each in node.names)
@@ -31,7 +31,7 @@ def imported(tree):
 
 
 @pytest.mark.parametrize("path", RULES, ids=lambda path: path.parent.name)
-def test_rules_import_nothing_else_of_kerascheck(path):
+def test_rules_import_only_the_api_of_kerascheck(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     found = list(imported(tree))
     assert found and {module for module, _ in found} == {"kerascheck.api"}
@@ -39,7 +39,7 @@ def test_rules_import_nothing_else_of_kerascheck(path):
 
 
 @pytest.mark.parametrize("path", RULES, ids=lambda path: path.parent.name)
-def test_rules_ask_a_topic_for_what_it_offers_only(path):
+def test_rules_use_only_exported_names_of_a_topic(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     topics = {name for _, name in imported(tree)} & set(TOPICS) - {"names"}
     local = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
@@ -51,14 +51,14 @@ def test_rules_ask_a_topic_for_what_it_offers_only(path):
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_a_topic_offers_what_it_has(topic):
+def test_topic_exports_all_its_names(topic):
     module = getattr(api, topic)
     assert all(hasattr(module, name) for name in module.__all__)
 
 
 @pytest.mark.parametrize("topic", sorted(set(TOPICS) - {"names"}))
-def test_a_topic_says_of_each_name_what_it_tells(topic):
-    """As a sentence, on the page that is made of it."""
+def test_every_exported_name_has_a_docstring(topic):
+    """The docstring is a sentence on the generated page."""
     listed = re.findall(rf"^- (.*)\n  `{topic}\.(\w+)", PAGE, re.MULTILINE)
     listed += [(line, name) for name, line in re.findall(rf"^### `{topic}\.(\w+)`\n\n(.*)", PAGE, re.MULTILINE)]
     assert sorted(name for _, name in listed) == sorted(getattr(api, topic).__all__)
@@ -66,7 +66,7 @@ def test_a_topic_says_of_each_name_what_it_tells(topic):
 
 
 class _Examples:
-    """The names that examples use, beside those of kerascheck.api."""
+    """Names in examples, in addition to those of kerascheck.api."""
 
     def __init__(self, folder):
         self._folder = folder
@@ -84,7 +84,7 @@ class _Examples:
         return api.RequirementsFile(Source(str(self._folder / "requirements.txt"), text))
 
     def comments(self, text):
-        """The comments of a script that silenced nothing, although every rule ran."""
+        """Comments of a script that suppressed nothing although every rule ran."""
         source = Source(str(self._folder / "train.py"), text)
         directives = suppressions(source).directives
         rules = registry.rule_specs()
@@ -92,7 +92,7 @@ class _Examples:
 
 
 @pytest.mark.parametrize("name", api.__all__)
-def test_the_example_of_a_name_runs(name, tmp_path):
+def test_example_in_docstring_runs(name, tmp_path):
     found = getattr(api, name)
     told = inspect.getdoc(found)
     made = _Examples(tmp_path)

@@ -1,4 +1,4 @@
-"""What a rule declares of the programs it is about: asked before it runs, and told on its page."""
+"""``Applies``: evaluated before a rule runs, and listed on its page."""
 
 import dataclasses
 from types import SimpleNamespace
@@ -45,14 +45,14 @@ def module(graph=False, runtime=None, **program):
         (Applies(reinforcement_learning=False), module(reinforcement_learning=True), "reinforcement learning"),
     ],
 )  # fmt: skip
-def test_a_rule_is_not_asked_where_it_does_not_apply(applies, other, told):
+def test_rule_is_skipped_if_it_does_not_apply(applies, other, told):
     assert not applies.to(other)
     assert Applies().to(other)
     (said,) = applies.exceptions()
     assert told in said
 
 
-def test_a_rule_applies_where_nothing_speaks_against_it():
+def test_rule_applies_by_default():
     applies = Applies(">=2.4,<3", ">=3", {"tensorflow"}, False, False, False, False, False)
     assert applies.to(module())
     assert len(list(applies.exceptions())) == len(dataclasses.fields(Applies))
@@ -60,24 +60,24 @@ def test_a_rule_applies_where_nothing_speaks_against_it():
 
 
 @pytest.mark.parametrize("wrong", [{"keras": "3"}, {"tensorflow": ">2.3"}, {"tensorflow": ">=2.4;<3"}])
-def test_bounds_are_written_in_one_form(wrong):
+def test_malformed_version_bounds_are_rejected(wrong):
     with pytest.raises(ValueError, match="is no range of versions; write it like '>=2.9,<2.12'"):
         Applies(**wrong)
 
 
-def test_backends_are_those_of_keras():
+def test_unknown_backends_are_rejected():
     with pytest.raises(ValueError, match="no backend of Keras is called 'pytorch', only tensorflow, jax, torch"):
         Applies(backends={"tensorflow", "pytorch"})
 
 
-def test_the_rule_is_not_even_loaded_where_it_does_not_apply(tmp_path):
+def test_rule_that_does_not_apply_is_not_loaded(tmp_path):
     spec = registry.find("removed-fit-argument")
     spec = dataclasses.replace(spec, folder=tmp_path)
     assert list(said_of(spec, module(runtime=Runtime((2, 15), 2)))) == []
 
 
 @pytest.mark.parametrize("spec", registry.rule_specs(), ids=lambda spec: spec.name)
-def test_pages_tell_what_is_declared_and_rules_do_not_ask_again(spec):
+def test_page_lists_declared_conditions_and_rule_does_not_repeat_them(spec):
     silent = rule_page.sections(spec).get("When it stays silent", "")
     for each in spec.applies.exceptions():
         assert " ".join(silent.split()).count(each) == 1, each
@@ -99,7 +99,7 @@ DOCUMENTED = "One sentence.\n\n## What it does\n\nIt looks.\n\n{silent}## Use in
         ("## When it stays silent\n\nAt night.\n\n", "## When it stays silent\n\nAt night.\n\n- Keras before 3.\n\n"),
     ],
 )
-def test_the_list_of_a_page_goes_on(silent, expected):
+def test_conditions_are_appended_to_the_list_on_the_page(silent, expected):
     spec = dataclasses.replace(
         registry.find("KC101"), docstring=DOCUMENTED.format(silent=silent), applies=Applies(keras=">=3")
     )

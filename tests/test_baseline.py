@@ -1,4 +1,4 @@
-"""``--write-baseline`` writes what is found, and ``--baseline`` reports what is new since then."""
+"""``--write-baseline`` writes all findings, and ``--baseline`` reports only new ones."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def written(*arguments):
 
 
 def new(*arguments):
-    """The places of the findings that are not in the baseline, and what the summary says of the others."""
+    """Locations of the new findings, and the summary's counts of the others."""
     ran = kerascheck(*ONLY, "--baseline", FILE, "--output-format", "json", *arguments)
     document = json.loads(ran.out)
     assert ran.code == bool(document["findings"]) and not document["errors"]
@@ -51,7 +51,7 @@ def new(*arguments):
     return places, summary["not_reported"]["in_baseline"], summary["gone_from_baseline"]
 
 
-def test_the_file_has_a_line_for_each_finding_in_an_order_that_edits_keep(folder):
+def test_file_has_one_line_per_finding_in_stable_order(folder):
     write("b/train.py", OTHER + MAP)
     assert written() == f"Wrote 3 findings of 2 files to {FILE}.\n"
     text = (folder / FILE).read_text()
@@ -69,7 +69,7 @@ def test_the_file_has_a_line_for_each_finding_in_an_order_that_edits_keep(folder
     assert json.loads((folder / FILE).read_text())["findings"] == []
 
 
-def test_what_is_in_it_is_not_reported_wherever_the_run_starts(folder, monkeypatch):
+def test_known_findings_are_hidden_from_any_working_directory(folder, monkeypatch):
     write("src/deep/train.py", OTHER)
     written()
     assert new() == ([], 2, 0)
@@ -87,13 +87,13 @@ def test_what_is_in_it_is_not_reported_wherever_the_run_starts(folder, monkeypat
 @pytest.mark.parametrize(
     "maps", [f"import os\n\n\n{MAP}", f"if ds:\n    {MAP}", MAP.replace(" = ", "=").rstrip() + "  # why\n"]
 )
-def test_a_finding_stays_itself_when_its_line_moves_or_gets_a_comment(folder, maps):
+def test_finding_is_known_after_its_line_moves_or_gets_a_comment(folder, maps):
     written()
     write("train.py", maps)
     assert new() == ([], 1, 0)
 
 
-def test_a_new_copy_of_a_line_is_new(folder):
+def test_copy_of_a_known_line_is_new(folder):
     written()
     write("train.py", MAP + OTHER)
     assert new() == ([("train.py", None, 5)], 1, 0)
@@ -109,7 +109,7 @@ def test_a_new_copy_of_a_line_is_new(folder):
     assert new() == ([("train.py", None, 6)], 3, 0)
 
 
-def test_a_renamed_file_and_moved_code_are_no_new_findings(folder):
+def test_findings_follow_renamed_files_and_moved_code(folder):
     write("data.py", OTHER)
     written()
     (folder / "train.py").rename(folder / "renamed.py")
@@ -119,13 +119,13 @@ def test_a_renamed_file_and_moved_code_are_no_new_findings(folder):
     assert new() == ([], 2, 0)
 
 
-def test_a_file_that_is_not_checked_lends_nothing(folder):
+def test_entries_of_an_unchecked_file_do_not_move(folder):
     written()
     write("copy.py", MAP)
     assert new("copy.py") == ([("copy.py", None, 4)], 0, 0)
 
 
-def test_a_file_that_cannot_be_read_lends_nothing(folder):
+def test_entries_of_an_unparsable_file_do_not_move(folder):
     written()
     (folder / "train.py").write_text("import keras\nx = (\n")
     write("copy.py", MAP)
@@ -133,7 +133,7 @@ def test_a_file_that_cannot_be_read_lends_nothing(folder):
     assert ran.code == 2 and "copy.py:4:9: warning: KC101" in ran.out
 
 
-def test_it_is_written_at_once_or_not_at_all(folder):
+def test_file_is_written_atomically(folder):
     written()
     (folder / FILE).chmod(0o640)
     os.link(FILE, "other name")
@@ -144,7 +144,7 @@ def test_it_is_written_at_once_or_not_at_all(folder):
     assert (folder / FILE).stat().st_mode & 0o777 == 0o640
 
 
-def test_cells_may_move(folder):
+def test_finding_is_known_after_its_cell_moves(folder):
     head, call = HEAD, MAP
     notebook("train.ipynb", head, call, TAIL)
     written()
@@ -154,7 +154,7 @@ def test_cells_may_move(folder):
     assert new("train.ipynb") == ([("train.ipynb", 2, 1)], 1, 0)
 
 
-def test_what_is_fixed_is_told_and_dropped_with_the_next_write(folder):
+def test_fixed_entries_are_counted_and_dropped_by_the_next_write(folder):
     write("old.py", OTHER)
     written()
     write("train.py", "")
@@ -170,7 +170,7 @@ def test_what_is_fixed_is_told_and_dropped_with_the_next_write(folder):
     assert new() == ([], 1, 0)
 
 
-def test_only_what_the_run_would_find_counts_as_fixed(folder):
+def test_entries_outside_the_selection_do_not_count_as_fixed(folder):
     write("src/old.py", OTHER)
     written()
     (folder / "src" / "old.py").unlink()
@@ -189,7 +189,7 @@ def test_only_what_the_run_would_find_counts_as_fixed(folder):
     assert ran.code == 2 and "no longer" not in ran.out
 
 
-def test_severities_and_pedantic_findings_count_as_they_were_written(folder):
+def test_severity_and_pedantic_findings_are_matched_as_written(folder):
     line = "import tensorflow as tf\nn = tf.data.experimental.AUTOTUNE\n"
     (folder / "train.py").write_text(line)
     ran = kerascheck("--isolated", "--select", "KC311", "--pedantic", "--write-baseline", FILE)
@@ -201,7 +201,7 @@ def test_severities_and_pedantic_findings_count_as_they_were_written(folder):
 
 
 @pytest.mark.parametrize("name", ["pyproject.toml", "kerascheck.toml"])
-def test_a_configuration_names_it(folder, monkeypatch, name):
+def test_configuration_names_the_baseline(folder, monkeypatch, name):
     write("src/train.py", OTHER)
     (folder / name).write_text(
         '[tool.kerascheck]\nbaseline = "known.json"\n'.removeprefix("[tool.kerascheck]\n" * (name[0] == "k"))
@@ -219,7 +219,7 @@ def test_a_configuration_names_it(folder, monkeypatch, name):
     assert kerascheck("--select", "serial-map", "--baseline", "again.json").code == 0
 
 
-def test_folders_have_baselines_of_their_own(folder):
+def test_folders_may_have_separate_baselines(folder):
     for name in ("a", "b"):
         write(f"{name}/train.py", MAP)
         (folder / name / "kerascheck.toml").write_text('baseline = "known.json"\n')
@@ -229,7 +229,7 @@ def test_folders_have_baselines_of_their_own(folder):
     assert ran.code == 1 and ran.out.startswith("b/train.py:4:9: ") and "a/train.py" not in ran.out
 
 
-def test_a_folder_without_its_baseline_costs_itself(folder):
+def test_missing_baseline_affects_only_its_folder(folder):
     for name in ("a", "b"):
         write(f"{name}/train.py", MAP)
     (folder / "b" / "kerascheck.toml").write_text('baseline = "known.json"\n')
@@ -247,7 +247,7 @@ def test_a_folder_without_its_baseline_costs_itself(folder):
     assert kerascheck(*arguments, ".").out == "No new problems found in 3 files. Not reported: 1 in known.json.\n"
 
 
-def test_a_wrong_setting_is_told(folder):
+def test_invalid_setting_is_reported(folder):
     (folder / "kerascheck.toml").write_text("baseline = 1\n")
     ran = kerascheck(".")
     assert ran.code == 2 and "'baseline' must be the path of a file" in ran.err
@@ -269,7 +269,7 @@ def test_a_wrong_setting_is_told(folder):
         ('{"kerascheck-baseline": 1, "findings": [1]}', "an entry lacks a part; write it again"),
     ],
 )
-def test_a_file_that_is_no_baseline_is_one_line(folder, text, said):
+def test_invalid_baseline_is_one_error_line(folder, text, said):
     if text is not None:
         (folder / FILE).write_text(text, errors="surrogateescape")
     ran = kerascheck(*ONLY, "--baseline", FILE)
@@ -277,7 +277,7 @@ def test_a_file_that_is_no_baseline_is_one_line(folder, text, said):
     assert ran.err.startswith(f"kerascheck: error: {FILE}:") and said in ran.err
 
 
-def test_nothing_else_is_overwritten(folder):
+def test_file_that_is_no_baseline_is_not_overwritten(folder):
     before = (folder / "train.py").read_text()
     ran = kerascheck("--write-baseline", "train.py")
     assert ran.code == 2 and ran.err == (
@@ -294,7 +294,7 @@ def test_nothing_else_is_overwritten(folder):
     assert new() == ([], 1, 0)
 
 
-def test_files_that_cannot_be_read_are_told(folder):
+def test_unreadable_files_are_reported(folder):
     (folder / "broken.py").write_text("import keras\nx = (\n")
     ran = kerascheck(*ONLY, "--write-baseline", FILE)
     assert ran.code == 2 and ran.out.startswith(f"Wrote 1 finding of 1 file to {FILE}.\n")
@@ -303,7 +303,7 @@ def test_files_that_cannot_be_read_are_told(folder):
     assert ran.code == 2 and "broken.py:2" in ran.out
 
 
-def test_fixes_are_of_what_is_reported(folder):
+def test_only_reported_findings_are_fixed(folder):
     fixable = ("--isolated", "--select", "serial-map", "--unsafe-fixes")
     written()
     write("train.py", MAP + OTHER)
@@ -320,7 +320,7 @@ def test_fixes_are_of_what_is_reported(folder):
     assert MAP not in (folder / "train.py").read_text()
 
 
-def test_comments_are_written_for_what_is_reported(folder):
+def test_only_reported_findings_get_comments(folder):
     written()
     write("train.py", MAP + OTHER)
     assert kerascheck(*ONLY, "--baseline", FILE, "--add-noqa").out == "Silenced 1 finding in 1 file.\n"
@@ -328,7 +328,7 @@ def test_comments_are_written_for_what_is_reported(folder):
 
 
 @pytest.mark.parametrize("form", ["text", "concise", "json", "json-lines", "sarif", "github", "gitlab", "junit"])
-def test_no_format_has_what_is_in_it(folder, form):
+def test_no_output_format_contains_known_findings(folder, form):
     written()
     write("train.py", MAP + OTHER)
     ran = kerascheck(*ONLY, "--baseline", FILE, "--output-format", form, "-o", "report")
@@ -342,7 +342,7 @@ def test_no_format_has_what_is_in_it(folder, form):
     assert "num_parallel_calls" not in (folder / "report").read_text()
 
 
-def test_standard_input_counts_as_its_name(folder):
+def test_standard_input_uses_the_entries_of_its_file_name(folder):
     written()
     code = (HEAD + MAP + OTHER + TAIL).encode()
     ran = kerascheck(
@@ -365,13 +365,13 @@ def test_standard_input_counts_as_its_name(folder):
         (("-",), "'-'"),
     ],
 )
-def test_what_writing_cannot_be_combined_with(folder, others, named):
+def test_write_baseline_rejects_incompatible_options(folder, others, named):
     ran = kerascheck("--write-baseline", FILE, *others)
     assert ran.code == 2 and not (folder / FILE).exists()
     assert ran.err == f"kerascheck: error: --write-baseline cannot be combined with {named}\n"
 
 
-def test_a_run_with_another_baseline_is_recalled(folder, monkeypatch, tmp_path_factory):
+def test_cached_run_is_reused_after_the_baseline_changes(folder, monkeypatch, tmp_path_factory):
     from kerascheck.cache.folder import Folder
     from kerascheck.cache.runs import Run
     from kerascheck.lint import pipeline
@@ -387,7 +387,7 @@ def test_a_run_with_another_baseline_is_recalled(folder, monkeypatch, tmp_path_f
     assert new() == ([("train.py", None, 4)], 0, 0)
 
 
-def test_shards_together_report_what_the_whole_does(folder):
+def test_shards_together_equal_the_full_report(folder):
     for name in "abcd":
         write(f"{name}.py", MAP)
     written()
@@ -399,7 +399,7 @@ def test_shards_together_report_what_the_whole_does(folder):
     assert [sum(each) for each in zip(*((hidden, gone) for _, hidden, gone in shards))] == [4, 1]
 
 
-def test_a_line_of_two_findings_of_which_one_is_known(folder):
+def test_one_of_two_findings_on_a_line_can_be_known(folder):
     twice = MAP.replace(f"map(lambda x: {RANDOM})", f"map(lambda x: {RANDOM}).map(lambda x: 3 * {RANDOM})")
     write("train.py", twice)
     written()

@@ -1,4 +1,4 @@
-"""What is kept of a run: the next one finds the same as it would without, whatever has changed in between."""
+"""Result cache: a cached run equals an uncached one after any change."""
 
 import hashlib
 import json
@@ -58,7 +58,7 @@ FORMATS = ("text", "concise", "json", "json-lines", "sarif", "github", "gitlab",
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    """A project whose settings lie above it, in which runs have a cache."""
+    """A project with its settings in the parent folder, with the cache enabled."""
     monkeypatch.delenv("KERASCHECK_CACHE_DIR")
     monkeypatch.setattr(check, "_run_of", _run_of)
     folder = tmp_path / "project"
@@ -76,7 +76,7 @@ def write(**files):
 
 @pytest.fixture
 def checked(monkeypatch):
-    """The paths of the files that are checked, not recalled."""
+    """Paths of the files that are checked instead of taken from the cache."""
     paths = []
     check = Analysis.check
 
@@ -90,19 +90,19 @@ def checked(monkeypatch):
 
 
 def result(*arguments):
-    """What a run prints, but for the command that it advises, which is made of its own."""
+    """Output of a run without the suggested command, which contains its own arguments."""
     ran = kerascheck(*arguments)
     return ran.code, re.sub("(?m)^Next: .*", "", ran.out), ran.err
 
 
 def linted(*arguments):
-    """What a run prints, which is what it would print without a cache."""
+    """Output of a run, after a check that it equals that of an uncached run."""
     warm = result(*arguments, ".")
     assert warm == result("--no-cache", *arguments, ".")
     return warm[1]
 
 
-def test_a_run_that_changes_nothing_checks_nothing(project, checked):
+def test_unchanged_run_checks_no_files(project, checked):
     first = result(".")
     assert set(checked) >= {"data.py", "train.py", "alone.py"}
     checked.clear()
@@ -111,7 +111,7 @@ def test_a_run_that_changes_nothing_checks_nothing(project, checked):
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_every_format_is_the_same(project, checked, form):
+def test_cached_report_is_equal_in_every_format(project, checked, form):
     cold = result("--no-cache", "--output-format", form, "--min-severity", "info", ".")
     result("--min-severity", "info", ".")
     checked.clear()
@@ -147,7 +147,7 @@ EDITS = {
 
 
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
-def test_after_an_edit_a_run_finds_what_one_without_finds(project, in_this_process, edit):
+def test_run_after_an_edit_equals_an_uncached_run(project, in_this_process, edit):
     before = linted("--output-format", "concise")
     assert "KC" in before
     edit()
@@ -155,8 +155,8 @@ def test_after_an_edit_a_run_finds_what_one_without_finds(project, in_this_proce
     linted("--output-format", "json")
 
 
-def test_what_an_edit_does_not_concern_is_recalled(project, checked):
-    """What lies beside a file matters by what it imports and mentions, not by the rest of it."""
+def test_edit_keeps_results_of_independent_files(project, checked):
+    """Neighbouring files matter only by their imports and the words that they mention."""
     write(**{"pkg/__init__.py": "", "pkg/deep.py": HELPER, "pkg/user.py": TRAIN.replace("data", "pkg.deep")})
     linted("--output-format", "concise")
     for name, text, again in (
@@ -186,7 +186,7 @@ BESIDE = {
 
 @pytest.mark.parametrize("before", [BESIDE["it comes to import it"], BESIDE["it cannot be read"], "x = 1\n"])
 @pytest.mark.parametrize("after", BESIDE.values(), ids=BESIDE)
-def test_a_script_beside_one_is_edited(project, in_this_process, before, after):
+def test_edit_of_a_neighbouring_script_is_noticed(project, in_this_process, before, after):
     write(**{"pkg/__init__.py": "", "pkg/deep.py": "import alone\n", "main.py": before})
     linted("--output-format", "json", "--pedantic")
     write(**{"main.py": after})
@@ -197,7 +197,7 @@ def test_a_script_beside_one_is_edited(project, in_this_process, before, after):
 
 @pytest.mark.parametrize("key", ["found", "graph", "imports", "kind", "check"])
 @pytest.mark.parametrize("other", ["x", {}, [[1, 2]], ["../../secret", 3], [["x", []], []]])
-def test_forged_parts_raise_nothing(project, in_this_process, key, other):
+def test_forged_parts_raise_no_exception(project, in_this_process, key, other):
     result(".")
     (path,) = (path for path in files(project) if ".parts" in path.name)
     content = json.loads(path.read_bytes().partition(b"\n")[2])
@@ -211,8 +211,8 @@ def test_forged_parts_raise_nothing(project, in_this_process, key, other):
     assert code in (0, 1, 2) and "Traceback" not in err and "fault" not in err
 
 
-def test_edits_one_after_the_other(project, in_this_process):
-    """What follows from an answer that was renewed is not mixed up with what followed from the one before."""
+def test_consecutive_edits_are_noticed(project, in_this_process):
+    """Results of a renewed dependency do not mix with those of the previous one."""
     linted("--output-format", "concise")
     for round in range(3):
         for edit in list(EDITS.values())[:4]:
@@ -222,14 +222,14 @@ def test_edits_one_after_the_other(project, in_this_process):
         linted("--output-format", "concise")
 
 
-def test_a_requirement_that_is_edited(project, in_this_process):
+def test_edited_requirement_is_noticed(project, in_this_process):
     write(**{"requirements.txt": "tensorflow==2.15\n"})
     linted("--output-format", "json")
     write(**{"requirements.txt": "tensorflow==1.15\n"})
     linted("--output-format", "json")
 
 
-def test_an_edit_that_leaves_size_and_time(project, in_this_process):
+def test_edit_that_keeps_size_and_time_is_noticed(project, in_this_process):
     linted("--output-format", "concise")
     status = os.stat("alone.py")
     write(**{"alone.py": ALONE.replace("range(10)", "range(90)").replace("  # noqa: KC101", "  # nope: KC101")})
@@ -238,7 +238,7 @@ def test_an_edit_that_leaves_size_and_time(project, in_this_process):
     linted("--output-format", "concise")
 
 
-def test_times_alone_change_nothing(project, checked):
+def test_changed_timestamp_alone_keeps_results(project, checked):
     first = result(".")
     for name in ("data.py", "train.py", "alone.py"):
         os.utime(name, ns=(0, 0))
@@ -249,12 +249,12 @@ def test_times_alone_change_nothing(project, checked):
 @pytest.mark.parametrize(
     "other", [["--select", "KC101"], ["--pedantic"], ["--target-tensorflow", "2.3"], ["--isolated"], ["--shard", "1/2"]]
 )
-def test_other_options_are_another_run(project, in_this_process, other):
+def test_other_options_do_not_share_results(project, in_this_process, other):
     linted("--output-format", "concise")
     linted("--output-format", "concise", *other)
 
 
-def test_fixes_are_made_from_what_is_there(project, checked):
+def test_fixes_use_the_current_files(project, checked):
     result(".")
     write(**{"alone.py": ALONE.replace("range(10)", "range(11)")})
     result("--fix", ".")
@@ -283,7 +283,7 @@ def signed(content):
 
 
 @pytest.mark.parametrize("damage", HOSTILE.values(), ids=HOSTILE)
-def test_a_damaged_file_is_made_anew(project, checked, damage):
+def test_damaged_file_is_rewritten(project, checked, damage):
     first = result(".")
     for path in files(project):
         path.write_bytes(path.read_bytes()[:-100] if damage is None else damage)
@@ -344,7 +344,7 @@ def signed_bytes(text):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_no_damage_changes_a_report(project, in_this_process, damage, seed):
+def test_damage_never_changes_a_report(project, in_this_process, damage, seed):
     chance = random.Random(f"{seed}")
     wanted = result("--no-cache", "--output-format", "json", ".")
     result("--output-format", "json", ".")
@@ -357,8 +357,8 @@ def test_no_damage_changes_a_report(project, in_this_process, damage, seed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
-def test_forged_json_raises_nothing(project, in_this_process, seed):
-    """Its digest is right, so what it says may be believed; what it cannot say counts as missing."""
+def test_forged_json_raises_no_exception(project, in_this_process, seed):
+    """The digest is valid, so the content may be used; malformed parts count as missing."""
     chance = random.Random(seed)
     result(".")
     for path in files(project):
@@ -373,7 +373,7 @@ def test_forged_json_raises_nothing(project, in_this_process, seed):
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("begun", ["before the first run", "after an edit"])
-def test_a_run_that_is_killed_while_it_writes_its_cache_changes_no_report(project, in_this_process, begun):
+def test_kill_during_a_cache_write_changes_no_report(project, in_this_process, begun):
     if begun == "after an edit":
         result(".")
         write(**{"data.py": HELPER.replace(".batch(2)", ".batch(2).prefetch(2)")})
@@ -388,7 +388,7 @@ def test_a_run_that_is_killed_while_it_writes_its_cache_changes_no_report(projec
 
 
 @pytest.mark.slow
-def test_a_run_that_is_killed_at_any_time_changes_no_report(project):
+def test_kill_at_any_time_changes_no_report(project):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     wanted = result("--no-cache", ".")
     began = time.monotonic()
@@ -408,7 +408,7 @@ def test_a_run_that_is_killed_at_any_time_changes_no_report(project):
     "part", ["dependencies", "settings", "found", "findings", "errors", "sources", "files", "rules"]
 )
 @pytest.mark.parametrize("other", [None, {}, [[]], [["digest", 3, 4, 5]], [["os.system", "x", "y", None]]])
-def test_a_forged_file_raises_nothing(project, in_this_process, part, other):
+def test_forged_file_raises_no_exception(project, in_this_process, part, other):
     first = result(".")
     (head,) = (path for path in files(project) if ".parts" not in path.name)
     content = json.loads(head.read_bytes().partition(b"\n")[2])
@@ -422,7 +422,7 @@ def test_a_forged_file_raises_nothing(project, in_this_process, part, other):
     assert code in (first[0], 0, 1)
 
 
-def test_what_a_file_names_elsewhere_is_not_shown(project, in_this_process, tmp_path):
+def test_forged_entry_cannot_reveal_other_files(project, in_this_process, tmp_path):
     (tmp_path / "secret.py").write_text("secret = 1\n")
     result(".")
     (head,) = (path for path in files(project) if ".parts" not in path.name)
@@ -432,7 +432,7 @@ def test_what_a_file_names_elsewhere_is_not_shown(project, in_this_process, tmp_
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_cannot_be_written(project, in_this_process):
+def test_unwritable_folder_disables_the_cache(project, in_this_process):
     project.chmod(0o500)
     try:
         assert result(".") == result("--no-cache", ".")
@@ -440,7 +440,7 @@ def test_a_folder_that_cannot_be_written(project, in_this_process):
         project.chmod(0o700)
 
 
-def test_a_file_where_the_folder_should_be(project, in_this_process):
+def test_file_in_place_of_the_folder_disables_the_cache(project, in_this_process):
     (project / ".kerascheck").write_text("")
     linted("--output-format", "concise")
     ran = kerascheck("--cache-dir", ".kerascheck/cache", ".")
@@ -448,7 +448,7 @@ def test_a_file_where_the_folder_should_be(project, in_this_process):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
-def test_pipes_in_place_of_files_are_not_waited_for(project):
+def test_pipes_in_place_of_files_do_not_block(project):
     def ended(*arguments):
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         return subprocess.run(_command(*arguments), env=environment, capture_output=True, timeout=60)
@@ -465,7 +465,7 @@ def test_pipes_in_place_of_files_are_not_waited_for(project):
 
 
 @pytest.mark.parametrize("link", [".kerascheck", ".kerascheck/cache", "named"])
-def test_a_folder_that_is_a_link_is_not_followed(project, in_this_process, tmp_path, link):
+def test_symlinked_folder_is_not_followed(project, in_this_process, tmp_path, link):
     there = tmp_path / "elsewhere" / "cache"
     there.mkdir(parents=True)
     entry = there / f"{'0' * 32}.json"
@@ -480,13 +480,13 @@ def test_a_folder_that_is_a_link_is_not_followed(project, in_this_process, tmp_p
     assert entry.exists()
 
 
-def test_where_everybody_may_write_nothing_is_kept(project, in_this_process):
+def test_world_writable_folder_is_not_used(project, in_this_process):
     project.chmod(0o777)
     result(".")
     assert not (project / ".kerascheck").exists()
 
 
-def test_a_folder_of_ones_own(project, checked, tmp_path, monkeypatch):
+def test_cache_dir_option_selects_the_folder(project, checked, tmp_path, monkeypatch):
     first = result("--cache-dir", tmp_path / "here", ".")
     assert not (project / ".kerascheck").exists()
     monkeypatch.setenv("KERASCHECK_CACHE_DIR", str(tmp_path / "here"))
@@ -495,7 +495,7 @@ def test_a_folder_of_ones_own(project, checked, tmp_path, monkeypatch):
     assert result("--no-cache", ".")[0] == first[0] and checked
 
 
-def test_clean(project, checked):
+def test_clean_removes_the_cache(project, checked):
     result(".")
     (project / ".kerascheck" / "evidence.json").write_text("{}")
     (project / ".kerascheck" / "cache" / "mine.txt").write_text("mine")
@@ -510,7 +510,7 @@ def test_clean(project, checked):
     assert checked
 
 
-def test_a_folder_of_other_files_stays_as_it_is(project, tmp_path):
+def test_clean_keeps_a_folder_with_other_files(project, tmp_path):
     (tmp_path / "mine").mkdir()
     for files in ({"a.txt": "mine"}, {".gitignore": "*.o\n"}):
         for name, text in files.items():
@@ -523,7 +523,7 @@ def test_a_folder_of_other_files_stays_as_it_is(project, tmp_path):
         (tmp_path / "mine" / next(iter(files))).unlink()
 
 
-def test_what_is_used_least_goes_first(tmp_path, monkeypatch):
+def test_least_recently_used_entries_are_evicted_first(tmp_path, monkeypatch):
     monkeypatch.setattr("kerascheck.cache.folder._MOST_FILES", 4)
     folder = Folder(str(tmp_path / "cache"))
     names = [f"{number:032x}.json" for number in range(6)]
@@ -534,7 +534,7 @@ def test_what_is_used_least_goes_first(tmp_path, monkeypatch):
     assert names[-1] in kept and names[0] not in kept and len(kept) <= 4
 
 
-def test_a_package_that_is_installed_may_bring_rules(project, checked, tmp_path, monkeypatch):
+def test_newly_installed_rules_invalidate_results(project, checked, tmp_path, monkeypatch):
     packages = tmp_path / "packages"
     (packages / "one-1.0.dist-info").mkdir(parents=True)
     monkeypatch.setattr(sys, "path", [*sys.path, str(packages)])
@@ -547,7 +547,7 @@ def test_a_package_that_is_installed_may_bring_rules(project, checked, tmp_path,
     assert "alone.py" in checked
 
 
-def test_a_change_during_the_run_is_not_kept(project, in_this_process, monkeypatch):
+def test_result_of_a_file_changed_during_the_run_is_not_kept(project, in_this_process, monkeypatch):
     check = Analysis.check
 
     def edited(self, file):
@@ -562,8 +562,8 @@ def test_a_change_during_the_run_is_not_kept(project, in_this_process, monkeypat
     linted("--output-format", "json")
 
 
-def test_a_file_that_may_be_analysed_another_time_is_tried_again(project, checked, monkeypatch):
-    """It took too long, say; all others are recalled."""
+def test_file_that_timed_out_is_retried(project, checked, monkeypatch):
+    """For example after a timeout; all other files come from the cache."""
     check = Analysis.check
 
     def failing(self, file):
@@ -582,7 +582,7 @@ def test_a_file_that_may_be_analysed_another_time_is_tried_again(project, checke
     assert result(".") == first and checked == []
 
 
-def test_what_decides_about_findings_asks_the_disk_where_it_is_noted():
+def test_disk_reads_are_tracked_as_dependencies():
     """:mod:`kerascheck.source.dependencies` alone: an answer that it does not know of would outlive its time."""
     direct = re.compile(
         r"os\.path\.(?:exists|isfile|isdir|islink)\(|(?<!dependencies)\.(?:is_file|is_dir|exists|iterdir|glob|read_text|read_bytes)\(|"
@@ -607,7 +607,7 @@ def _command(*arguments):
     return [sys.executable, "-m", "kerascheck", *arguments, "."]
 
 
-def test_a_run_that_changes_nothing_does_not_import_the_parser(project):
+def test_unchanged_run_does_not_import_libcst(project):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     program = "import sys; from kerascheck.cli import main\ntry: main.main(['.'])\nfinally: print('libcst' in sys.modules, file=sys.stderr)"
     ran = [
@@ -618,7 +618,7 @@ def test_a_run_that_changes_nothing_does_not_import_the_parser(project):
     assert ran[0].stdout == ran[1].stdout and "KC" in ran[0].stdout
 
 
-def test_processes_at_the_same_time(project):
+def test_concurrent_processes_share_the_cache(project):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
 
     def start():
@@ -629,7 +629,7 @@ def test_processes_at_the_same_time(project):
     assert len(set(ran)) == 1 and "KC" in ran[0][0]
 
 
-def test_a_cache_grows_with_the_files_and_not_with_their_square(project, in_this_process):
+def test_cache_size_is_linear_in_the_number_of_files(project, in_this_process):
     sizes = []
     for count in (200, 800):
         for number in range(count):
@@ -642,7 +642,7 @@ def test_a_cache_grows_with_the_files_and_not_with_their_square(project, in_this
 @pytest.mark.parametrize(
     ("numbers", "text"), [(set(), ""), ({0}, "0"), ({3, 4, 5, 9}, "3+2 4"), ({7, 0, 1, 1000}, "0+1 6 993")]
 )
-def test_a_set_of_numbers_is_written_as_runs(numbers, text):
+def test_set_of_dependencies_is_run_length_encoded(numbers, text):
     assert packed(numbers) == text and is_packed(text)
     for number in range(12):
         assert meets(text, [number]) is (number in numbers)
@@ -650,12 +650,12 @@ def test_a_set_of_numbers_is_written_as_runs(numbers, text):
 
 
 @pytest.mark.parametrize("text", ["x", "1 2\n3", "-1", "1+", "9999999999", 7, None, ["1"]])
-def test_what_is_no_set_of_numbers_is_refused(text):
+def test_malformed_set_of_dependencies_is_rejected(text):
     assert not is_packed(text)
 
 
 @pytest.mark.slow
-def test_a_cached_run_of_many_files_takes_little_memory(tmp_path):
+def test_cached_run_of_many_files_uses_little_memory(tmp_path):
     """20,000 empty files took 655 MB when each entry was as wide as the run; 10^5 take some 290 MB now (benchmarks/scale.py)."""
     (tmp_path / ".git").mkdir()
     for number in range(20_000):
@@ -667,7 +667,7 @@ def test_a_cached_run_of_many_files_takes_little_memory(tmp_path):
 
 
 def most_memory(*arguments):
-    """Kilobytes of the largest process of a run."""
+    """Peak memory of the largest process of a run, in kilobytes."""
     measure = (
         "import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True);"
         "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"

@@ -1,4 +1,4 @@
-"""Every rule against the cases of its folder, rules/<family>/<slug>/cases.md, and the reader of such files."""
+"""Every rule against its cases in rules/<family>/<slug>/cases.md, and the reader of these files."""
 
 import pytest
 from cases import problems, read_cases
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.usefixtures("in_this_process")
 
 
 @pytest.mark.parametrize(("spec", "case"), PARAMETERS)
-def test_case(spec, case, tmp_path):
+def test_case_has_the_expected_findings(spec, case, tmp_path):
     assert case.programs, "a heading without a program"
     place = f"rules/{spec.folder.parent.name}/{spec.folder.name}/cases.md"
     told = []
@@ -66,7 +66,7 @@ def fenced(text, info="python"):
         (fenced("for\n"), ["train.py: does not parse: invalid syntax"]),
     ],
 )
-def test_what_a_case_says_otherwise_is_told(tmp_path, text, told):
+def test_mismatch_with_a_case_is_reported(tmp_path, text, told):
     (tmp_path / "cases.md").write_text(f"# Cases\n\n## One\n\n{text}", encoding="utf-8")
     ((program,),) = [case.programs for case in read_cases(tmp_path / "cases.md")]
     (tmp_path / "program").mkdir()
@@ -82,7 +82,7 @@ def test_what_a_case_says_otherwise_is_told(tmp_path, text, told):
         (fenced("1\n", 'python title="a.py"') + "\n---\n\n" + fenced("2\n"), [["a.py"], ["train.py"]]),
     ],
 )
-def test_which_files_are_one_program(tmp_path, text, files):
+def test_files_are_grouped_into_programs(tmp_path, text, files):
     (tmp_path / "cases.md").write_text(f"## One\n\nWords.\n\n{text}")
     (case,) = read_cases(tmp_path / "cases.md")
     assert (case.heading, case.line, [list(program.files) for program in case.programs]) == ("One", 1, files)
@@ -98,7 +98,7 @@ def test_which_files_are_one_program(tmp_path, text, files):
         ("## One\n" + fenced("1\n", "python tittle=a.py"), 2, "says more than title"),
     ],
 )
-def test_what_has_not_the_form_is_refused_with_its_line(tmp_path, text, line, problem):
+def test_malformed_case_is_rejected_with_its_line(tmp_path, text, line, problem):
     (tmp_path / "cases.md").write_text(text)
     with pytest.raises(ValueError, match=rf"cases\.md:{line}: .*{problem}"):
         read_cases(tmp_path / "cases.md")

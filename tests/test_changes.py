@@ -1,4 +1,4 @@
-"""``--diff-base`` reports what lines say that have changed since a revision of git."""
+"""``--diff-base`` reports findings on lines that have changed since a git revision."""
 
 import difflib
 import json
@@ -59,7 +59,7 @@ def edit(path, old, new):
     Path(path).write_bytes(text.replace(old, new).encode())
 
 
-def test_only_changed_lines_count_committed_or_not(folder):
+def test_committed_and_uncommitted_changes_count(folder):
     assert found() == []
     edit("train.py", "maxval=5", "maxval=50")
     assert found() == [("train.py", None, 5)]
@@ -79,7 +79,7 @@ def test_only_changed_lines_count_committed_or_not(folder):
     assert ran.code == 0
 
 
-def test_what_the_other_branch_has_done_does_not_count(folder):
+def test_changes_of_the_other_branch_do_not_count(folder):
     git("checkout", "-q", "-b", "other")
     edit("train.py", "maxval=4", "maxval=40")
     commit()
@@ -89,7 +89,7 @@ def test_what_the_other_branch_has_done_does_not_count(folder):
     assert found(revision="other") == [("train.py", None, 6)]
 
 
-def test_what_git_does_not_know_is_new(folder):
+def test_untracked_files_are_new(folder):
     (folder / ".gitignore").write_text("ignored.py\n")
     for name in ("untracked.py", "ignored.py", "staged.py"):
         (folder / name).write_text(TEXT)
@@ -98,7 +98,7 @@ def test_what_git_does_not_know_is_new(folder):
     assert len(found("ignored.py")) == 3
 
 
-def test_a_renamed_file_has_the_changes_that_it_has(folder):
+def test_renamed_file_counts_only_its_changes(folder):
     for name in ("with space.py", 'a "quote".py', "caf\u00e9.py", "a\nnew line.py", "-x.py"):
         git("mv", "train.py", f"./{name}")
         edit(name, "maxval=5", "maxval=50")
@@ -109,7 +109,7 @@ def test_a_renamed_file_has_the_changes_that_it_has(folder):
     assert found() == []
 
 
-def test_taken_lines_count_where_they_stood(folder):
+def test_deleted_lines_count_at_their_position(folder):
     (folder / "train.py").write_text(
         TEXT.replace("ds.map(", "(\n    ds\n    .skip(1)\n    .map(").replace("64))", "64))\n)")
     )
@@ -122,7 +122,7 @@ def test_taken_lines_count_where_they_stood(folder):
     assert found() == []
 
 
-def test_a_place_that_explains_a_finding_counts(folder):
+def test_changed_related_location_counts(folder):
     body = "def step(x):\n    y = tf.random.uniform([], maxval=9, dtype=tf.int64)\n    return x + y\n"
     (folder / "train.py").write_text(HEAD.replace("ds =", f"{body}\nds =") + "ds = ds.map(step)\n" + TAIL)
     commit()
@@ -135,7 +135,7 @@ def test_a_place_that_explains_a_finding_counts(folder):
 
 
 @pytest.mark.parametrize("attributes", ["*.ipynb -diff\n*.py binary\n", "* text eol=crlf\n", ""])
-def test_notebooks_are_compared_by_their_code(folder, attributes):
+def test_notebooks_are_compared_by_code(folder, attributes):
     (folder / ".gitattributes").write_text(attributes)
     first, *maps = MAPS.splitlines()
     cells = [HEAD, f"!ls\n{first}", "\n".join(maps), TAIL]
@@ -153,7 +153,7 @@ def test_notebooks_are_compared_by_their_code(folder, attributes):
     assert found() == [("a.ipynb", 3, 2)]
 
 
-def test_encodings_and_line_ends_are_not_what_counts(folder):
+def test_encodings_and_line_endings_are_ignored(folder):
     latin = ("# coding: latin-1\n# caf\u00e9\n" + TEXT).encode("latin-1")
     (folder / "latin.py").write_bytes(latin)
     (folder / "old_mac.py").write_bytes(TEXT.replace("\n", "\r").encode())
@@ -163,7 +163,7 @@ def test_encodings_and_line_ends_are_not_what_counts(folder):
     assert found() == [("latin.py", None, 7), ("old_mac.py", None, 5)]
 
 
-def test_links_and_files_that_were_none(folder):
+def test_symlinks_that_become_files_are_compared(folder):
     (folder / "link.py").symlink_to("train.py")
     (folder / "was_link.py").symlink_to("train.py")
     (folder / "broken.py").write_bytes(b"# coding: none-such\n" + TEXT.encode())
@@ -181,7 +181,7 @@ def in_repository(folder):
     return any((each / ".git").exists() for each in (folder, *folder.parents))
 
 
-def test_repositories_in_the_repository(folder, tmp_path):
+def test_nested_repositories_are_compared(folder, tmp_path):
     library = tmp_path / "library"
     library.mkdir()
     begin(library)
@@ -207,7 +207,7 @@ def test_repositories_in_the_repository(folder, tmp_path):
     assert len(found("no_folder.py")) == 3
 
 
-def test_it_may_be_run_from_anywhere_and_by_a_hook(folder, monkeypatch):
+def test_runs_from_any_folder_and_in_a_git_hook(folder, monkeypatch):
     (folder / "deep").mkdir()
     edit("train.py", "maxval=5", "maxval=50")
     monkeypatch.chdir(folder / "deep")
@@ -216,7 +216,7 @@ def test_it_may_be_run_from_anywhere_and_by_a_hook(folder, monkeypatch):
     assert [line for *_, line in found("..")] == [5]
 
 
-def test_fixes_are_of_changed_lines(folder):
+def test_only_changed_lines_are_fixed(folder):
     edit("train.py", "maxval=5", "maxval=50")
     options = ("--isolated", "--select", "serial-map", "--unsafe-fixes", "--diff-base", "HEAD")
     assert kerascheck(*options, "--diff").out.count("\n+ds") == 1
@@ -225,13 +225,13 @@ def test_fixes_are_of_changed_lines(folder):
     assert (folder / "train.py").read_text().count("num_parallel_calls") == 1
 
 
-def test_standard_input_is_compared_too(folder):
+def test_standard_input_is_compared(folder):
     text = TEXT.replace("maxval=5", "maxval=50").encode()
     ran = kerascheck(*ONLY, "--diff-base", "HEAD", "-", "--stdin-filename", "train.py", stdin=text)
     assert [each["line"] for each in json.loads(ran.out)["findings"]] == [5]
 
 
-def test_both_may_leave_something_out(folder):
+def test_baseline_and_diff_base_can_be_combined(folder):
     kerascheck("--isolated", "--select", "serial-map", "--write-baseline", "known.json")
     edit("train.py", "maxval=5", "maxval=50")
     edit("train.py", "maxval=6", "maxval=60")
@@ -245,7 +245,7 @@ def test_both_may_leave_something_out(folder):
     "revision",
     ["none-such", "-x", "--output=x", "", "HEAD:train.py", "HEAD..HEAD", "^HEAD", "HEAD~99", "a\nb", "HEAD^{tree}"],
 )
-def test_what_is_no_revision_is_one_line(folder, revision):
+def test_unknown_revision_is_one_error_line(folder, revision):
     ran = kerascheck("--diff-base", revision, ".")
     assert (ran.code, ran.out) == (2, "") and ran.err.count("\n") == 1
     assert ran.err.startswith("kerascheck: error: --diff-base: ")
@@ -256,7 +256,7 @@ def test_what_is_no_revision_is_one_line(folder, revision):
     "revision",
     ["-x", "--since=1", "--upload-pack=touch x", "--output=x", "-o x", "--exec=touch x", "--", "-", "--no-index"],
 )
-def test_no_revision_is_an_option_of_git(folder, monkeypatch, revision):
+def test_revision_is_never_an_option_of_git(folder, monkeypatch, revision):
     started, run = [], subprocess.run
 
     def noted(command, **options):
@@ -271,7 +271,7 @@ def test_no_revision_is_an_option_of_git(folder, monkeypatch, revision):
     assert sorted(os.listdir(folder)) == [".git", "train.py"]
 
 
-def test_what_git_cannot_tell_is_one_line(folder, tmp_path, monkeypatch):
+def test_git_failure_is_one_error_line(folder, tmp_path, monkeypatch):
     edit("train.py", "maxval=5", "maxval=50")
     commit()
     shallow = tmp_path / "shallow"
@@ -297,7 +297,7 @@ def test_what_git_cannot_tell_is_one_line(folder, tmp_path, monkeypatch):
     assert (ran.code, ran.err) == (2, "kerascheck: error: --diff-base: git cannot be run: No such file or directory\n")
 
 
-def test_what_changed_is_told_by_lines():
+def test_changes_are_computed_by_lines():
     old = ["a", "b", "c", "d"]
     assert changed(old, old) == ()
     assert changed(old, ["a", "x", "y", "c", "d"]) == ((4, 6),)
@@ -306,7 +306,7 @@ def test_what_changed_is_told_by_lines():
     assert changed([], ["a"]) == ((2, 2),)
 
 
-def test_frequent_lines_of_a_long_text_are_no_anchors(monkeypatch):
+def test_frequent_lines_of_a_long_text_are_not_anchors(monkeypatch):
     asked = []
     matcher = difflib.SequenceMatcher
     monkeypatch.setattr(difflib, "SequenceMatcher", lambda *lines, autojunk: asked.append(autojunk) or matcher(*lines))

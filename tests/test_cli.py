@@ -1,4 +1,4 @@
-"""The command line as a user meets it."""
+"""End-to-end tests of the command line."""
 
 import json
 import os
@@ -57,7 +57,7 @@ def project(tmp_path, monkeypatch, in_this_process):
 
 
 @pytest.mark.parametrize("form", ["text", "concise", "json", "sarif"])
-def test_a_report_goes_into_a_file(project, form):
+def test_output_file_contains_the_report(project, form):
     folder = project(train__py=SLOW)
     printed = kerascheck(*ONLY, "--output-format", form, "--color", "always", "train.py").out
     result = kerascheck(*ONLY, "--output-format", form, "--output-file", "report", "--color", "always", "train.py")
@@ -67,7 +67,7 @@ def test_a_report_goes_into_a_file(project, form):
     assert form not in ("json", "sarif") or written == printed
 
 
-def test_a_report_that_cannot_be_written_is_one_line(project):
+def test_unwritable_report_is_one_error_line(project):
     project(train__py=SLOW)
     result = kerascheck(*ONLY, "-o", "no/such/folder", "train.py")
     assert result.code == 2 and "no/such/folder: the report cannot be written" in result.err
@@ -75,7 +75,7 @@ def test_a_report_that_cannot_be_written_is_one_line(project):
 
 @pytest.mark.parametrize("name", ["train.py", "./train.py", "link", "requirements.txt", "broken.py"])
 @pytest.mark.parametrize("option", [(), ("--fix", "--unsafe-fixes"), ("--output-format", "json")])
-def test_a_report_replaces_nothing_that_is_linted(project, name, option):
+def test_output_file_does_not_overwrite_linted_files(project, name, option):
     folder = project(train__py=SLOW, requirements__txt=CPU_ONLY, broken__py="import keras\n(")
     (folder / "link").symlink_to("train.py")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -87,7 +87,7 @@ def test_a_report_replaces_nothing_that_is_linted(project, name, option):
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_a_report_does_not_replace_the_file_of_an_editor(project):
+def test_output_file_does_not_overwrite_the_file_on_standard_input(project):
     folder = project(train__py=SLOW)
     ran = kerascheck("-o", "train.py", "--stdin-filename", "train.py", "-", stdin=CLEAN.encode())
     assert ran.code == 2 and "would replace a file that is linted" in ran.err
@@ -95,7 +95,7 @@ def test_a_report_does_not_replace_the_file_of_an_editor(project):
 
 
 @pytest.mark.parametrize("option", ["--output-file", "--write-baseline", "--baseline", "--config"])
-def test_an_empty_name_of_a_file_is_one_line(project, option):
+def test_empty_file_name_is_one_error_line(project, option):
     folder = project(train__py=SLOW)
     ran = kerascheck(option, "", ".")
     assert (ran.code, ran.out, ran.err) == (2, "", f"kerascheck: error: {option} names no file: it is empty\n")
@@ -119,7 +119,7 @@ def test_check_is_the_default_command(project):
         ("", ("--target-tensorflow", "2.5"), ["KC102", "KC101", "KC102"]),
     ],
 )
-def test_what_is_known_to_cost_nothing_is_for_the_pedantic(project, table, arguments, codes):
+def test_findings_without_cost_need_pedantic(project, table, arguments, codes):
     path = project(train__py=REPAIRED, pyproject__toml=f"[tool.kerascheck]\n{table}")
     ran = kerascheck("--select", "KC101,KC102,KC311", "--output-format", "json", *arguments, "train.py")
     assert [finding["code"] for finding in json.loads(ran.out)["findings"]] == codes
@@ -138,18 +138,18 @@ def test_what_is_known_to_cost_nothing_is_for_the_pedantic(project, table, argum
         (("--ignore", "KC3,serial-map"), 0),
     ],
 )
-def test_exit_codes(project, arguments, code):
+def test_exit_code_depends_on_severity_and_options(project, arguments, code):
     project(train__py=SLOW)
     assert kerascheck(*ONLY, *arguments, "train.py").code == code
 
 
-def test_clean_code_exits_with_zero(project):
+def test_clean_code_exits_with_0(project):
     project(train__py=CLEAN)
     assert kerascheck("train.py").code == 0
     assert kerascheck("train.py").out == "No problems found in 1 file.\n"
 
 
-def test_a_bad_file_exits_with_two_and_the_findings_are_there(project):
+def test_unparsable_file_exits_with_2_and_keeps_findings(project):
     project(train__py=SLOW, old__py="print 'x'\n")
     ran = kerascheck(*ONLY, "--output-format", "concise", "--exit-zero", ".")
     assert ran.code == 2
@@ -161,7 +161,7 @@ def test_a_bad_file_exits_with_two_and_the_findings_are_there(project):
     )
 
 
-def test_with_a_bad_file_the_summary_says_how_many_are_clean_and_how_to_leave_it_out(project):
+def test_summary_counts_clean_files_and_says_how_to_exclude_unparsable_ones(project):
     path = project(train__py=CLEAN, data__py=CLEAN, old__py="print 'x'\n")
     ran = kerascheck(".")
     closing = "1 file error; 2 other files are clean. Leave it out with --extend-exclude old.py."
@@ -173,7 +173,7 @@ def test_with_a_bad_file_the_summary_says_how_many_are_clean_and_how_to_leave_it
     assert kerascheck("train.py", "old.py").out.endswith("\n1 file error; 1 other file is clean.\n")
 
 
-def test_an_empty_folder_is_a_warning(project):
+def test_empty_folder_prints_a_warning(project):
     project(test_a__py=f"import unittest\n{SLOW}")
     ran = kerascheck(".")
     assert (ran.code, ran.out) == (0, "")
@@ -200,13 +200,13 @@ def test_an_empty_folder_is_a_warning(project):
         (("--diff", "-o", "report.txt", "."), "--diff cannot be combined with --output-file"),
     ],
 )
-def test_a_wrong_call_is_one_line_and_exits_with_two(project, arguments, message):
+def test_wrong_usage_is_one_line_and_exits_with_2(project, arguments, message):
     ran = kerascheck(*arguments)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith(f"kerascheck: error: {message}") and ran.err.count("\n") == 1
 
 
-def test_a_wrong_setting_names_its_file(project):
+def test_invalid_setting_names_its_file(project):
     project(train__py=SLOW, pyproject__toml='[tool.kerascheck]\nselect = ["serial-mop"]\n')
     ran = kerascheck("train.py")
     assert ran.code == 2
@@ -214,7 +214,7 @@ def test_a_wrong_setting_names_its_file(project):
     assert kerascheck("--isolated", "train.py").code == 1
 
 
-def test_json_is_one_document(project):
+def test_json_output_is_one_document(project):
     project(train__py=SLOW)
     ran = kerascheck(*ONLY, "--output-format", "json", "--statistics", ".")
     document = json.loads(ran.out)
@@ -224,7 +224,7 @@ def test_json_is_one_document(project):
     assert document["summary"]["rules"] == {"KC101": 1}
 
 
-def test_notebooks_are_located_by_cell(project):
+def test_notebook_findings_are_located_by_cell(project):
     cells = [{"cell_type": "markdown", "source": "# Train"}]
     cells += [{"cell_type": "code", "source": source} for source in ("!pip install keras", SLOW)]
     project(n__ipynb=json.dumps({"nbformat": 4, "cells": cells}))
@@ -232,7 +232,7 @@ def test_notebooks_are_located_by_cell(project):
     assert ran.out.startswith("n.ipynb:cell 3:4:9: warning: KC101 ")
 
 
-def test_quiet_prints_findings_only(project):
+def test_quiet_prints_only_findings(project):
     project(train__py=SLOW)
     assert "Found" in kerascheck(*ONLY, ".").out
     assert "Found" not in kerascheck(*ONLY, "-q", ".").out
@@ -240,7 +240,7 @@ def test_quiet_prints_findings_only(project):
     assert kerascheck("-q", "--extend-exclude", "*.py", ".").err == ""
 
 
-def test_infos_are_summed_up_unless_one_asks_for_them(project):
+def test_infos_are_summarised_unless_requested(project):
     project(train__py=SLOW.replace(".batch(2).prefetch(tf.data.AUTOTUNE)", ".batch(2)"))
     shown = kerascheck("--isolated", "train.py").out.splitlines()
     assert "train.py:4:9  warning  KC101 serial-map" in shown and not any("  info  " in line for line in shown)
@@ -266,7 +266,7 @@ def test_infos_are_summed_up_unless_one_asks_for_them(project):
     assert "Next: " not in kerascheck("-q", "train.py").out
 
 
-def test_the_report_fits_the_terminal(project, monkeypatch):
+def test_report_fits_the_terminal(project, monkeypatch):
     project(train__py=SLOW.replace("\nmodel", "\n\nmodel = " + "1 + " * 80 + "1\nmodel", 1))
     for columns in ("80", "120"):
         monkeypatch.setenv("COLUMNS", columns)
@@ -281,7 +281,7 @@ def test_statistics_follow_the_findings(project):
     assert lines[2].split()[0] == "1" and lines[2].endswith("KC101 serial-map")
 
 
-def test_colour_on_demand_only(project, monkeypatch):
+def test_color_can_be_forced(project, monkeypatch):
     project(train__py=SLOW)
     assert "\x1b[" not in kerascheck(*ONLY, ".").out
     assert "\x1b[" in kerascheck(*ONLY, "--color", "always", ".").out
@@ -298,7 +298,7 @@ def test_colour_on_demand_only(project, monkeypatch):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 @pytest.mark.parametrize(("variables", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
-def test_colour_on_a_terminal_unless_no_color(project, variables, coloured):
+def test_color_on_a_terminal_unless_disabled(project, variables, coloured):
     import pty
 
     project(train__py=SLOW)
@@ -309,7 +309,7 @@ def test_colour_on_a_terminal_unless_no_color(project, variables, coloured):
     assert (b"\x1b[" in os.read(ours, 10_000)) is coloured
 
 
-def test_the_files_of_a_run_can_be_shown(project):
+def test_show_files_lists_the_files(project):
     project(
         train__py=SLOW,
         plain__py="x = 1\n",
@@ -323,13 +323,13 @@ def test_the_files_of_a_run_can_be_shown(project):
     assert kerascheck("--show-files", "nope.py").code == 2
 
 
-def test_the_list_of_commands_says_each_in_a_line():
+def test_help_describes_each_command_in_one_line():
     listed = kerascheck("--help").out.split("Commands:\n")[1].split("\n\n")[0].splitlines()
     assert len(listed) > 10 and not any(line.endswith("...") for line in listed)
     assert all(line[2] != " " for line in listed)
 
 
-def test_the_settings_of_the_first_path_can_be_shown(project):
+def test_show_settings_prints_settings_of_the_first_path(project):
     project(pyproject__toml='[tool.kerascheck]\nkeras = "2"\nignore = ["serial-map"]\n')
     ran = kerascheck("--show-settings", ".")
     assert ran.code == 0
@@ -355,7 +355,7 @@ LONG = {
 
 
 @pytest.mark.parametrize("kind", LONG)
-def test_what_is_long_and_says_nothing_takes_no_time(project, kind):
+def test_long_input_without_code_is_fast(project, kind):
     # A file that takes long is given up.
     project(train__py=LONG[kind] + SLOW)
     ran = kerascheck(*ONLY, "--output-format", "concise", "train.py")
@@ -366,19 +366,19 @@ def test_what_is_long_and_says_nothing_takes_no_time(project, kind):
 # --- standard input -----------------------------------------------------------------------------------
 
 
-def test_standard_input(project):
+def test_standard_input_is_linted(project):
     ran = kerascheck(*ONLY, "--output-format", "concise", "-q", "-", stdin=SLOW.encode())
     assert ran.code == 1 and ran.out.startswith("-:4:9: warning: KC101")
 
 
-def test_standard_input_with_a_name_takes_that_files_settings(project):
+def test_standard_input_with_a_name_uses_settings_of_that_file(project):
     path = project(pyproject__toml='[tool.kerascheck]\nfail-on = "error"\n')
     name = str(path / "src" / "train.py")
     ran = kerascheck(*ONLY, "--output-format", "concise", "-q", "--stdin-filename", name, "-", stdin=SLOW.encode())
     assert ran.code == 0 and ran.out.startswith("src/train.py:4:9: warning: KC101")
 
 
-def test_standard_input_that_cannot_be_read(project):
+def test_unparsable_standard_input_exits_with_2(project):
     ran = kerascheck("--output-format", "concise", "-q", "-", stdin=b"\xff")
     assert (ran.code, ran.out.startswith("-:1:1: error: KC999 is not valid utf-8")) == (2, True)
     assert kerascheck("-q", "-", stdin=b"x = (").out.startswith("-:1:5: KC999 does not parse")
@@ -390,7 +390,7 @@ FIXABLE = SLOW.replace(".batch(2).prefetch(tf.data.AUTOTUNE)", ".batch(2)").repl
 PREFETCH = ("--pedantic", "--select", "missing-prefetch")
 
 
-def test_fix_writes_the_file_and_reports_the_rest(project):
+def test_fix_writes_the_file_and_reports_remaining_findings(project):
     path = project(train__py=FIXABLE)
     ran = kerascheck("--pedantic", "--select", "KC101,KC102", "--fix", "--output-format", "concise", "train.py")
     assert ran.err == "Fixed train.py: 1 x KC102 (missing-prefetch)\n"
@@ -401,7 +401,7 @@ def test_fix_writes_the_file_and_reports_the_rest(project):
     assert fixed == FIXABLE.replace(".batch(2)", ".batch(2).prefetch(tf.data.AUTOTUNE)")
 
 
-def test_unsafe_fixes_apply_the_safe_ones_too(project):
+def test_unsafe_fixes_include_safe_fixes(project):
     path = project(train__py=FIXABLE)
     ran = kerascheck("--pedantic", "--select", "KC101,KC102", "--fix", "--unsafe-fixes", "train.py")
     assert ran.err == "Fixed train.py: 1 x KC101 (serial-map), 1 x KC102 (missing-prefetch)\n"
@@ -412,7 +412,7 @@ def test_unsafe_fixes_apply_the_safe_ones_too(project):
 
 @pytest.mark.parametrize("quiet", [(), ("-q",)])
 @pytest.mark.parametrize("name", ["train.py", "-"])
-def test_unsafe_fixes_alone_write_nothing_and_say_so(project, name, quiet):
+def test_unsafe_fixes_without_fix_writes_nothing_and_says_so(project, name, quiet):
     path = project(train__py=FIXABLE)
     ran = kerascheck("--pedantic", "--select", "KC101,KC102", "--unsafe-fixes", *quiet, name, stdin=FIXABLE.encode())
     assert (path / "train.py").read_bytes() == FIXABLE.encode()
@@ -422,7 +422,7 @@ def test_unsafe_fixes_alone_write_nothing_and_say_so(project, name, quiet):
         assert "; 2 fixable with --fix --unsafe-fixes.\n" in ran.out
 
 
-def test_diff_shows_and_writes_nothing(project):
+def test_diff_prints_changes_and_writes_nothing(project):
     path = project(train__py=FIXABLE)
     ran = kerascheck(*PREFETCH, "--diff", "train.py")
     assert ran.code == 1
@@ -434,7 +434,7 @@ def test_diff_shows_and_writes_nothing(project):
     assert (kerascheck("--diff", "train.py").code, kerascheck("--diff", "train.py").out) == (0, "")
 
 
-def test_fixed_standard_input_goes_to_standard_output(project):
+def test_fixed_standard_input_is_printed(project):
     command = [sys.executable, "-m", "kerascheck", *PREFETCH, "--fix", "-"]
     done = subprocess.run(command, input=FIXABLE.encode(), capture_output=True)
     assert done.stdout.decode() == FIXABLE.replace(".batch(2)", ".batch(2).prefetch(tf.data.AUTOTUNE)")
@@ -449,14 +449,14 @@ NOT_FIXED = [b"x = (\n", b"\xff\n", b"!ls data\n" + CLEAN.encode(), CLEAN.encode
 
 
 @pytest.mark.parametrize("code", NOT_FIXED)
-def test_standard_input_that_is_not_fixed_goes_through_as_it_is(project, code):
+def test_unfixed_standard_input_is_printed_unchanged(project, code):
     ran = kerascheck(*PREFETCH, "--fix", "-", stdin=code)
     assert ran.out.encode(errors="surrogateescape") == code
     assert ran.err and kerascheck(*PREFETCH, "--diff", "-", stdin=code).out == ""
 
 
 @pytest.mark.parametrize("output", ["text", "json"])
-def test_a_file_that_cannot_be_written_is_an_error_and_the_others_are_fixed(project, monkeypatch, output):
+def test_unwritable_file_is_an_error_and_other_files_are_fixed(project, monkeypatch, output):
     from kerascheck.source import writing
 
     def refuse(path, data, write=writing.write_atomically):
@@ -485,7 +485,7 @@ GROWTH = "import keras\n\nkeras.Sequential().fit(load())\n"
 
 
 @pytest.mark.parametrize("choice", [(), ("--select", "KC3"), ("--select", "ALL"), ("--unsafe-fixes",)])
-def test_memory_growth_is_not_set_without_being_asked_for(project, choice):
+def test_memory_growth_fix_needs_explicit_selection(project, choice):
     path = project(train__py=GROWTH)
     for option in ("--fix", "--diff"):
         ran = kerascheck(option, *choice, "train.py")
@@ -502,27 +502,27 @@ def test_memory_growth_is_not_set_without_being_asked_for(project, choice):
 @pytest.mark.parametrize(
     "choice", [("--select", "kc306"), ("--extend-select", "missing-memory-growth"), ("--select", "KC3,KC306")]
 )
-def test_memory_growth_is_set_where_its_rule_is_named(project, choice):
+def test_memory_growth_fix_applies_if_its_rule_is_named(project, choice):
     path = project(train__py=GROWTH)
     assert "1 fixable with --fix" in kerascheck(*choice, "--extend-ignore", "KC302", "train.py").out
     assert kerascheck(*choice, "--fix", "train.py").err == "Fixed train.py: 1 x KC306 (missing-memory-growth)\n"
     assert "set_memory_growth(" in (path / "train.py").read_text()
 
 
-def test_memory_growth_is_set_where_the_configuration_names_its_rule(project):
+def test_memory_growth_fix_applies_if_configuration_names_its_rule(project):
     path = project(train__py=GROWTH, pyproject__toml='[tool.kerascheck]\nextend-select = ["KC306"]\n')
     kerascheck("--fix", "train.py")
     assert "set_memory_growth(" in (path / "train.py").read_text()
 
 
-def test_a_notebook_is_fixed_in_the_cell_that_it_concerns(project):
+def test_notebook_fix_changes_only_its_cell(project):
     cells = [{"cell_type": "code", "source": code} for code in FIXABLE.split("\n\n")]
     path = project(n__ipynb=json.dumps({"nbformat": 4, "cells": cells}))
     assert kerascheck(*PREFETCH, "--fix", "n.ipynb").err == "Fixed n.ipynb: 1 x KC102 (missing-prefetch)\n"
     assert ".prefetch(" in json.loads((path / "n.ipynb").read_text())["cells"][-1]["source"]
 
 
-def test_scripts_exported_with_commands_keep_them(project):
+def test_exported_scripts_keep_ipython_commands(project):
     path = project(train__py="!ls data\n" + FIXABLE)
     assert kerascheck(*PREFETCH, "--fix", "train.py").err == "Fixed train.py: 1 x KC102 (missing-prefetch)\n"
     text = (path / "train.py").read_text()
@@ -532,14 +532,14 @@ def test_scripts_exported_with_commands_keep_them(project):
 # --- rules --------------------------------------------------------------------------------------------
 
 
-def test_a_rule_explains_itself():
+def test_rule_command_prints_the_page():
     by_code, by_name = kerascheck("rule", "kc101"), kerascheck("rule", "serial-map")
     assert by_code.out == by_name.out
     assert by_code.out.startswith("# serial-map (KC101)\n")
     assert "--- slow.py\n+++ fast.py\n" in by_code.out
 
 
-def test_a_rule_quotes_what_was_measured(monkeypatch):
+def test_rule_page_quotes_measurements(monkeypatch):
     from kerascheck.catalog import measured
 
     (row,) = [row for row in measured.read_table() if row["code"] == "KC101"]
@@ -552,7 +552,7 @@ def test_a_rule_quotes_what_was_measured(monkeypatch):
     assert "Not measured yet; 'kerascheck evidence KC103'" in kerascheck("rule", "KC103").out
 
 
-def test_rules_are_listed_and_described_for_programs():
+def test_rules_are_available_as_json():
     listed = kerascheck("rule").out.splitlines()
     described = json.loads(kerascheck("rule", "--all", "--output-format", "json").out)
     assert [line.split()[0] for line in listed] == [rule["code"] for rule in described]
@@ -567,20 +567,20 @@ def test_rules_are_listed_and_described_for_programs():
 # --- the process --------------------------------------------------------------------------------------
 
 
-def test_version_and_help(project):
+def test_version_and_help_exit_with_0(project):
     assert kerascheck("--version").out == f"kerascheck {package.__version__}\n"
     assert kerascheck().out == kerascheck("--help").out
     assert "--unsafe-fixes" in kerascheck("check", "--help").out
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["rule", "KC101"], ["."], ["--select", "KC1", "."]])
-def test_no_libcst_where_there_is_nothing_to_parse(project, arguments):
+def test_libcst_is_not_imported_without_files_to_parse(project, arguments):
     project(plain__py="x = 1\n", keras__py=CLEAN)
     code = f"import sys\nfrom kerascheck.cli.main import main\ntry: main({arguments})\nfinally: assert 'libcst' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
-def test_version_needs_nothing_but_click():
+def test_version_imports_only_click():
     code = (
         "import sys, click; before = set(sys.modules); import kerascheck.cli.main; print(*(set(sys.modules) - before))"
     )
@@ -598,7 +598,7 @@ def test_version_needs_nothing_but_click():
 @pytest.mark.parametrize(
     "arguments", [[], ["--fix"], ["--add-noqa"], ["--write-baseline", "known.json"], ["--no-cache"]]
 )
-def test_nothing_of_the_linted_folder_is_imported(tmp_path, arguments):
+def test_modules_of_the_linted_folder_are_not_imported(tmp_path, arguments):
     folder = tmp_path / "project"
     folder.mkdir()
     write_shadowing_modules(folder)
@@ -608,7 +608,7 @@ def test_nothing_of_the_linted_folder_is_imported(tmp_path, arguments):
     assert "Traceback" not in ran.stderr
 
 
-def test_a_reader_that_stops_early_is_no_error(project):
+def test_closed_pipe_is_no_error(project):
     project(train__py=SLOW)
     command = f"{sys.executable} -m kerascheck . | true"
     done = subprocess.run(command, shell=True, capture_output=True, text=True)
@@ -616,7 +616,7 @@ def test_a_reader_that_stops_early_is_no_error(project):
 
 
 def shell(command, **options):
-    """A command line of a POSIX shell in which ``kerascheck`` is this one."""
+    """Runs a POSIX shell command in which ``kerascheck`` is the version under test."""
     command = f'kerascheck() {{ "{sys.executable}" -m kerascheck "$@"; }}; {command}'
     return subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, **options)
 
@@ -647,7 +647,7 @@ needs_bash = pytest.mark.skipif(
         ("kerascheck - <&-", "kerascheck: error: standard input is closed\n"),
     ],
 )
-def test_output_that_cannot_be_written_is_no_finding(project, command, said):
+def test_unwritable_output_exits_with_2(project, command, said):
     path = project(train__py=SLOW)
     os.mkfifo(path / "pipe.py")
     ran = shell(command)
@@ -655,7 +655,7 @@ def test_output_that_cannot_be_written_is_no_finding(project, command, said):
 
 
 @needs_bash
-def test_a_closed_standard_error_costs_nothing_that_is_not_written_there(project):
+def test_closed_standard_error_does_not_affect_standard_output(project):
     project(train__py=SLOW)
     assert (ran := shell("kerascheck . 2>&-")).returncode == 1
     assert "train.py:4:" in ran.stdout
@@ -663,7 +663,7 @@ def test_a_closed_standard_error_costs_nothing_that_is_not_written_there(project
 
 @pytest.mark.slow
 @needs_bash
-def test_a_pipe_that_is_named_is_linted(project):
+def test_named_pipe_is_linted(project):
     folder = project(
         train__py=FIXABLE, pyproject__toml='[tool.kerascheck]\npedantic = true\nselect = ["missing-prefetch"]\n'
     )
@@ -678,7 +678,7 @@ def test_a_pipe_that_is_named_is_linted(project):
 
 
 @needs_bash
-def test_what_is_no_regular_file_is_told_where_asked(project):
+def test_skipped_special_files_are_listed_with_verbose(project):
     path = project(train__py=CLEAN)
     os.mkfifo(path / "pipe.py")
     assert shell("kerascheck .").stderr == ""
@@ -688,7 +688,7 @@ def test_what_is_no_regular_file_is_told_where_asked(project):
 
 @needs_bash
 @pytest.mark.parametrize("command", ["kerascheck /dev/zero", "kerascheck - </dev/zero", "kerascheck <(cat /dev/zero)"])
-def test_input_without_end_is_one_line(project, command):
+def test_endless_input_is_one_error_line(project, command):
     project(train__py=CLEAN)
     ran = shell(f"{command} --output-format concise -q")
     assert ran.returncode == 2
@@ -697,7 +697,7 @@ def test_input_without_end_is_one_line(project, command):
 
 @needs_bash
 @pytest.mark.parametrize("command", ["kerascheck .", "kerascheck ../train.py", "kerascheck -"])
-def test_a_working_folder_that_is_gone_is_one_line(project, command):
+def test_deleted_working_folder_is_one_error_line(project, command):
     folder = project(train__py=SLOW)
     ran = shell(
         f"mkdir gone; cd gone; rmdir ../gone; {command}",
@@ -708,7 +708,7 @@ def test_a_working_folder_that_is_gone_is_one_line(project, command):
 
 
 @needs_bash
-def test_a_fault_is_no_finding(project):
+def test_internal_error_is_not_a_finding(project):
     project(train__py=SLOW)
     code = "import kerascheck.lint.pipeline as e; e.lint = None; from kerascheck.cli.main import main; main(['.'])"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -720,7 +720,7 @@ def test_a_fault_is_no_finding(project):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 @pytest.mark.parametrize("terminal", [True, False])
-def test_progress_is_shown_on_a_terminal_only(project, terminal):
+def test_progress_is_shown_only_on_a_terminal(project, terminal):
     import pty
 
     project(train__py=SLOW)
@@ -734,7 +734,7 @@ def test_progress_is_shown_on_a_terminal_only(project, terminal):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
-def test_an_interrupt_is_quiet(project):
+def test_interrupt_prints_no_traceback(project):
     path = project()
     os.mkfifo(path / "train.py")
     process = subprocess.Popen(
@@ -766,7 +766,7 @@ def test_an_interrupt_is_quiet(project):
 CPU_ONLY = "numpy\ntensorflow-cpu>=2.16\n"
 
 
-def test_requirements_are_linted_beside_the_code(project):
+def test_requirements_are_linted_with_the_code(project):
     project(train__py=SLOW, requirements__txt=CPU_ONLY, notes__txt=CPU_ONLY)
     report = json.loads(kerascheck("--output-format", "json", "--select", "KC701,serial-map").out)
     assert [(finding["path"], finding["line"], finding["code"], finding["cell"]) for finding in report["findings"]] == [
@@ -776,14 +776,14 @@ def test_requirements_are_linted_beside_the_code(project):
     assert report["errors"] == []
 
 
-def test_a_dockerfile_named_explicitly(project):
+def test_explicitly_named_dockerfile_is_linted(project):
     project(Dockerfile="FROM python:3.11\nRUN pip install tensorflow && \\\n    rm -rf /var/cache\n")
     ran = kerascheck("--output-format", "concise", "Dockerfile")
     assert ran.out.startswith("Dockerfile:2:17: info: KC701 ")
     assert kerascheck("--select", "serial-map", "Dockerfile").code == 0
 
 
-def test_requirements_are_fixed_where_asked(project):
+def test_fix_rewrites_requirements(project):
     folder = project(requirements__txt="# x\r\ntensorflow-cpu>=2.16 # y\r\n")
     assert kerascheck("--fix", "requirements.txt").code == 0
     assert "-tensorflow-cpu" in kerascheck("--diff", "--unsafe-fixes", "requirements.txt").out
@@ -791,23 +791,23 @@ def test_requirements_are_fixed_where_asked(project):
     assert (folder / "requirements.txt").read_bytes() == b"# x\r\ntensorflow[and-cuda]>=2.16 # y\r\n"
 
 
-def test_requirements_from_standard_input(project):
+def test_requirements_on_standard_input_are_linted(project):
     ran = kerascheck("--output-format", "concise", "--stdin-filename", "requirements.txt", "-", stdin=CPU_ONLY.encode())
     assert "requirements.txt:2:1: info: KC701 " in ran.out
 
 
-def test_requirements_that_cannot_be_decoded_are_an_error(project):
+def test_undecodable_requirements_are_an_error(project):
     project(requirements__txt=b"tensorflow-cpu # \xff\n")
     assert kerascheck("requirements.txt").code == 2
 
 
-def test_code_rules_leave_requirements_alone(project):
+def test_code_rules_ignore_requirements(project):
     # Names that would be triggers in code.
     project(pyproject__toml='[project]\ndependencies = ["tensorflow"]\ndescription = ".map( .predict( .fit("\n')
     assert kerascheck().code == 0
 
 
-def test_a_rule_about_requirements_explains_itself(project):
+def test_requirements_rule_has_a_page(project):
     page = kerascheck("rule", "KC701").out
     assert "--- slow/requirements.txt\n+++ fast/requirements.txt\n" in page
     assert "## Evidence" not in page
@@ -838,7 +838,7 @@ def _reported(*arguments):
 
 
 @pytest.mark.parametrize("total", [1, 2, 3, 7])
-def test_the_shards_together_are_the_whole_report(project, total):
+def test_shards_together_equal_the_full_report(project, total):
     # What data.py lacks shows in train.py alone.
     project(data__py=HELPER, train__py=USER, other__py=SLOW, broken__py="import keras\nx = (\n", clean__py=CLEAN)
     whole, files, _ = _reported(".")
@@ -855,7 +855,7 @@ def test_the_shards_together_are_the_whole_report(project, total):
 
 
 @pytest.mark.parametrize("part", ["0/3", "4/3", "3", "a/b", "1/0", "-1/2", "1/2/3", " 1/2", "\u0661/2"])
-def test_a_part_that_there_is_not_is_one_line(project, part):
+def test_invalid_shard_is_one_error_line(project, part):
     project(train__py=SLOW)
     ran = kerascheck(f"--shard={part}", ".")
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1) and "write K/N" in ran.err

@@ -1,6 +1,6 @@
-"""What is said about code decides nothing: comments and docstrings come and go, and every finding stays.
+"""Comments and docstrings are ignored: every finding stays when they change.
 
-But for what silences findings, and for the explanations that the pages of some rules ask for.
+Exceptions are suppressions, and the explanations that the pages of some rules name.
 """
 
 import ast
@@ -71,13 +71,13 @@ DOCSTRING = f"'''What this is.\n\n{WORDS}{LINES}{TRIGGERS}\n'''\n".replace("\\",
 
 
 def spoken(text):
-    """``text`` with other words around its code, and by how many lines that moved."""
+    """``text`` with other comments and docstrings, and the number of lines by which the code moved."""
     head = COMMENT if "from __future__" in text else COMMENT + DOCSTRING
     return head + text + ("" if text.endswith("\n") else "\n") + COMMENT + DOCSTRING, head.count("\n")
 
 
 def unspoken(text):
-    """``text`` without comments and docstrings, and that nothing moved."""
+    """``text`` without comments and docstrings, and 0, because no line moved."""
     lines = text.splitlines(keepends=True)
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT and not KEPT.match(token.string):
@@ -97,7 +97,7 @@ def unspoken(text):
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory):
-    """A folder with every script of the rules and fixtures, each rule a project of its own."""
+    """A folder with all scripts of rules and fixtures, each rule in a separate project."""
     folder = tmp_path_factory.mktemp("programs")
     for spec in SPECS:
         for script in spec.folder.glob("*.py"):
@@ -111,7 +111,7 @@ def programs(tmp_path_factory):
 
 
 def found(folder, moved):
-    """Every finding below a folder, each file's ``moved`` lines further up."""
+    """All findings below a folder, with line numbers reduced by ``moved`` of the file."""
     ran = kerascheck("--isolated", "--min-severity", "info", "--output-format", "json", "--exit-zero", folder)
     report = json.loads(ran.out)
     assert report["errors"] == []
@@ -132,7 +132,7 @@ def before(programs):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("change", [spoken, unspoken])
-def test_what_is_said_about_code_decides_nothing(programs, before, tmp_path, change):
+def test_changed_comments_and_docstrings_keep_findings(programs, before, tmp_path, change):
     folder = tmp_path / "programs"
     shutil.copytree(programs, folder)
     moved = {}
@@ -153,7 +153,7 @@ READ_TEXT = {"discarded-dataset", "unused-suppression"}
 
 
 @pytest.mark.parametrize("spec", rule_specs(), ids=lambda spec: spec.name)
-def test_rules_look_at_code_only(spec):
+def test_rules_read_only_code(spec):
     reads_text = re.search(r"\.text\b", (spec.folder / "rule.py").read_text("utf-8")) is not None
     assert reads_text == (spec.name in READ_TEXT)
 
@@ -190,7 +190,7 @@ LOOPED = (
         ("  # the first time: not yet built\n", {"train.py": IMPORTS + "class Net(keras.layers.Layer):\n    def call(self, x):\n        if (self.rate > 0SAID\n                and self.wide):\n            x = keras.layers.Dense(3)(x)\n        return x\n" + TRAIN}),
     ],
 )  # fmt: skip
-def test_a_comment_or_docstring_decides_nothing(tmp_path, said, files):
+def test_added_comment_or_docstring_keeps_findings(tmp_path, said, files):
     outcomes = []
     for name, words in (("said", said), ("silent", "\n" * said.count("\n"))):
         folder = tmp_path / name
@@ -202,7 +202,7 @@ def test_a_comment_or_docstring_decides_nothing(tmp_path, said, files):
     assert outcomes[0] == outcomes[1] != {}
 
 
-def test_a_comment_behind_what_a_cell_shows_changes_nothing(tmp_path):
+def test_comment_after_the_last_expression_of_a_cell_is_ignored(tmp_path):
     for comment in ("", "  # a look", "\n# a look\n"):
         cells = [
             {"cell_type": "code", "source": cell}

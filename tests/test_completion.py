@@ -1,4 +1,4 @@
-"""What shells offer, asked as their scripts ask it, and in the shells themselves."""
+"""Shell completion, through the protocol of the scripts and in real shells."""
 
 import os
 import select
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def offered(monkeypatch, *words, shell="bash"):
-    """What is offered for the last of ``words``: pairs of type and value."""
+    """Completions of the last of ``words``: pairs of type and value."""
     line = shlex.join(("kerascheck", *words[:-1])) + f" {words[-1]}"
     monkeypatch.setenv("_KERASCHECK_COMPLETE", f"{shell}_complete")
     monkeypatch.setenv("COMP_WORDS", line)
@@ -36,7 +36,7 @@ def words(monkeypatch, *typed, shell="bash"):
     return [value for kind, value in offered(monkeypatch, *typed, shell=shell) if kind == "plain"]
 
 
-def test_commands_paths_and_options_of_check_are_offered_first(monkeypatch):
+def test_commands_paths_and_check_options_are_completed_first(monkeypatch):
     first = offered(monkeypatch, "")
     assert first[-1] == ("file", "") and {("plain", "check"), ("plain", "verify"), ("plain", "server")} <= set(first)
     assert offered(monkeypatch, "src/tr") == [("file", "src/tr")]
@@ -47,7 +47,7 @@ def test_commands_paths_and_options_of_check_are_offered_first(monkeypatch):
 
 
 @pytest.mark.parametrize("typed", [("--select",), ("verify", "--ignore"), ("check", "--fix", "--extend-ignore")])
-def test_rules_are_offered_behind_commas_too(monkeypatch, typed):
+def test_rules_are_completed_after_commas(monkeypatch, typed):
     codes = [spec.code for spec in registry.rule_specs()]
     assert words(monkeypatch, *typed, "KC") == codes
     assert words(monkeypatch, *typed, "serial-m") == ["serial-map"]
@@ -57,7 +57,7 @@ def test_rules_are_offered_behind_commas_too(monkeypatch, typed):
     ]
 
 
-def test_values_are_offered_by_what_they_stand_for(monkeypatch):
+def test_option_values_are_completed_by_type(monkeypatch):
     assert words(monkeypatch, "--output-format", "j") == ["json", "json-lines", "junit"]
     assert words(monkeypatch, "rule", "serial-m") == ["serial-map"] and "ALL" not in words(monkeypatch, "rule", "")
     assert words(monkeypatch, "verify", "--rule", "KC101") == ["KC101"] == words(monkeypatch, "evidence", "KC101")
@@ -68,8 +68,8 @@ def test_values_are_offered_by_what_they_stand_for(monkeypatch):
     assert offered(monkeypatch, "--rules", "sr") == [("dir", "sr")] == offered(monkeypatch, "--cache-dir", "sr")
 
 
-def test_what_stands_behind_an_equals_sign(monkeypatch):
-    """bash takes it for a word of its own, the others for a part of the option."""
+def test_values_after_an_equals_sign_are_completed(monkeypatch):
+    """bash treats it as a separate word, the other shells as a part of the option."""
     assert words(monkeypatch, "--output-format", "=", "sa") == words(monkeypatch, "check", "--output-format", "=", "sa")
     assert words(monkeypatch, "--output-format", "=", "sa") == ["sarif"]
     for shell in ("zsh", "fish"):
@@ -78,7 +78,7 @@ def test_what_stands_behind_an_equals_sign(monkeypatch):
         assert words(monkeypatch, "--select=ch", shell=shell) == []
 
 
-def test_rules_of_a_folder_are_offered_without_being_run(monkeypatch, tmp_path):
+def test_rules_of_a_folder_are_completed_without_execution(monkeypatch, tmp_path):
     made = subprocess.run(
         [sys.executable, "-m", "kerascheck", "new-rule", "layers/print-in-step", "--rules", str(tmp_path)],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -94,7 +94,7 @@ def test_rules_of_a_folder_are_offered_without_being_run(monkeypatch, tmp_path):
     registry.use_folders([])
 
 
-def test_to_complete_imports_neither_libcst_nor_rules():
+def test_completion_imports_neither_libcst_nor_rules():
     code = (
         "import sys\nfrom kerascheck.cli.main import main\n"
         "try:\n    main([])\nexcept SystemExit: pass\n"
@@ -111,7 +111,7 @@ def test_to_complete_imports_neither_libcst_nor_rules():
     assert (ran.stdout, ran.stderr) == ("plain,serial-map\n[]\n", "")
 
 
-def test_the_shell_is_one_of_three():
+def test_unsupported_shell_is_rejected():
     ran = kerascheck("completion", "tcsh")
     assert ran.code == 2 and "'bash', 'zsh', 'fish'" in ran.err and "Traceback" not in ran.err
 
@@ -126,7 +126,7 @@ _START = {
 
 
 class Terminal:
-    """A shell that somebody types into."""
+    """An interactive shell."""
 
     def __init__(self, command, folder, environment):
         import pty
@@ -141,7 +141,7 @@ class Terminal:
         os.write(self._file, text.encode())
 
     def wait_for(self, text, seconds=60):
-        """What was shown up to ``text``, which is the next time that it is."""
+        """Output up to the next occurrence of ``text``."""
         end = time.monotonic() + seconds
         while text not in self._read:
             if time.monotonic() > end:
@@ -190,7 +190,7 @@ def shell(request, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-def test_the_tab_key(shell, tmp_path):
+def test_tab_key_completes_in_each_shell(shell, tmp_path):
     for typed, *completed in (
         ("--output-format sa", "--output-format", "sarif"),
         ("check --select KC101,serial-m", "check", "--select", "KC101,serial-map"),

@@ -23,7 +23,7 @@ def settings(path="train.py", **options):
     return Configuration(overrides_from(options)).for_file(path)
 
 
-def test_every_key(project, tmp_path):
+def test_every_setting_is_read(project, tmp_path):
     project("""
         [tool.kerascheck]
         select = ["KC1"]
@@ -63,7 +63,7 @@ def test_every_key(project, tmp_path):
     assert pickle.loads(pickle.dumps(settings())) == settings()
 
 
-def test_the_environment_names_the_site_before_the_file_does(project, monkeypatch):
+def test_environment_variable_overrides_docs_url(project, monkeypatch):
     project('[tool.kerascheck]\ndocs-url = "https://example.org/docs"\n')
     monkeypatch.setenv("KERASCHECK_DOCS_URL", "https://other.example/")
     assert settings().docs_url == "https://other.example/"
@@ -77,7 +77,7 @@ def test_the_environment_names_the_site_before_the_file_does(project, monkeypatc
 @pytest.mark.parametrize(
     "address", ["javascript:x()", "https://a b/", "https://a/\\u001b]8;;", 'https://a/\\"', "ftp://a/", 3]
 )
-def test_an_address_that_could_steer_a_terminal_or_page_is_refused(project, address):
+def test_unsafe_docs_url_is_rejected(project, address):
     value = address if isinstance(address, int) else f'"{address}"'
     project(f"[tool.kerascheck]\ndocs-url = {value}\n")
     with pytest.raises(ConfigError, match="'docs-url' must be an address such as"):
@@ -113,20 +113,20 @@ def test_an_address_that_could_steer_a_terminal_or_page_is_refused(project, addr
         ("select = [", "pyproject.toml: "),
     ],
 )
-def test_what_cannot_be_used_says_what_to_write(project, table, message):
+def test_invalid_value_error_names_the_valid_form(project, table, message):
     project(f"[tool.kerascheck]\n{table}\n")
     with pytest.raises(ConfigError) as caught:
         settings()
     assert message in str(caught.value)
 
 
-def test_the_table_must_be_a_table(project):
+def test_non_table_configuration_is_rejected(project):
     project("[tool]\nkerascheck = 3\n")
     with pytest.raises(ConfigError, match="must be a table"):
         settings()
 
 
-def test_the_nearest_file_with_the_table_counts_and_nothing_is_merged(project):
+def test_nearest_file_with_the_table_wins_without_merging(project):
     project('[tool.kerascheck]\nfail-on = "error"\nkeras = "2"\n')
     project('[tool.kerascheck]\nkeras = "3"\n', "a")
     project("[tool.other]\n", "a/b")
@@ -134,12 +134,12 @@ def test_the_nearest_file_with_the_table_counts_and_nothing_is_merged(project):
     assert (settings("a/b/train.py").keras, settings("a/b/train.py").fail_on) == ("3", Severity.WARNING)
 
 
-def test_other_tools_broken_files_are_not_judged(project):
+def test_broken_file_without_the_table_is_ignored(project):
     project("[tool.other\n")
     assert settings() == Configuration().for_file("train.py")
 
 
-def test_isolated_reads_nothing(project):
+def test_isolated_reads_no_configuration(project):
     project("[tool.kerascheck]\nnonsense = 1\n")
     assert Configuration(isolated=True).for_file("train.py").origin is None
 
@@ -152,7 +152,7 @@ def test_options_override_files(project):
     assert found.selections[-1].select == ("KC1", "KC2", "KC3")
 
 
-def test_options_that_cannot_be_used_name_the_option():
+def test_invalid_option_value_names_the_option():
     with pytest.raises(ConfigError, match="--target-tensorflow must be a version"):
         overrides_from({"target_tensorflow": "two"})
     with pytest.raises(ConfigError, match=r"--exclude has the pattern '\[a', which matches nothing"):
@@ -162,5 +162,5 @@ def test_options_that_cannot_be_used_name_the_option():
 
 
 @pytest.mark.parametrize("glob", ["a[bc]d", "[!a]*.py", "\\[a", "old/", "/a/**/b", "a b", "[]]", "*_pb2.py"])
-def test_patterns_of_gitignore_can_be_used(glob):
+def test_gitignore_patterns_are_accepted(glob):
     overrides_from({"exclude": (glob,)})

@@ -1,4 +1,4 @@
-"""The configuration files: which one counts, and what those say that cannot be used."""
+"""Configuration files: precedence, and errors for invalid ones."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def codes(*arguments):
     return {each["code"] for each in json.loads(run("check", "--output-format", "json", *arguments))["findings"]}
 
 
-def test_own_files_go_before_the_shared_one(project):
+def test_dedicated_files_take_precedence_over_pyproject(project):
     assert "KC101" in codes()
     (project / "pyproject.toml").write_text("[tool.kerascheck]\nfail-on = 'error'\n")
     assert Configuration().for_file("train.py").fail_on is Severity.ERROR
@@ -43,7 +43,7 @@ def test_own_files_go_before_the_shared_one(project):
     assert "configuration file = .kerascheck.toml" in run("check", "--show-settings")
 
 
-def test_the_nearest_counts_and_nothing_is_merged(project):
+def test_nearest_file_wins_without_merging(project):
     (project / "kerascheck.toml").write_text("ignore = ['ALL']\n")
     (project / "inner").mkdir()
     (project / "inner" / "train.py").write_text(PROBLEM)
@@ -53,7 +53,7 @@ def test_the_nearest_counts_and_nothing_is_merged(project):
 
 
 @pytest.mark.parametrize("name, head", [("ci.toml", ""), ("pyproject.toml", "[tool.kerascheck]\n")])
-def test_one_file_for_all(project, name, head):
+def test_config_option_applies_to_all_files(project, name, head):
     (project / "kerascheck.toml").write_text("nonsense = 1\n")
     (project / "settings").mkdir()
     named = project / "settings" / name
@@ -75,7 +75,7 @@ def test_one_file_for_all(project, name, head):
     ],
 )
 @pytest.mark.parametrize("options", [(), ("--config", "kerascheck.toml")])
-def test_what_cannot_be_used_is_one_line(project, options, text, words):
+def test_invalid_configuration_is_one_error_line(project, options, text, words):
     file = project / "kerascheck.toml"
     file.mkdir() if text is None else file.write_bytes(text if isinstance(text, bytes) else text.encode())
     said = run("check", *options)
@@ -90,12 +90,12 @@ def test_what_cannot_be_used_is_one_line(project, options, text, words):
         (("--config", "a.toml", "--isolated"), "--isolated cannot be combined with --config"),
     ],
 )
-def test_a_file_that_is_named_must_be_one(project, options, words):
+def test_missing_config_file_is_an_error(project, options, words):
     (project / "pyproject.toml").write_text("[tool.ruff]\n")
     assert run("check", *options) == words
 
 
-def test_every_setting_is_listed():
+def test_config_command_lists_every_setting():
     listed = json.loads(run("config", "--output-format", "json"))
     assert list(listed) == list(SETTINGS)
     stated = {key: told["default"] for key, told in listed.items() if told["default"] is not None}

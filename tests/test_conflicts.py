@@ -1,4 +1,4 @@
-"""Rules that ask for other orders of one chain of dataset operations: one finding, one fix, and peace after it."""
+"""Rules that request different orders of one dataset chain: one finding, one fix, and convergence."""
 
 import itertools
 import json
@@ -59,7 +59,7 @@ def fixed(path, *options, select=",".join(ORDER)):
 
 
 def methods(text):
-    """The dataset methods that a text calls, in its order."""
+    """Dataset methods that a text calls, in order."""
     return [
         name
         for name in re.findall(r"\.(\w+)\(", text)
@@ -77,7 +77,7 @@ def methods(text):
         ("augment cache take batch", "KC114", "KC129", "take cache augment batch"),
     ],
 )
-def test_advice_that_conflicts_is_one_finding_with_one_fix(tmp_path, layout, names, code, joined, after):
+def test_conflicting_advice_is_merged_into_one_finding_with_one_fix(tmp_path, layout, names, code, joined, after):
     path = tmp_path / "train.py"
     path.write_text(program(names, layout))
     (finding,) = findings(path)
@@ -93,7 +93,7 @@ def test_advice_that_conflicts_is_one_finding_with_one_fix(tmp_path, layout, nam
     assert findings(path) == [] and fixed(path) == text
 
 
-def test_each_rule_alone_says_its_own(tmp_path):
+def test_each_rule_alone_reports_its_own_finding(tmp_path):
     path = tmp_path / "train.py"
     path.write_text(program("decode batch shuffle cache"))
     for code, message in (
@@ -105,7 +105,7 @@ def test_each_rule_alone_says_its_own(tmp_path):
 
 
 @pytest.mark.parametrize("code", ["KC114", "KC115"])
-def test_what_a_comment_or_the_settings_leave_out_is_not_joined(tmp_path, code):
+def test_suppressed_or_unselected_findings_are_not_merged(tmp_path, code):
     path = tmp_path / "train.py"
     other = "KC115" if code == "KC114" else "KC114"
     silenced = program("decode batch shuffle cache", "statements")
@@ -120,7 +120,7 @@ def test_what_a_comment_or_the_settings_leave_out_is_not_joined(tmp_path, code):
     assert [finding["code"] for finding in report["findings"]] == [other]
 
 
-def test_what_costs_nothing_is_joined_for_the_pedantic_only(tmp_path):
+def test_pedantic_findings_are_merged_only_with_pedantic(tmp_path):
     path = tmp_path / "train.py"
     path.write_text(program("decode batch shuffle cache"))
     (plain,), (pedantic,) = findings(path), findings(path, "--pedantic")
@@ -128,7 +128,7 @@ def test_what_costs_nothing_is_joined_for_the_pedantic_only(tmp_path):
     assert "KC102" in pedantic["because"] and "prefetch" in pedantic["message"] and not pedantic["pedantic"]
 
 
-def test_what_another_file_asks_for_is_joined_once(tmp_path):
+def test_requests_of_other_files_are_merged_once(tmp_path):
     (tmp_path / "data.py").write_text(
         HEAD.replace("model", "net") + f"def train_data():\n    return {SOURCE}.map(decode).shuffle(1000)\n"
     )
@@ -140,7 +140,7 @@ def test_what_another_file_asks_for_is_joined_once(tmp_path):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_fixing_brings_peace_whatever_the_order_was(tmp_path, layout):
+def test_fixes_converge_for_every_order(tmp_path, layout):
     chosen = random.Random(layout).sample(
         [names for length in (3, 4, 5) for names in itertools.permutations(WRITTEN, length)], 25
     )
@@ -156,7 +156,7 @@ def test_fixing_brings_peace_whatever_the_order_was(tmp_path, layout):
 
 
 def check_peace(path):
-    """The codes of what is left after all fixes: nothing of it has a fix, and fixing again changes nothing."""
+    """Codes of the findings after all fixes; none has a fix, and a second run changes nothing."""
     text = fixed(path, "--pedantic")
     left = findings(path, "--pedantic")
     assert not any(finding["fix"] for finding in left), text
@@ -170,7 +170,7 @@ EXAMPLES = sorted(
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: f"{path.parent.name}-{path.name}")
-def test_fixing_an_example_brings_peace(tmp_path, example):
+def test_fixes_of_rule_examples_converge(tmp_path, example):
     path = tmp_path / example.name
     path.write_text(example.read_text(encoding="utf-8"), encoding="utf-8")
     check_peace(path)

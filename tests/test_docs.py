@@ -1,4 +1,4 @@
-"""What the documents say against what is there."""
+"""The documents match the code."""
 
 import json
 import os
@@ -25,14 +25,14 @@ def blocks(text, language):
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
 
 
-def test_the_documented_settings_are_all_and_can_be_used(tmp_path):
+def test_documented_settings_are_complete_and_valid(tmp_path):
     (block,) = blocks(CONFIGURATION, "toml")
     table = config.parse_toml(block)["tool"]["kerascheck"]
     assert set(table) == set(config.SETTINGS)
     assert config.from_table(table, str(tmp_path / "pyproject.toml")).keras == "3"
 
 
-def test_the_set_ups_of_editors_start_the_server():
+def test_editor_configurations_start_the_server():
     (vs_code,) = (json.loads(block) for block in blocks(README, "json"))
     (helix,) = (config.parse_toml(block) for block in blocks(README, "toml"))
     server = helix["language-server"]["kerascheck"]
@@ -45,7 +45,7 @@ def test_the_set_ups_of_editors_start_the_server():
     assert "kerascheck" in helix["language"][0]["language-servers"]
 
 
-def test_every_setting_has_a_key():
+def test_every_settings_field_has_a_key():
     names = {field.name.replace("_", "-") for field in fields(config.Settings)} - {
         "origin",
         "selections",
@@ -55,7 +55,7 @@ def test_every_setting_has_a_key():
     assert names | set(config._SELECTION_KEYS) == set(config.SETTINGS)
 
 
-def test_options_that_the_documents_name_exist():
+def test_documented_options_exist():
     known = "".join(kerascheck(*command, "--help").out for command in (["check"], ["verify"], ["doctor"], ["why"], []))
     known += "".join(f"--kerascheck-{name}" for name in flake8_plugin._OPTIONS)
     named = {option for page in PAGES for option in re.findall(r"`(--[a-z0-9-]+)", page.read_text(encoding="utf-8"))}
@@ -63,12 +63,12 @@ def test_options_that_the_documents_name_exist():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_between_the_documents_lead_somewhere(page):
+def test_links_between_documents_resolve(page):
     for target in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
         assert "://" in target or (page.parent / target).exists(), target
 
 
-def test_what_a_rule_may_ask_is_written_from_the_docstrings():
+def test_rule_api_page_is_up_to_date():
     written = subprocess.run(
         [sys.executable, "-c", "import rule_api, sys; sys.stdout.buffer.write(rule_api.page().encode())"],
         cwd=ROOT / "docs",
@@ -81,7 +81,7 @@ def test_what_a_rule_may_ask_is_written_from_the_docstrings():
     )
 
 
-def test_the_example_of_a_rule_is_the_rule():
+def test_rule_example_equals_the_rule():
     example = blocks(CONTRIBUTING, "python")[0]
     header, body = example.split("\n", 1)
     path = re.search(r"`(rules/\S+/rule\.py)`", CONTRIBUTING)[1]
@@ -90,7 +90,7 @@ def test_the_example_of_a_rule_is_the_rule():
     assert rule.endswith(body)
 
 
-def test_the_shown_suppressions_work(tmp_path):
+def test_documented_suppressions_work(tmp_path):
     code = blocks(CONFIGURATION, "python")[0].replace("KC306", "KC999")
     script = tmp_path / "train.py"
     for line in code.splitlines()[:2]:
@@ -102,7 +102,7 @@ def test_the_shown_suppressions_work(tmp_path):
         assert kerascheck("--select", "KC101", "--isolated", script).code == 0
 
 
-def test_the_first_command_lints_the_fixtures_with_findings():
+def test_first_readme_command_finds_problems_in_fixtures():
     command = blocks(README, "sh")[0].strip()
     assert command.count("\n") == 0
     *_, arguments = command.partition(".venv/bin/kerascheck ")
@@ -111,7 +111,7 @@ def test_the_first_command_lints_the_fixtures_with_findings():
 
 
 @pytest.mark.skipif(not (ROOT / ".ci" / "run").exists(), reason="not a checkout")
-def test_ci_runs_the_command_of_the_readme(tmp_path):
+def test_ci_runs_the_readme_command(tmp_path):
     command = blocks(README, "sh")[1]
     assert command.count("\n") == 1 and command.endswith("-m pytest -n auto --dist worksteal\n")
     for relative, text in (

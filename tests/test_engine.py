@@ -1,4 +1,4 @@
-"""Which files are analysed, what becomes of what rules say, and what one bad file costs."""
+"""Selection of files, processing of findings, and isolation of errors."""
 
 import faulthandler
 import json
@@ -25,7 +25,7 @@ from kerascheck.source import Source
 
 
 class MarkRule(Rule):
-    """Reports every name that ends in _mark; in the file named by an import where there is one."""
+    """Reports every name that ends in _mark; in the imported file if there is an import."""
 
     code, name, summary, severity, triggers = "KC101", "mark", "a name is marked", Severity.WARNING, ("_mark",)
 
@@ -48,7 +48,7 @@ class MarkRule(Rule):
 
 
 class DyingRule(Rule):
-    """Does what the word says that stands in the file."""
+    """Performs the action that a word in the file names."""
 
     code, name, summary, severity = "KC102", "dying", "it dies", Severity.INFO
     triggers = ("raise_it", "die_here", "spin_here", "eat_here", "abort_here", "leave_here")
@@ -112,7 +112,7 @@ def errors(outcome):
 KERAS = "import keras\n"
 
 
-def test_findings_are_sorted_and_located(lint):
+def test_findings_are_sorted_and_have_locations(lint):
     outcome = lint({"b.py": KERAS + "y_mark\n(x_mark)\n", "a.py": KERAS + "z = [\n  1, z_mark,\n]\n"})
     assert places(outcome) == [("a.py", 3, 6, "KC101"), ("b.py", 2, 1, "KC101"), ("b.py", 3, 2, "KC101")]
     first = outcome.findings[0]
@@ -121,7 +121,7 @@ def test_findings_are_sorted_and_located(lint):
     assert outcome.files == 2
 
 
-def test_files_without_keras_or_a_trigger_are_not_analysed(lint, monkeypatch):
+def test_files_without_keras_or_a_trigger_are_skipped(lint, monkeypatch):
     monkeypatch.setattr(Analysis, "check", lambda self, file: pytest.fail(file.path))
     words = KERAS + '"""About x_mark."""\n# x_mark\n'
     said = "'''As\nimport keras\n'''\nx_mark  # with keras\n"
@@ -136,16 +136,16 @@ def test_files_without_keras_or_a_trigger_are_not_analysed(lint, monkeypatch):
     )
 
 
-def test_a_trigger_may_stand_in_a_string_that_is_a_name():
+def test_trigger_matches_in_a_string_that_is_a_name():
     # As in os.environ["KERAS_BACKEND"].
     assert trigger_search.triggers_in_code('x["x_mark"]') and not trigger_search.triggers_in_code('x["the x_mark"]')
 
 
-def test_the_name_of_a_function_is_a_trigger(lint):
+def test_trigger_matches_a_function_name(lint):
     assert places(lint({"a.py": KERAS + "def x_mark(): pass\n"})) == [("a.py", 2, 5, "KC101")]
 
 
-def test_a_trigger_of_any_rule_counts_since_files_depend_on_each_other(lint):
+def test_trigger_of_any_rule_selects_a_file(lint):
     files = {"a.py": KERAS + "from b import x\nraise_it = x\n", "b.py": "x_mark\n"}
     assert places(lint(files, settings={"select": ("mark",)})) == [("b.py", 1, 1, "KC101")]
 
@@ -153,7 +153,7 @@ def test_a_trigger_of_any_rule_counts_since_files_depend_on_each_other(lint):
 # --- findings in other files --------------------------------------------------------------------------
 
 
-def test_a_finding_in_another_file_is_merged_with_that_files_own(lint):
+def test_cross_file_finding_is_merged_with_the_other_files_findings(lint):
     outcome = lint({"a.py": KERAS + "from b import x\n_mark\n", "b.py": KERAS + "x_mark\n"})
     assert places(outcome) == [("a.py", 3, 1, "KC101"), ("b.py", 2, 1, "KC101")]
     assert [finding.severity for finding in outcome.findings] == [Severity.WARNING, Severity.ERROR]
@@ -161,12 +161,12 @@ def test_a_finding_in_another_file_is_merged_with_that_files_own(lint):
     assert outcome.sources["b.py"].text == KERAS + "x_mark\n"
 
 
-def test_a_finding_in_a_file_that_was_not_asked_for_is_dropped(lint):
+def test_cross_file_finding_in_an_unlinted_file_is_dropped(lint):
     files = {"a.py": KERAS + "from b import x\n_mark\n", "b.py": KERAS + "x_mark\n"}
     assert places(lint(files, "a.py")) == [("a.py", 3, 1, "KC101")]
 
 
-def test_files_that_import_the_one_asked_for_are_looked_at(lint, tmp_path):
+def test_importers_of_a_linted_file_are_analysed(lint, tmp_path):
     (tmp_path / ".git").mkdir()
     files = {
         "scripts/a.py": KERAS + "from pkg.middle import y\n_mark\n",
@@ -187,7 +187,7 @@ def test_files_that_import_the_one_asked_for_are_looked_at(lint, tmp_path):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_session_tells_first_what_a_text_says_itself(lint, tmp_path, jobs):
+def test_session_reports_findings_of_the_text_first(lint, tmp_path, jobs):
     (tmp_path / ".git").mkdir()
     importers = {f"{name}.py": KERAS + "from b import x\n_mark\n" for name in ("a", "c", "d")}
     lint({"b.py": KERAS + "x_mark\n", "alone.py": KERAS + "x_mark\n", **importers})
@@ -206,14 +206,14 @@ def test_a_session_tells_first_what_a_text_says_itself(lint, tmp_path, jobs):
     ("play", "severity"),
     [("for i in range(9):\n    x()\n", Severity.ERROR), ("x()\n", Severity.ERROR), ("y = x\n", Severity.WARNING)],
 )
-def test_what_runs_what_is_asked_for_need_not_name_keras(lint, play, severity):
+def test_importer_without_keras_is_analysed(lint, play, severity):
     files = {"play.py": "from b import x\n_mark\n" + play, "b.py": KERAS + "x_mark\n"}
     for names in ((), ("b.py",)):
         finding = next(finding for finding in lint(files, *names).findings if finding.location.path == "b.py")
         assert finding.severity is severity
 
 
-def test_the_settings_of_the_file_that_has_the_finding_decide(lint):
+def test_settings_of_the_file_with_the_finding_apply(lint):
     files = {
         "a.py": KERAS + "from pkg.b import x\n_mark\n",
         "pkg/b.py": KERAS + "x_mark\n",
@@ -223,7 +223,7 @@ def test_the_settings_of_the_file_that_has_the_finding_decide(lint):
     assert places(lint(files)) == [("a.py", 3, 1, "KC101")]
 
 
-def test_a_file_reached_by_two_names_is_one(lint, tmp_path):
+def test_file_with_two_names_is_linted_once(lint, tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
     files = {"real/a.py": KERAS + "from b import x\n_mark\n", "real/b.py": KERAS + "x_mark\n"}
@@ -235,7 +235,7 @@ def test_a_file_reached_by_two_names_is_one(lint, tmp_path):
 # --- what silences findings ---------------------------------------------------------------------------
 
 
-def test_comments_on_the_line_or_at_either_end_of_the_statement(lint):
+def test_comment_suppresses_on_its_line_and_at_both_ends_of_the_statement(lint):
     outcome = lint(
         {
             "a.py": KERAS
@@ -257,7 +257,7 @@ f(
     assert [line for _, line, *_ in places(outcome)] == [11]
 
 
-def test_min_severity_per_file_ignores_and_selection(lint):
+def test_min_severity_per_file_ignores_and_selection_filter_findings(lint):
     files = {"a.py": KERAS + "x_mark\n", "examples/a.py": KERAS + "x_mark\n"}
     assert len(lint(files).findings) == 2
     assert lint(files, settings={"min_severity": "error"}).findings == []
@@ -287,7 +287,7 @@ def test_min_severity_per_file_ignores_and_selection(lint):
         (b"# nothing\nx = '\xff'\n", 2, "is not valid utf-8 (byte 0xff)"),
     ],
 )
-def test_a_file_that_does_not_parse_is_one_error_and_the_others_go_on(lint, text, line, message):
+def test_unparsable_file_is_one_error_and_others_are_linted(lint, text, line, message):
     outcome = lint({"bad.py": text, "good.py": KERAS + "x_mark\n"})
     assert places(outcome) == [("good.py", 2, 1, "KC101")]
     ((path, at, code, said),) = errors(outcome)
@@ -295,7 +295,7 @@ def test_a_file_that_does_not_parse_is_one_error_and_the_others_go_on(lint, text
     assert said.startswith(message) and "\n" not in said
 
 
-def test_syntax_that_only_libcst_knows_is_no_error(lint, monkeypatch):
+def test_syntax_that_only_libcst_accepts_is_no_error(lint, monkeypatch):
     monkeypatch.setattr(triage, "is_refused", lambda code: True)
     assert errors(lint({"a.py": "x = 1\n"})) == []
 
@@ -311,7 +311,7 @@ def test_syntax_that_only_libcst_knows_is_no_error(lint, monkeypatch):
         b"import keras\nif 1:\n\tx_mark\n",
     ],
 )
-def test_encodings_and_newlines(lint, text):
+def test_encodings_and_newlines_keep_locations(lint, text):
     outcome = lint({"a.py": text})
     (finding,) = outcome.findings
     source = outcome.sources["a.py"]
@@ -320,7 +320,7 @@ def test_encodings_and_newlines(lint, text):
     assert errors(outcome) == []
 
 
-def test_a_cell_that_does_not_parse_costs_that_cell(lint):
+def test_unparsable_cell_is_one_error_and_others_are_linted(lint):
     cells = ["import keras\n", "!ls\nfor x in:\n  y", "x_mark", "print 'x'", "%%bash\n(", "x_mark = ("]
     notebook = {"nbformat": 4, "cells": [{"cell_type": "code", "source": source} for source in cells]}
     outcome = lint({"n.ipynb": json.dumps(notebook)})
@@ -356,7 +356,7 @@ ALIVE = ["x_mark"]
         ("This isn't code", "unterminated string literal"),
     ],
 )
-def test_a_broken_cell_costs_itself_alone_wherever_it_stands(lint, broken, message):
+def test_broken_cell_at_any_position_affects_only_itself(lint, broken, message):
     cells = [
         ["import keras\n", broken, *ALIVE, *ALIVE],
         ["import keras\n", *ALIVE, *ALIVE, broken],
@@ -382,7 +382,7 @@ def test_a_broken_cell_costs_itself_alone_wherever_it_stands(lint, broken, messa
         "pip install x", "%matplotlib inline",
     ],
 )  # fmt: skip
-def test_what_ipython_accepts_is_no_error(lint, cell):
+def test_ipython_syntax_is_no_error(lint, cell):
     notebook = {
         "nbformat": 4,
         "cells": [{"cell_type": "code", "source": source} for source in ("import keras\n", cell, "x_mark")],
@@ -394,7 +394,7 @@ def test_what_ipython_accepts_is_no_error(lint, cell):
 @pytest.mark.parametrize(
     ("first", "last"), [("x = f(1,", "2)"), ("x = '''", "'''"), ("x = [", "]"), ("x = 1 + \\", "2")]
 )
-def test_cells_that_parse_only_together_are_broken(lint, first, last):
+def test_cells_that_parse_only_together_are_errors(lint, first, last):
     sources = ["import keras", first, "x_mark", last]
     notebook = {"nbformat": 4, "cells": [{"cell_type": "code", "source": source} for source in sources]}
     outcome = lint({"n.ipynb": json.dumps(notebook)})
@@ -402,7 +402,7 @@ def test_cells_that_parse_only_together_are_broken(lint, first, last):
     assert [error.location.cell for error in outcome.errors] == ([1, 3] if last != "2" else [1])
 
 
-def test_a_rule_that_fails_is_one_error_and_the_others_go_on(lint):
+def test_failing_rule_is_one_error_and_others_run(lint):
     outcome = lint({"a.py": KERAS + "raise_it\nx_mark\n", "b.py": KERAS + "x_mark\n"})
     assert len(outcome.findings) == 2
     ((path, _, code, message),) = errors(outcome)
@@ -411,7 +411,7 @@ def test_a_rule_that_fails_is_one_error_and_the_others_go_on(lint):
     assert "please report" in message
 
 
-def test_code_too_deep_for_a_rule_is_no_fault_of_the_rule(lint):
+def test_recursion_limit_is_not_reported_as_a_rule_failure(lint):
     outcome = lint({"a.py": KERAS + "x_mark = 'recurse', die_here\n"})
     assert errors(outcome) == [("a.py", 1, "KC999", "could not be analysed: it is nested too deeply")]
     assert len(outcome.findings) == 1
@@ -427,7 +427,7 @@ def deep(kind, depth=7000):
 
 
 @pytest.mark.parametrize("kind", ["sum", "brackets", "calls", "branches"])
-def test_deep_code_does_not_end_the_run(lint, kind):
+def test_deeply_nested_code_does_not_end_the_run(lint, kind):
     outcome = lint({"deep.py": KERAS + deep(kind) + "x_mark\n", "a.py": KERAS + "x_mark\n"})
     assert ("a.py", 2, 1, "KC101") in places(outcome)
     told = [message for _, _, code, message in errors(outcome) if code == "KC999"]
@@ -443,7 +443,7 @@ LONG = {
 
 
 @pytest.mark.parametrize("kind", LONG)
-def test_long_data_costs_nothing_and_moves_nothing(lint, kind):
+def test_long_literals_are_fast_and_keep_locations(lint, kind):
     text = KERAS + LONG[kind] + "f(x_mark)\n"
     notebook = {"nbformat": 4, "cells": [{"cell_type": "code", "source": text}]}
     outcome = lint({"a.py": text, "n.ipynb": json.dumps(notebook), "b.py": KERAS + "from a import table\n_mark\n"})
@@ -471,7 +471,7 @@ bounded = pytest.mark.skipif(not workers.can_fork(), reason="needs processes tha
         ("leave_here", "KC998", "the process that analysed it failed"),
     ],
 )
-def test_a_file_that_costs_too_much_is_given_up_and_the_others_go_on(lint, monkeypatch, number, act, code, message):
+def test_expensive_file_is_abandoned_and_others_are_linted(lint, monkeypatch, number, act, code, message):
     monkeypatch.setattr(limits, "SECONDS", 0.2)
     outcome = lint(
         many(number, **{"a.py": KERAS + "x_mark\n", "bad.py": KERAS + f"x_mark\n{act}\n", "c.py": KERAS + "x_mark\n"}),
@@ -485,7 +485,7 @@ def test_a_file_that_costs_too_much_is_given_up_and_the_others_go_on(lint, monke
 
 @bounded
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_text_that_costs_too_much_is_given_up_and_the_next_is_linted(lint, monkeypatch, jobs):
+def test_expensive_text_is_abandoned_and_the_next_is_linted(lint, monkeypatch, jobs):
     monkeypatch.setattr(limits, "SECONDS", 0.2)
     session = Session(Configuration(), jobs=jobs)
     for _ in range(2):
@@ -494,7 +494,7 @@ def test_a_text_that_costs_too_much_is_given_up_and_the_next_is_linted(lint, mon
 
 
 @bounded
-def test_the_lines_that_a_file_imports_count(lint, monkeypatch):
+def test_imported_lines_count_towards_the_limit(lint, monkeypatch):
     told = []
     monkeypatch.setattr(limits.Limits, "extend", lambda self, text, share=1.0: told.append(text))
     files = {"a.py": KERAS + "from b import x\n_mark\n", "b.py": "x_mark\n"}
@@ -511,7 +511,7 @@ def many(number, **special):
     return {**files, **special}
 
 
-def test_processes_give_what_one_process_gives(lint, monkeypatch):
+def test_workers_give_the_same_result_as_one_process(lint, monkeypatch):
     files = many(30, **{"d1/bad.py": "import keras; x_mark = ("})
     alone, together = lint(files, jobs=1), lint(files, jobs=3)
     monkeypatch.setattr(triage, "_SPREAD_FROM", 10)
@@ -522,7 +522,7 @@ def test_processes_give_what_one_process_gives(lint, monkeypatch):
 
 
 @bounded
-def test_a_file_that_kills_the_process_that_looks_at_it_is_checked_for_all_that(lint, monkeypatch):
+def test_file_is_checked_again_after_its_worker_dies(lint, monkeypatch):
     files, parent, classify = many(30), os.getpid(), triage._classify
     alone = lint(files, jobs=1)
     monkeypatch.setattr(
@@ -534,7 +534,7 @@ def test_a_file_that_kills_the_process_that_looks_at_it_is_checked_for_all_that(
     assert together.findings == alone.findings and len(alone.findings) == sum(range(1, 31))
 
 
-def test_a_file_that_kills_its_process_costs_only_itself(lint):
+def test_file_that_kills_its_worker_affects_only_itself(lint):
     files = many(30, **{"d1/m50.py": KERAS + "die_here\n", "d1/m51.py": KERAS + "x_mark\ndie_here\n"})
     seen = []
     outcome = lint(files, jobs=2, progress=lambda done, total: seen.append((done, total)))
@@ -546,7 +546,7 @@ def test_a_file_that_kills_its_process_costs_only_itself(lint):
     assert seen[-1] == (32, 32)
 
 
-def test_processes_can_be_spawned(tmp_path):
+def test_workers_can_be_spawned(tmp_path):
     for i in range(22):
         (tmp_path / f"m{i}.py").write_text("import keras\nmodel.predict(x)\nprint('x'\n")
     code = f"""
@@ -564,7 +564,7 @@ def test_processes_can_be_spawned(tmp_path):
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 always looks into the working folder first")
-def test_spawned_processes_import_nothing_of_the_working_folder(tmp_path):
+def test_spawned_workers_import_nothing_from_the_working_folder(tmp_path):
     work = tmp_path / "work"
     work.mkdir()
     for name in ("types", "multiprocessing", "pickle", "keras"):
@@ -592,7 +592,7 @@ def test_spawned_processes_import_nothing_of_the_working_folder(tmp_path):
     assert not (tmp_path / "imported").exists()
 
 
-def test_a_folder_that_vanishes_meanwhile_costs_one_line(lint, tmp_path):
+def test_folder_deleted_during_the_run_is_one_error(lint, tmp_path):
     lint({"kept/a.py": KERAS + "x_mark\n", "gone/deep/b.py": KERAS, "gone/c.py": KERAS, "gone/d.ipynb": "{}"})
     files = discover(["."], Configuration()).files
     shutil.rmtree(tmp_path / "gone")
@@ -601,7 +601,7 @@ def test_a_folder_that_vanishes_meanwhile_costs_one_line(lint, tmp_path):
     assert errors(outcome) == [("gone", 1, "KC999", "vanished while it was linted")]
 
 
-def test_a_file_that_vanishes_alone_costs_its_own_line(lint, tmp_path):
+def test_file_deleted_during_the_run_is_one_error(lint, tmp_path):
     lint({"a.py": KERAS, "b.py": KERAS + "x_mark\n"})
     files = discover(["."], Configuration()).files
     (tmp_path / "a.py").unlink()
@@ -610,8 +610,8 @@ def test_a_file_that_vanishes_alone_costs_its_own_line(lint, tmp_path):
     assert errors(outcome) == [("a.py", 1, "KC999", "cannot be read: No such file or directory")]
 
 
-def test_a_comment_of_very_many_codes_silences_and_is_told_of(tmp_path):
-    """In a process of its own: what took the square of their number took minutes."""
+def test_comment_with_very_many_codes_suppresses_and_is_reported(tmp_path):
+    """Runs in a separate process: a quadratic algorithm took minutes."""
     codes = ",".join(f"X{number}" for number in range(200_000))
     code = f"from tensorflow import keras\nm = keras.models.load_model('a')\nfor x in xs:\n    m.predict(x)  # noqa: KC306,{codes},KC405\n"
     (tmp_path / "a.py").write_text(code)
@@ -635,13 +635,13 @@ def test_a_comment_of_very_many_codes_silences_and_is_told_of(tmp_path):
 # --- one text -----------------------------------------------------------------------------------------
 
 
-def test_a_text_replaces_what_is_on_disk(lint, tmp_path):
+def test_given_text_replaces_the_file_on_disk(lint, tmp_path):
     lint({"a.py": KERAS, "b.py": KERAS + "x_mark\n"})
     source = Source("a.py", KERAS + "from b import x\ny_mark\n")
     assert places(Session(Configuration()).lint(source)) == [("a.py", 3, 1, "KC101")]
 
 
-def test_fixing_follows_findings_that_another_file_causes(lint):
+def test_fix_handles_findings_caused_by_another_file(lint):
     outcome = lint({"a.py": KERAS + "from b import x\n_mark\n", "b.py": "# tensorflow\nx_mark\ny_mark  # noqa\n"})
     fixed = fixing.fix(outcome.sources["b.py"], File("b.py", Settings()), outcome, unsafe=False)
     assert fixed.text == "# tensorflow\nx\ny_mark  # noqa\n"
@@ -651,6 +651,6 @@ def test_fixing_follows_findings_that_another_file_causes(lint):
 @pytest.mark.skipif(
     sys.version_info < (3, 11), reason="the parser of Python 3.10 reads it, which 3.10 then cannot compile"
 )
-def test_deep_text_is_refused_without_being_parsed():
+def test_deeply_nested_text_is_rejected_before_parsing():
     outcome = Session(Configuration()).lint(Source("a.py", KERAS + deep("sum", 20_000) + "x_mark\n"))
     assert errors(outcome) == [("a.py", 1, "KC999", "could not be analysed: it is nested too deeply")]

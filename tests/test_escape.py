@@ -21,7 +21,7 @@ BROKEN = f"{SLOW}def (:\n"
 
 @pytest.fixture
 def named(tmp_path, monkeypatch):
-    """A folder of scripts, half of which do not parse, with names that some disks refuse."""
+    """A folder of scripts, half of them unparsable, with names that some file systems reject."""
     monkeypatch.chdir(tmp_path)
     for name in (*STEERING, *PLAIN):
         try:
@@ -47,7 +47,7 @@ def is_plain(text):
         ("\ud800", "\\ud800"),
     ],
 )
-def test_what_steers_is_spelled(text, shown):
+def test_control_characters_are_escaped(text, shown):
     assert escaped(text) == shown
 
 
@@ -58,7 +58,7 @@ def test_json_keeps_every_character():
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="it takes bash")
-def test_a_shell_reads_the_same_word():
+def test_shell_reads_the_same_word():
     for name in (*STEERING, *PLAIN, "back\\slash\n'quote"):
         word = shell_word(name)
         assert is_plain(word)
@@ -67,7 +67,7 @@ def test_a_shell_reads_the_same_word():
 
 
 @pytest.mark.parametrize("form", ["text", "concise", "github", "junit"])
-def test_names_steer_neither_terminals_nor_programs(named, form):
+def test_file_names_cannot_inject_control_sequences(named, form):
     ran = kerascheck(".", "--output-format", form)
     assert ran.code == 2 and is_plain(ran.out) and is_plain(ran.err)
     # What GitHub takes for a command begins its line.
@@ -81,7 +81,7 @@ def commands(text):
 
 
 @pytest.mark.parametrize("form", ["json", "json-lines", "gitlab"])
-def test_json_has_the_true_names(named, form):
+def test_json_has_unescaped_names(named, form):
     ran = kerascheck(".", "--output-format", form)
     documents = [json.loads(ran.out)] if form != "json-lines" else list(map(json.loads, ran.out.splitlines()))
     paths = set(strings(documents))
@@ -97,7 +97,7 @@ def strings(value):
 
 
 @pytest.mark.parametrize("base", [".", None])
-def test_sarif_has_them_as_bytes_in_percent(named, base, monkeypatch):
+def test_sarif_percent_encodes_names(named, base, monkeypatch):
     if base is None:
         base = str(named)
         monkeypatch.chdir("/")
@@ -108,7 +108,7 @@ def test_sarif_has_them_as_bytes_in_percent(named, base, monkeypatch):
     assert found == {os.fsencode(name) for name in (*STEERING, *PLAIN)} and all(uri.isascii() for uri in places)
 
 
-def test_a_report_in_a_file_is_the_one_on_standard_output(named):
+def test_output_file_equals_standard_output(named):
     for form in ("text", "concise", "json", "junit", "sarif"):
         # The report itself is no Python file, and the next run says the same.
         kerascheck(".", "--output-format", form, "-o", "report.txt")
@@ -129,7 +129,7 @@ def test_a_report_in_a_file_is_the_one_on_standard_output(named):
         ["-v"],
     ],
 )
-def test_what_else_is_printed_has_no_line_of_a_name(named, arguments):
+def test_other_output_has_no_line_breaks_from_names(named, arguments):
     (named / ".gitignore").write_text("[\n")
     os.mkfifo(named / "pipe\n::error::.py")
     ran = kerascheck(".", *arguments)
@@ -137,13 +137,13 @@ def test_what_else_is_printed_has_no_line_of_a_name(named, arguments):
     assert "Traceback" not in ran.err
 
 
-def test_names_from_a_cache_are_the_same(named):
+def test_names_from_the_cache_are_the_same(named):
     command = [sys.executable, "-m", "kerascheck", ".", "--output-format", "sarif", "--cache-dir", str(named / "cache")]
     first, second = (subprocess.run(command, capture_output=True) for _ in range(2))
     assert first.stdout == second.stdout and first.returncode == 2 and not first.stderr
 
 
-def test_a_message_that_quotes_the_program_steers_nothing(tmp_path, monkeypatch):
+def test_quoted_code_in_messages_is_escaped(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pyproject.toml").write_text('[tool.kerascheck]\n"\\u001b[1m\\n::error::" = 1\n')
     ran = kerascheck(".")

@@ -1,4 +1,4 @@
-"""The pages of rules: what stands beside the evidence."""
+"""Pages of rules: the text beside the evidence."""
 
 import json
 
@@ -12,14 +12,14 @@ UNCONVINCING = [row["code"] for row in measured.read_table() if row["cpu"]["stat
 
 
 @pytest.mark.parametrize("code", UNCONVINCING)
-def test_a_page_that_shows_no_gain_says_why(code):
+def test_page_without_a_gain_says_why(code):
     note = SPECS[code].evidence_note
     assert 0 < len(note) <= 110 and note.endswith(".")
     assert note in kerascheck("rule", code).out
 
 
 @pytest.mark.parametrize("code", sorted({code for figure in published.PUBLISHED for code in figure.codes}))
-def test_published_figures_are_named_as_such_while_our_own_are_missing(code, monkeypatch):
+def test_published_figures_are_labelled_without_own_measurements(code, monkeypatch):
     monkeypatch.setattr("kerascheck.catalog.measured.read_table", list)
     page = kerascheck("rule", code).out.split("## Evidence")[1]
     assert "not measured by us" in page
@@ -44,7 +44,7 @@ def test_published_figures_are_named_as_such_while_our_own_are_missing(code, mon
     assert "not measured by us" not in kerascheck("rule", code).out.split("## Evidence")[1]
 
 
-def test_published_figures_are_about_rules_that_exist():
+def test_published_figures_refer_to_existing_rules():
     assert {code for figure in published.PUBLISHED for code in figure.codes} <= set(SPECS)
 
 
@@ -65,6 +65,6 @@ def test_pages_fit_the_terminal(monkeypatch, width):
     ]
 
 
-def test_examples_do_not_show_what_tests_expect(monkeypatch):
+def test_examples_do_not_show_test_marks(monkeypatch):
     pages = kerascheck("rule", "--all").out
     assert "KC102" in pages and "# KC" not in pages.replace("# noqa: KC", "").replace("# kerascheck", "")

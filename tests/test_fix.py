@@ -80,7 +80,7 @@ class TestCompose:
             ("abc", [fix((3, 3, "X"))], "abcX", 1),
         ],
     )
-    def test_result(self, text, fixes, expected, count):
+    def test_composes_compatible_fixes(self, text, fixes, expected, count):
         new_text, applied = compose(text, fixes)
         assert new_text == expected
         assert len(applied) == count
@@ -90,7 +90,7 @@ class TestCompose:
         results = {compose("abcdefghij", order)[0] for order in itertools.permutations(fixes)}
         assert results == {"XdZghIij"}
 
-    def test_conflicts_agree_with_brute_force(self):
+    def test_conflicts_equal_brute_force(self):
         text = "abcdef"
         ranges = [(s, e) for s in range(6) for e in range(s, 7)]
         for one, two in itertools.product(ranges, ranges):
@@ -99,25 +99,25 @@ class TestCompose:
             assert len(applied) == (2 if apart else 1), (one, two)
 
     @pytest.mark.parametrize("text", ["a\r\nb\rc\n\x0cd\te \u2028\ufeff", "'\U0001f600é'\r\n"])
-    def test_rest_is_kept(self, text):
+    def test_unrelated_text_is_kept(self, text):
         assert compose(text, [fix((1, 1, "X"))])[0] == text[:1] + "X" + text[1:]
 
 
 class TestApplyFixes:
-    def test_repeats_until_nothing_changes(self):
+    def test_repeats_until_fixpoint(self):
         result = apply_fixes(Text("one = 1\n"), by_pattern(("one", "two")), False)
         assert result.text == "two = 1\n"
         chain = by_pattern(("a1", "a2"), ("a2", "a3"), ("a3", "b"))
         result = apply_fixes(Text("a1 = 1\n"), chain, False)
         assert (result.text, len(result.applied), result.remaining, result.skipped) == ("b = 1\n", 3, [], {})
 
-    def test_nothing_to_do(self):
+    def test_no_fixes_change_nothing(self):
         source = Text("a = 1\n")
         other = finding(0)
         result = apply_fixes(source, lambda _: [other], False)
         assert (result.text, result.applied, result.remaining, result.skipped) == ("a = 1\n", [], [other], {})
 
-    def test_unsafe_only_when_asked(self):
+    def test_unsafe_fixes_need_the_option(self):
         find = by_pattern(("slow", "fast"), applicability=UNSAFE)
         kept = apply_fixes(Text("slow\n"), find, False)
         assert (kept.text, len(kept.remaining), kept.skipped) == ("slow\n", 1, {})
@@ -127,7 +127,7 @@ class TestApplyFixes:
         result = apply_fixes(Text("aabb\n"), by_pattern(("aa", "x"), ("(?<=x|a)bb", "y")), False)
         assert (result.text, len(result.applied)) == ("xy\n", 2)
 
-    def test_same_import_once(self):
+    def test_same_import_is_added_once(self):
         def find(source):
             new_import = () if "import tf" in source.text else ((0, 0, "import tf\n"),)
             return [
@@ -138,7 +138,7 @@ class TestApplyFixes:
         assert apply_fixes(Text("x\nx\nx\n"), find, False).text == "import tf\ntf.y\ntf.y\ntf.y\n"
 
     @pytest.mark.parametrize("bad", ["f(", "f(a=1, a=2)", "return", "x = = 1"])
-    def test_breaking_fix_is_dropped_and_the_others_are_applied(self, bad):
+    def test_breaking_fix_is_dropped_and_others_are_applied(self, bad):
         find = by_pattern(("bad", bad), (r"slow(\d)", r"fast\1"))
         result = apply_fixes(Text("slow1\nslow2\nbad\nslow3\nslow4\n"), find, False)
         assert result.text == "fast1\nfast2\nbad\nfast3\nfast4\n"
@@ -146,33 +146,33 @@ class TestApplyFixes:
         assert result.skipped == dict.fromkeys(result.remaining, "breaks the program")
         assert len(result.skipped) == 1
 
-    def test_breaking_fix_does_not_starve_one_that_it_conflicts_with(self):
+    def test_breaking_fix_does_not_block_a_conflicting_fix(self):
         find = by_pattern((r"a\+b", "("), ("b", "c"))
         assert apply_fixes(Text("a+b\n"), find, False).text == "a+c\n"
 
-    def test_fixes_that_break_only_together(self):
+    def test_fixes_that_break_only_together_are_separated(self):
         find = by_pattern(("one", "x"), ("two", "x"))
         result = apply_fixes(Text("f(one=1, two=2)\n"), find, False)
         assert (result.text, len(result.applied), len(result.skipped)) == ("f(x=1, two=2)\n", 1, 1)
 
-    def test_original_that_does_not_compile_is_held_to_the_parser_only(self):
+    def test_uncompilable_original_needs_only_the_parser(self):
         # As the text of a newer Python would: libcst accepts it, compile does not.
         result = apply_fixes(Text("return\nslow\n"), by_pattern(("slow", "fast")), False)
         assert result.text == "return\nfast\n"
         assert apply_fixes(Text("return\nslow\n"), by_pattern(("slow", "(")), False).text == "return\nslow\n"
 
-    def test_tabs_and_spaces_that_libcst_refuses_are_held_to_python_only(self):
+    def test_mixed_indentation_needs_only_python(self):
         text = "if a:\n\tif b:\n        \tslow\n"
         assert apply_fixes(Text(text), by_pattern(("slow", "fast")), False).text == text.replace("slow", "fast")
         assert apply_fixes(Text(text), by_pattern(("slow", "(")), False).text == text
 
-    def test_top_level_await_of_notebooks(self):
+    def test_top_level_await_in_notebooks_is_accepted(self):
         assert apply_fixes(Text("await slow\n"), by_pattern(("slow", "fast")), False).text == "await fast\n"
         broken = apply_fixes(Text("await slow\n"), by_pattern(("slow", "f(a=1, a=2)")), False)
         assert broken.text == "await slow\n"
 
     @pytest.mark.parametrize("text", ["ping\n", "pong\n"])
-    def test_fixes_that_undo_each_other_are_both_dropped(self, text):
+    def test_mutually_undoing_fixes_are_dropped(self, text):
         calls = []
 
         def find(source):
@@ -184,13 +184,13 @@ class TestApplyFixes:
         assert (result.text, result.applied, list(result.skipped)) == (text, [], result.remaining)
         assert list(result.skipped.values()) == ["undoes another fix"]
 
-    def test_fix_beside_others_that_undo_each_other(self):
+    def test_fix_is_applied_beside_mutually_undoing_fixes(self):
         find = by_pattern(("ping", "pong"), ("pong", "ping"), ("slow", "fast"))
         result = apply_fixes(Text("ping + slow\n"), find, False)
         assert result.text.endswith("fast\n")
         assert apply_fixes(Text(result.text), find, False).text == result.text
 
-    def test_rule_whose_fixes_never_end_is_left_alone(self):
+    def test_rule_with_endless_fixes_is_skipped(self):
         def find(source):
             first, second = map(int, source.text.split("+"))
             places = (0, str(first)), (source.text.index("+") + 1, str(second))
@@ -223,7 +223,7 @@ class TestApplyFixes:
         again = apply_fixes(Text(result.text), broken, False)
         assert (again.text, again.applied, again.skipped) == (result.text, [], result.skipped)
 
-    def test_moved_statement_that_is_still_found(self):
+    def test_fix_that_moves_its_finding_is_dropped(self):
         def find(source):
             start = source.text.index("late")
             edits = ((0, 0, "late;"), (start, start + 5, "")) if start else ()
@@ -232,7 +232,7 @@ class TestApplyFixes:
         result = apply_fixes(Text("a;late;b\n"), find, False)
         assert (result.text, list(result.skipped.values())) == ("a;late;b\n", ["leaves its finding"])
 
-    def test_moved_statement_with_a_finding_that_nobody_fixed(self):
+    def test_moved_statement_may_keep_an_unfixed_finding(self):
         def find(source):
             if source.text.startswith("("):
                 return [finding(1, None, "slow", length=4)]
@@ -242,7 +242,7 @@ class TestApplyFixes:
         result = apply_fixes(Text("slow;(slow);\n"), find, False)
         assert (result.text, len(result.applied), result.skipped) == ("(slow);fast;\n", 1, {})
 
-    def test_call_wrapped_around_what_is_marked(self):
+    def test_fix_that_wraps_its_finding_is_dropped(self):
         def find(source):
             wrapped = () if source.text.startswith("g") else ((0, 0, "g("), (3, 3, ")"))
             return [finding(0, fix(*wrapped), "call", length=len(source.text) - 1)]
@@ -250,7 +250,7 @@ class TestApplyFixes:
         result = apply_fixes(Text("f()\n"), find, False)
         assert (result.text, list(result.skipped.values())) == ("f()\n", ["leaves its finding"])
 
-    def test_argument_added_within_what_is_marked(self):
+    def test_fix_that_extends_its_finding_is_dropped(self):
         def find(source):
             end = source.text.index(")")
             return [finding(0, fix((end, end, "1,")), "call", length=end + 1)]
@@ -258,7 +258,7 @@ class TestApplyFixes:
         result = apply_fixes(Text("f()\n"), find, False)
         assert (result.text, list(result.skipped.values())) == ("f()\n", ["leaves its finding"])
 
-    def test_same_finding_at_the_next_call_of_the_chain(self):
+    def test_equal_finding_at_the_next_call_is_another_finding(self):
         # The first fix is done: the finding is at another call, though it is written in the same edit.
         def find(source):
             found = re.search(r"^(.*)(map\(\w\)).batch(.*)", source.text)
@@ -268,7 +268,7 @@ class TestApplyFixes:
         result = apply_fixes(Text("map(f).map(g).batch\n"), find, False)
         assert (result.text, len(result.applied), result.skipped) == ("batch.map(f).map(g)\n", 2, {})
 
-    def test_alike_findings_of_which_one_is_not_fixed(self):
+    def test_one_of_equal_findings_may_stay(self):
         def find(source):
             found = re.finditer("slow(!?)", source.text)
             return [
@@ -279,7 +279,7 @@ class TestApplyFixes:
         result = apply_fixes(Text("slow slow! slow slow!\n"), find, False, is_python=False)
         assert (result.text, len(result.applied), len(result.remaining)) == ("fast slow! fast slow!\n", 2, 2)
 
-    def test_dropped_fix_is_tried_again_when_others_are_done(self):
+    def test_dropped_fix_is_retried_after_others(self):
         # The fix of "late" works as soon as "early" is gone: otherwise the next run would find work.
         def find(source):
             late = source.text.find("late")
@@ -308,14 +308,14 @@ class TestApplyFixes:
         assert len(result.applied) == 3
         assert list(result.skipped.values()) == ["causes an error that was not there"]
 
-    def test_error_that_moves_is_no_new_one(self):
+    def test_moved_error_is_not_new(self):
         def find(source):
             error = finding(source.text.index("!"), None, "!", severity=Severity.ERROR)
             return [*by_pattern(("long_name", "n"))(source), error, FileError("KC999", error.location, "cell")]
 
         assert apply_fixes(Text("long_name # !\n"), find, False).text == "n # !\n"
 
-    def test_findings_that_do_not_count_are_not_fixed_but_may_be_errors(self):
+    def test_unselected_findings_are_not_fixed_but_may_be_errors(self):
         def find(source):
             error = finding(0, None, "", severity=Severity.ERROR, code="KC2")
             return [*by_pattern(("slow", "fast"))(source), *([error] if "fast1" in source.text else [])]
@@ -326,13 +326,13 @@ class TestApplyFixes:
         result = apply_fixes(Text("slow0;slow1;slow2\n"), find, False, keep_reported=keep_reported)
         assert (result.text, len(result.remaining), len(result.skipped)) == ("fast0;slow1;slow2\n", 1, 1)
 
-    def test_remaining_belongs_to_the_new_text(self):
+    def test_remaining_findings_refer_to_the_new_text(self):
         def find(source):
             return [*by_pattern(("long_name", "n"))(source), finding(source.text.index("!"))]
 
         result = apply_fixes(Text("long_name # !\n"), find, False)
         assert [f.location.column for f in result.remaining] == [result.text.index("!") + 1]
 
-    def test_line_endings_and_odd_characters_stay(self):
+    def test_line_endings_and_unusual_characters_are_kept(self):
         text = "# é\x0c\r\n\x0c\r\nif a:\r\n\tslow # \u2028 ü\r\n"
         assert apply_fixes(Text(text), by_pattern(("slow", "fast")), False).text == text.replace("slow", "fast")

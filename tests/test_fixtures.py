@@ -47,13 +47,13 @@ def describe(project, found):
 
 
 def lint():
-    """The findings of the project that is the working directory."""
+    """Findings of the project in the working directory."""
     ran = kerascheck(".", "--isolated", "--pedantic", "--output-format", "json", "--exit-zero")
     assert ran.code == 0, ran
     return json.loads(ran.out)["findings"]
 
 
-def test_there_are_projects():
+def test_projects_exist():
     assert len(PROJECTS) >= 8
 
 
@@ -67,7 +67,7 @@ def test_expected_report_is_well_formed(project):
 
 
 @pytest.mark.parametrize("project", PROJECTS)
-def test_report(project, monkeypatch, in_this_process):
+def test_report_equals_the_expected_one(project, monkeypatch, in_this_process):
     monkeypatch.chdir(FIXTURES / project)
     wanted = {entry(finding) for finding in expected(project)}
     found = {entry(finding) for finding in lint()}

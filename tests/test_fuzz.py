@@ -1,4 +1,4 @@
-"""benchmarks/fuzz.py finds what it is there to find."""
+"""benchmarks/fuzz.py finds planted faults."""
 
 import importlib.util
 import sys
@@ -39,7 +39,7 @@ def kinds(fuzz, tmp_path):
     return lambda text=TEXT: {fault.kind for fault in checker.faults(fuzz.Program("train.py", text.encode()))}
 
 
-def test_programs_follow_from_the_seed(fuzz):
+def test_programs_are_deterministic_for_a_seed(fuzz):
     made = [fuzz.program(0, number) for number in range(60)]
     assert made == [fuzz.program(0, number) for number in range(60)]
     assert len(set(made)) > 55 and len(set(made) & {fuzz.program(1, number) for number in range(60)}) < 5
@@ -50,7 +50,7 @@ def test_programs_follow_from_the_seed(fuzz):
 @pytest.mark.parametrize(
     "text", [TEXT, TEXT.replace("\n", "\r\n"), "\ufeff" + TEXT.rstrip(), "x = (\n", "# coding: idna\n"]
 )
-def test_nothing_is_wrong_with_these(kinds, text):
+def test_correct_programs_have_no_faults(kinds, text):
     assert kinds(text) == set()
 
 
@@ -58,34 +58,34 @@ def raising(*arguments, **keywords):
     raise ZeroDivisionError("planted")
 
 
-def test_planted_traceback(kinds, monkeypatch):
+def test_planted_traceback_is_found(kinds, monkeypatch):
     monkeypatch.setattr(fixing, "fix", raising)
     assert kinds() == {"traceback"}
 
 
-def test_planted_fault_of_a_rule(kinds, monkeypatch):
+def test_planted_rule_failure_is_found(kinds, monkeypatch):
     monkeypatch.setattr(analyze_file, "said_of", raising)
     assert kinds() == {"KC998"}
 
 
-def test_planted_refusal(kinds, monkeypatch):
+def test_planted_rejection_is_found(kinds, monkeypatch):
     monkeypatch.setattr(
         analyze_file.Analysis, "load", lambda self, source, settings, checked: self._refuse(checked, source, "", 0)
     )
     assert kinds() == {"refused"}
 
 
-def test_planted_loss_of_the_last_newline(kinds, monkeypatch):
+def test_planted_loss_of_the_last_newline_is_found(kinds, monkeypatch):
     monkeypatch.setattr(Source, "encode", lambda self: self.written.rstrip().encode())
     assert "end" in kinds()
 
 
-def test_planted_line_ends(kinds, monkeypatch):
+def test_planted_line_ending_change_is_found(kinds, monkeypatch):
     monkeypatch.setattr(Source, "encode", lambda self: self.written.replace("\n", "\r\n").encode())
     assert "line ends" in kinds()
 
 
-def test_planted_change_elsewhere(kinds, monkeypatch):
+def test_planted_unrelated_change_is_found(kinds, monkeypatch):
     made = apply.with_edits
     monkeypatch.setattr(
         "kerascheck.source.rewriting.with_edits", lambda *given: made(*given).replace("# here", "# there")
@@ -93,7 +93,7 @@ def test_planted_change_elsewhere(kinds, monkeypatch):
     assert kinds() == {"lines"}
 
 
-def test_planted_second_change(kinds, monkeypatch):
+def test_planted_second_change_is_found(kinds, monkeypatch):
     fixed = fixing.fix
 
     def fix_more(*given, **named):
@@ -104,13 +104,13 @@ def test_planted_second_change(kinds, monkeypatch):
     assert kinds() == {"idempotent"}
 
 
-def test_planted_change_without_a_fix(kinds, monkeypatch):
+def test_planted_change_without_a_fix_is_found(kinds, monkeypatch):
     fixed = fixing.fix
     monkeypatch.setattr(fixing, "fix", lambda *given, **named: replace(fixed(*given, **named), applied=[]))
     assert "count" in kinds()
 
 
-def test_planted_fix_that_leaves_its_finding(kinds, monkeypatch):
+def test_planted_fix_that_leaves_its_finding_is_found(kinds, monkeypatch):
     fixed = fixing.fix
 
     def fix_nothing(source, file, outcome, **named):
@@ -122,12 +122,12 @@ def test_planted_fix_that_leaves_its_finding(kinds, monkeypatch):
     assert "still there" in kinds()
 
 
-def test_planted_comments_that_silence_nothing(kinds, monkeypatch):
+def test_planted_ineffective_suppression_is_found(kinds, monkeypatch):
     monkeypatch.setattr(Suppressor, "is_silenced", lambda suppressor, finding: True)
     assert kinds() == {"noqa leaves"}
 
 
-def test_a_program_is_shortened_to_the_lines_that_have_the_fault(fuzz, tmp_path, monkeypatch):
+def test_failing_program_is_minimised(fuzz, tmp_path, monkeypatch):
     monkeypatch.setattr(analyze_file, "said_of", raising)
     checker, program = fuzz.Checker(tmp_path), fuzz.Program("train.py", TEXT.encode())
     fault = next(iter(checker.faults(program)))
@@ -149,7 +149,7 @@ print(json.dumps({"done": True}))
 @pytest.mark.parametrize(
     ("signal", "what"), [("SIGKILL", "ends the process (-9)"), ("SIGPROF", "takes more than 20 s")]
 )
-def test_a_process_that_ends_costs_one_program(fuzz, tmp_path, monkeypatch, capsys, signal, what):
+def test_crashed_process_affects_one_program(fuzz, tmp_path, monkeypatch, capsys, signal, what):
     monkeypatch.setattr(fuzz, "COMMAND", [sys.executable, "-c", CHILD % signal])
     assert fuzz.main(["--programs", "0-3", "--keep", str(tmp_path / "keep")]) == 1
     first, last = capsys.readouterr().out.splitlines()
@@ -159,7 +159,7 @@ def test_a_process_that_ends_costs_one_program(fuzz, tmp_path, monkeypatch, caps
     assert kept.read_bytes() == fuzz.program(0, 1).data
 
 
-def test_programs_are_checked_in_processes_of_their_own(fuzz, capsys):
+def test_programs_are_checked_in_separate_processes(fuzz, capsys):
     code = fuzz.main(["--programs", "0-1", "--jobs", "2"])
     # Whatever is found in them.
     assert capsys.readouterr().out.splitlines()[-1].startswith("2 programs, ") and code in (0, 1)

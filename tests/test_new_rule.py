@@ -1,4 +1,4 @@
-"""The folders that ``kerascheck new-rule`` writes."""
+"""Rule folders that ``kerascheck new-rule`` writes."""
 
 import shutil
 import subprocess
@@ -39,7 +39,7 @@ def last_code(digit):
 
 
 @pytest.mark.parametrize(("family", "digit"), [("layers", 2), ("training", 4), ("galaxies", 8)])
-def test_a_rule_gets_the_next_code_of_its_family(rules, family, digit):
+def test_new_rule_gets_the_next_code_of_its_family(rules, family, digit):
     last = last_code(digit) if digit != 8 else "KC800"
     ran = kerascheck("new-rule", f"{family}/print-in-step")
     folder = rules / family / "print_in_step"
@@ -58,7 +58,7 @@ def test_a_rule_gets_the_next_code_of_its_family(rules, family, digit):
     assert list(sections(spec)) == [*HEADINGS[:3], "When it stays silent", *HEADINGS[3:]]
 
 
-def test_a_new_rule_fails_its_tests_in_words_that_say_what_is_left(rules, tmp_path):
+def test_tests_of_a_new_rule_name_the_missing_parts(rules, tmp_path):
     kerascheck("new-rule", "layers/print-in-step")
     registry.forget()
     spec = registry.find("print-in-step")
@@ -71,7 +71,7 @@ def test_a_new_rule_fails_its_tests_in_words_that_say_what_is_left(rules, tmp_pa
     assert problems(program, spec.code, tmp_path / "program") == [f"train.py line 4: {spec.code} is missing"]
 
 
-def test_ruff_finds_nothing_in_a_new_rule(rules):
+def test_new_rule_passes_ruff(rules):
     kerascheck("new-rule", "layers/print-in-step")
     for command in (["check"], ["format", "--check"]):
         ran = subprocess.run(
@@ -95,7 +95,7 @@ def test_ruff_finds_nothing_in_a_new_rule(rules):
         ("layers/half-done", "half_done is there already"),
     ],
 )
-def test_what_cannot_be_a_new_rule_costs_a_line_and_writes_nothing(rules, place, problem):
+def test_invalid_rule_is_one_error_line_and_writes_nothing(rules, place, problem):
     (rules / "layers" / "half_done").mkdir()
     (rules / "layers" / "half_done" / "slow.py").write_text("mine")
     before = written(rules.parent)
@@ -105,7 +105,7 @@ def test_what_cannot_be_a_new_rule_costs_a_line_and_writes_nothing(rules, place,
     assert written(rules.parent) == before
 
 
-def test_a_family_has_a_hundred_codes(rules):
+def test_family_is_limited_to_100_codes(rules):
     rule = rules / "layers" / "numpy_in_call" / "rule.py"
     rule.write_text(rule.read_text().replace(registry.find("numpy-in-call").code, "KC297"))
     registry.forget()
@@ -113,7 +113,7 @@ def test_a_family_has_a_hundred_codes(rules):
     assert ran.code == 2 and "no code is left for 'layers'" in ran.err
 
 
-def test_a_folder_that_cannot_be_written_costs_a_line(rules, monkeypatch):
+def test_unwritable_folder_is_one_error_line(rules, monkeypatch):
     (rules / "fresh").write_text("a file")
     ran = kerascheck("new-rule", "fresh/print-in-step")
     assert ran.code == 2 and len(ran.err.splitlines()) == 1 and "cannot be written: " in ran.err

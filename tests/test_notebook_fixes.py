@@ -50,7 +50,7 @@ def fix(path, *options):
 
 @pytest.mark.parametrize("newline", ["\n", ""], ids=["newline", "no newline"])
 @pytest.mark.parametrize("style", STYLES)
-def test_only_the_code_of_the_cell_differs(style, newline, tmp_path):
+def test_only_code_of_the_cell_changes(style, newline, tmp_path):
     path = tmp_path / "train.ipynb"
     before = notebook(**STYLES[style]) + newline
     path.write_bytes(before.encode())
@@ -62,7 +62,7 @@ def test_only_the_code_of_the_cell_differs(style, newline, tmp_path):
     assert path.read_bytes().decode() == after
 
 
-def test_the_result_is_a_notebook(tmp_path):
+def test_result_is_a_valid_notebook(tmp_path):
     nbformat = pytest.importorskip("nbformat")
     path = tmp_path / "train.ipynb"
     path.write_text(notebook(indent=1))
@@ -70,7 +70,7 @@ def test_the_result_is_a_notebook(tmp_path):
     nbformat.validate(nbformat.read(path, as_version=nbformat.NO_CONVERT))
 
 
-def test_the_patch_shows_the_cell(tmp_path):
+def test_patch_names_the_cell(tmp_path):
     path = tmp_path / "train.ipynb"
     path.write_text(notebook(indent=1))
     shown = fix(path, "--diff").out
@@ -79,7 +79,7 @@ def test_the_patch_shows_the_cell(tmp_path):
     assert f"-{OLD}\n" in shown and f"+{NEW}\n" in shown
 
 
-def test_standard_input(tmp_path):
+def test_notebook_on_standard_input_is_fixed(tmp_path):
     given = notebook(indent=1)
     ran = kerascheck(
         "--isolated",
@@ -96,7 +96,7 @@ def test_standard_input(tmp_path):
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"], ids=["LF", "CRLF"])
-def test_an_exported_script_keeps_its_commands(ending, tmp_path):
+def test_exported_script_keeps_its_commands(ending, tmp_path):
     path = tmp_path / "train.py"
     before = "".join(
         f"# In[{number}]:\n{''.join(lines)}\n" for number, lines in enumerate(LINES) if "%%" not in lines[0]
@@ -107,7 +107,7 @@ def test_an_exported_script_keeps_its_commands(ending, tmp_path):
     assert path.read_bytes().decode() == expected
 
 
-def test_a_notebook_on_standard_input_is_known_without_a_name(tmp_path, monkeypatch):
+def test_notebook_on_standard_input_is_detected_without_a_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code = (
         "from tensorflow import keras\nmodel = keras.models.load_model('a')\nfor row in rows:\n    model.predict(row)\n"
@@ -122,8 +122,8 @@ def test_a_notebook_on_standard_input_is_known_without_a_name(tmp_path, monkeypa
     assert ran.code == 2 and ran.out.count("KC999 is not a notebook") == 1
 
 
-def test_a_finding_in_a_notebook_joins_no_cells(tmp_path, monkeypatch, in_this_process):
-    """That takes as long as the notebook is, for each of its findings."""
+def test_finding_does_not_join_all_cells(tmp_path, monkeypatch, in_this_process):
+    """Joining takes time linear in the notebook for each finding."""
     from kerascheck.source import notebook as module
 
     calls = []

@@ -1,4 +1,4 @@
-"""Numbers of thousands of digits, which Python refuses to read, cost their file one line at most."""
+"""Numbers with thousands of digits, which Python rejects, cause at most one error line."""
 
 import json
 
@@ -35,7 +35,7 @@ def lint(tmp_path, monkeypatch):
         ("Dockerfile", f"FROM tensorflow/tensorflow:2.{LONG}\n", 1),
     ],
 )
-def test_no_version_has_thousands_of_digits(lint, name, text, line):
+def test_version_with_thousands_of_digits_is_one_error(lint, name, text, line):
     ran = lint(name, text)
     assert ran.code == 2 and FOUND in ran.out and "KC998" not in ran.out
     (told,) = (each for each in ran.out.splitlines() if each.startswith(f"{name}:"))
@@ -45,12 +45,12 @@ def test_no_version_has_thousands_of_digits(lint, name, text, line):
 
 
 @pytest.mark.parametrize("name, text", [("Pipfile.lock", f'{{"x": {LONG}}}'), ("poetry.lock", f"x = {LONG}\n")])
-def test_files_that_only_pin_cost_nothing(lint, name, text):
+def test_lock_file_with_a_huge_number_is_ignored(lint, name, text):
     ran = lint(name, text)
     assert ran.code == 0 and FOUND in ran.out
 
 
-def test_a_notebook_with_one_is_linted_and_fixed(lint, tmp_path):
+def test_notebook_with_a_huge_number_is_linted_and_fixed(lint, tmp_path):
     cell = {"cell_type": "code", "source": SLOW, "metadata": {}, "outputs": [], "execution_count": -1}
     text = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).replace("-1", LONG)
     ran = lint("n.ipynb", text)
@@ -59,7 +59,7 @@ def test_a_notebook_with_one_is_linted_and_fixed(lint, tmp_path):
     assert ran.err.count("Fixed") == 2 and LONG in (tmp_path / "n.ipynb").read_text()
 
 
-def test_a_target_has_the_form_of_a_version(lint):
+def test_malformed_target_version_is_rejected(lint):
     ran = lint("a.py", "", "--target-tensorflow", f"2.{LONG}")
     said = 'kerascheck: error: --target-tensorflow must be a version as a string, such as "2.21"\n'
     assert (ran.code, ran.out, ran.err) == (2, "", said)
@@ -74,14 +74,14 @@ def test_a_target_has_the_form_of_a_version(lint):
         ("1\n[" + " . ".join(['"a"'] * 20_000) + "]", ("has a key of too many parts",)),
     ],
 )
-def test_a_configuration_that_python_cannot_read_is_one_line(lint, value, told):
+def test_unreadable_configuration_is_one_error_line(lint, value, told):
     ran = lint("pyproject.toml", f"[tool.kerascheck]\nselect = {value}\n")
     said = ran.out + ran.err
     assert ran.code == 2 and "Traceback" not in said and "pyproject.toml" in said
     assert any(each in said for each in told)
 
 
-def test_a_configuration_may_have_many_dots(lint):
+def test_configuration_with_many_dots_is_accepted(lint):
     names = ", ".join(f'"data.{number}.py"' for number in range(2000))
     ran = lint("pyproject.toml", f"[tool.kerascheck]\nexclude = [{names}]\n")
     assert (ran.code, ran.err) == (0, "")

@@ -1,7 +1,7 @@
-"""What two other checkers report about TensorFlow: found here too, or silent for a reason that ``--explain-silence`` prints.
+"""Reports of two other checkers: kerascheck finds them too, or ``--explain-silence`` gives a reason.
 
-DeepPerf (FSE 2022) has a checker for operations that a loop adds to a graph, one for maps that could follow batch, and one for maps without
-parallel calls. SonarPython has rules for what a tf.function must not do: recursion, outer variables, new variables, side effects.
+DeepPerf (FSE 2022) checks operations that a loop adds to a graph, maps that could follow batch, and maps without
+parallel calls. SonarPython checks recursion, outer variables, new variables and side effects in a tf.function.
 """
 
 import json
@@ -68,7 +68,7 @@ def findings(path, *options):
         (21, "KC103", None),
     ],
 )
-def test_maps_of_which_deepperf_speaks_are_found_or_explained(tmp_path, line, code, reason):
+def test_maps_reported_by_deepperf_are_found_or_explained(tmp_path, line, code, reason):
     path = tmp_path / "data.py"
     path.write_text(DATA)
     assert ((code, line) in findings(path, "--select", code)) is (reason is None)
@@ -78,7 +78,7 @@ def test_maps_of_which_deepperf_speaks_are_found_or_explained(tmp_path, line, co
         )
 
 
-def test_operations_that_a_loop_adds_to_a_graph_belong_to_tensorflow_1(tmp_path):
+def test_graph_operations_added_in_a_loop_are_explained_as_tensorflow_1(tmp_path):
     path = tmp_path / "graph.py"
     path.write_text(GRAPH)
     assert not findings(path, "--select", "KC1,KC2,KC4")
@@ -112,7 +112,7 @@ def test_operations_that_a_loop_adds_to_a_graph_belong_to_tensorflow_1(tmp_path)
         ),
     ],
 )
-def test_what_sonarpython_says_of_compiled_functions(tmp_path, code, text, line):
+def test_sonarpython_findings_in_compiled_functions_are_found(tmp_path, code, text, line):
     path = tmp_path / "steps.py"
     path.write_text(text)
     assert findings(path, "--select", code) == (set() if line is None else {(code, line)})

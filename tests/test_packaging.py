@@ -1,4 +1,4 @@
-"""What is shipped: rules inside the wheel, everything needed to test in the source archive."""
+"""Archives: the wheel contains the rules, the source archive everything for its tests."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def built(tmp_path_factory):
     return folder
 
 
-def test_an_installed_wheel_finds_its_rules(built, tmp_path):
+def test_installed_wheel_finds_its_rules(built, tmp_path):
     (wheel,) = built.glob("*.whl")
     assert wheel.name == f"kerascheck-{kerascheck.__version__}-py3-none-any.whl"
     with zipfile.ZipFile(wheel) as archive:
@@ -51,7 +51,7 @@ def test_an_installed_wheel_finds_its_rules(built, tmp_path):
     assert all((folder / "slow.py").is_file() or any((folder / "slow").iterdir()) for folder in folders)
 
 
-def test_no_top_level_package_but_ours(built):
+def test_wheel_has_only_our_top_level_packages(built):
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         assert {name.split("/")[0] for name in archive.namelist()} == {
@@ -64,14 +64,14 @@ def test_no_top_level_package_but_ours(built):
     assert "Typing :: Typed" in headers.get_all("Classifier")
 
 
-def test_the_description_is_shown_by_an_index(built):
+def test_index_can_render_the_description(built):
     command = [sys.executable, "-m", "twine", "check", "--strict", *map(str, built.iterdir())]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout.count("PASSED") == 2, done.stdout
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a git checkout")
-def test_the_source_archive_holds_what_git_does(built):
+def test_source_archive_equals_git_files(built):
     # New files that git does not ignore belong to it too, as before the first commit of a rule.
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
@@ -82,7 +82,7 @@ def test_the_source_archive_holds_what_git_does(built):
 
 
 @pytest.mark.slow
-def test_the_source_archive_installs_and_tests_itself(built, tmp_path):
+def test_source_archive_installs_and_passes_its_tests(built, tmp_path):
     (archive,) = built.glob("*.tar.gz")
     with tarfile.open(archive) as opened:
         opened.extractall(tmp_path)
@@ -108,11 +108,11 @@ def test_the_source_archive_installs_and_tests_itself(built, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["pyproject.toml", "CITATION.cff", "action.yml", "README.md", "SECURITY.md"])
-def test_the_version_stands_in_one_place(name):
+def test_version_is_stated_in_one_place(name):
     assert kerascheck.__version__ not in (ROOT / name).read_text(encoding="utf-8")
 
 
-def test_the_citation_says_what_the_package_says():
+def test_citation_matches_package_metadata():
     project = parse_toml((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert {"cff-version", "message", "title", "authors"} <= set(citation) and "version" not in citation
@@ -120,7 +120,7 @@ def test_the_citation_says_what_the_package_says():
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.stem)
-def test_forms_for_issues_are_accepted(form):
+def test_issue_forms_are_valid(form):
     """https://docs.github.com/communities/using-templates-to-encourage-useful-issues-and-pull-requests/syntax-for-issue-forms"""
     content = yaml.safe_load(form.read_text(encoding="utf-8"))
     assert set(content) == {"name", "description", "title", "body"}

@@ -1,4 +1,4 @@
-"""The addresses of the rules' pages in what is reported."""
+"""Addresses of the rules' pages in reports."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def found(*arguments):
     return finding
 
 
-def test_json_has_the_address_of_the_page(project, monkeypatch):
+def test_json_contains_the_page_address(project, monkeypatch):
     assert found()["url"] == PAGE
     assert found("--isolated")["url"] is None
     # The second is recalled from the cache, which must not know better.
@@ -38,7 +38,7 @@ def test_json_has_the_address_of_the_page(project, monkeypatch):
     assert found()["url"] == found()["url"] == "https://other.example/rules/serial-map/"
 
 
-def test_sarif_has_it_and_leaves_it_out_where_there_is_none(project):
+def test_sarif_contains_the_page_address_if_there_is_one(project):
     def rules(*arguments):
         (run,) = json.loads(kerascheck(*ONLY, "--output-format", "sarif", *arguments, "train.py").out)["runs"]
         return run["tool"]["driver"]["rules"]
@@ -47,7 +47,7 @@ def test_sarif_has_it_and_leaves_it_out_where_there_is_none(project):
     assert ["helpUri" in rule for rule in rules("--isolated")] == [False]
 
 
-def test_files_and_pipes_get_no_links(project):
+def test_files_and_pipes_have_no_hyperlinks(project):
     for arguments in ((), ("--color", "always"), ("--color", "always", "-o", "report")):
         assert "]8;" not in kerascheck(*ONLY, *arguments, "train.py").out
     assert "]8;" not in (project / "report").read_text()
@@ -64,7 +64,7 @@ def test_files_and_pipes_get_no_links(project):
         (("--isolated",), {}, False),
     ],
 )
-def test_the_code_is_a_link_on_a_terminal_with_colors(project, arguments, variables, linked):
+def test_code_is_a_hyperlink_on_a_color_terminal(project, arguments, variables, linked):
     import pty
 
     ours, theirs = pty.openpty()
@@ -78,7 +78,7 @@ def test_the_code_is_a_link_on_a_terminal_with_colors(project, arguments, variab
         assert f"\x1b]8;;{PAGE}\x1b\\\x1b[1mKC101\x1b[0m\x1b]8;;\x1b\\ serial-map" in shown
 
 
-def test_hints_are_linked_too(project, monkeypatch):
+def test_hints_are_hyperlinks(project, monkeypatch):
     (project / "train.py").write_text(SLOW.replace("(ds)", "(ds.batch(2))"))
     monkeypatch.setattr("kerascheck.cli.terminal.takes_links", lambda color, *, to_file, err: True)
     hint = next(each for each in found_all() if each["severity"] == "info")
@@ -89,7 +89,7 @@ def found_all():
     return json.loads(kerascheck("--output-format", "json", "train.py").out)["findings"]
 
 
-def test_rules_of_others_have_no_page():
+def test_third_party_rules_have_no_page():
     assert pages.address(SITE, "KCX101", "acme") is None
     assert pages.address(SITE + "/", "KC101", "serial-map") == PAGE
     assert len({pages.path(spec.name) for spec in registry.rule_specs()}) == len(registry.rule_specs())

@@ -1,4 +1,4 @@
-"""Patches, as git itself takes them."""
+"""Patches of ``--diff``, applied by git."""
 
 import os
 import shutil
@@ -54,7 +54,7 @@ def git(*arguments, folder, stdin=b""):
 
 @pytest.fixture(params=["repository", "folder"])
 def project(request, tmp_path, monkeypatch):
-    """A function that writes files into an empty folder, which is a repository or no part of one."""
+    """A function that writes files into an empty folder, inside or outside of a repository."""
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     folder = tmp_path / "project"
     folder.mkdir()
@@ -73,7 +73,7 @@ def project(request, tmp_path, monkeypatch):
 
 
 def repaired(path):
-    """What --fix makes of a file."""
+    """Content of a file after --fix."""
     content = path.read_bytes()
     kerascheck(*FIX, "--fix", path)
     changed = path.read_bytes()
@@ -83,7 +83,7 @@ def repaired(path):
 
 
 def applied(arguments, *, run_in, wanted):
-    """Apply what --diff prints; every path is to have the content that is wanted."""
+    """Apply the output of --diff; every path must have the expected content."""
     ran = kerascheck(*FIX, "--diff", *arguments)
     assert ran.code == 1
     printed = ran.out.encode(errors="surrogateescape")
@@ -93,12 +93,12 @@ def applied(arguments, *, run_in, wanted):
 
 
 @pytest.mark.parametrize("content", CONTENTS.values(), ids=CONTENTS)
-def test_git_takes_every_content(project, content):
+def test_git_applies_every_content(project, content):
     folder = project({"train.py": content})
     applied(["."], run_in=folder, wanted={folder / "train.py": repaired(folder / "train.py")})
 
 
-def test_git_takes_every_name(project):
+def test_git_applies_every_file_name(project):
     folder = project({name: SLOW.encode() for name in NAMES})
     paths = [folder / name for name in NAMES]
     applied(["."], run_in=folder, wanted={path: repaired(path) for path in paths})
@@ -106,7 +106,7 @@ def test_git_takes_every_name(project):
 
 @pytest.mark.parametrize("absolute", [True, False])
 @pytest.mark.parametrize("here", [".", "sub", "sub/sub"])
-def test_git_takes_it_in_the_folder_that_is_linted(project, monkeypatch, here, absolute):
+def test_git_applies_the_patch_in_the_linted_folder(project, monkeypatch, here, absolute):
     folder = project({"sub/sub/sub/x.py": SLOW.encode(), "sub/x.py": SLOW.encode()})
     wanted = {folder / "sub/sub/sub/x.py": repaired(folder / "sub/sub/sub/x.py"), folder / "sub/x.py": SLOW.encode()}
     monkeypatch.chdir(folder / here)
@@ -114,7 +114,7 @@ def test_git_takes_it_in_the_folder_that_is_linted(project, monkeypatch, here, a
     applied([name if absolute else os.path.relpath(name)], run_in=folder / here, wanted=wanted)
 
 
-def test_files_outside_the_working_directory_say_where_to_apply_it(project, monkeypatch, tmp_path):
+def test_patch_for_outside_files_says_where_to_apply_it(project, monkeypatch, tmp_path):
     folder = project({"a/x.py": SLOW.encode(), "b/y.py": SLOW.encode()})
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
@@ -122,18 +122,18 @@ def test_files_outside_the_working_directory_say_where_to_apply_it(project, monk
     applied([folder], run_in=folder, wanted={path: repaired(path) for path in (folder / "a/x.py", folder / "b/y.py")})
 
 
-def test_a_file_with_two_names_is_changed_once(project):
+def test_file_with_two_names_is_changed_once(project):
     folder = project({"train.py": SLOW.encode()})
     (folder / "link.py").symlink_to("train.py")
     applied(["."], run_in=folder, wanted={folder / "train.py": repaired(folder / "train.py")})
 
 
-def test_nothing_changes_nothing(tmp_path, monkeypatch):
+def test_patch_without_fixes_is_empty(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert patch({}) == (str(tmp_path), b"")
 
 
-def test_errors_are_printed_beside_the_patch(tmp_path, monkeypatch):
+def test_errors_are_printed_with_the_patch(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "train.py").write_text(SLOW)
     (tmp_path / "old.py").write_text("print 'x'\n")
@@ -146,7 +146,7 @@ def test_errors_are_printed_beside_the_patch(tmp_path, monkeypatch):
     assert "KC999" in kerascheck(*FIX, "--diff", "-", stdin=b"x = (").err
 
 
-def test_what_a_patch_would_repair_is_counted(tmp_path, monkeypatch):
+def test_fixes_in_a_patch_are_counted(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "train.py").write_text(SLOW)
     assert kerascheck(*FIX, "--diff", ".").err == "Would fix 1 problem in 1 file.\n"

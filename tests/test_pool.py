@@ -1,4 +1,4 @@
-"""Processes that check files."""
+"""Worker processes that check files."""
 
 import subprocess
 import sys
@@ -20,6 +20,6 @@ lock.release()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
-def test_a_process_with_a_thread_that_python_does_not_count_is_not_forked():
+def test_process_with_a_native_thread_is_not_forked():
     ran = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60)
     assert (ran.stdout, ran.stderr) == ("True True\n1 False\n", "")

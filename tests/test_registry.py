@@ -1,4 +1,4 @@
-"""Rules found as folders, and chosen by code, prefix or name."""
+"""Discovery of rule folders, and selection by code, prefix or name."""
 
 import inspect
 import subprocess
@@ -65,7 +65,7 @@ def chosen(*levels):
         ([Selection(("KC1",)), Selection(extend_select=("three",))], ["one", "two", "three"]),
     ],
 )
-def test_selection(rules, levels, names):
+def test_selection_combines_all_levels(rules, levels, names):
     assert chosen(*levels) == names
 
 
@@ -83,7 +83,7 @@ def test_selection(rules, levels, names):
         ([Selection(("KC401",)), Selection(("KC4",), ("asked",))], True),
     ],
 )
-def test_fixes_that_are_not_applied_by_default_are_where_the_rule_is_named(rules, levels, applied):
+def test_non_default_fixes_apply_if_the_rule_is_named(rules, levels, applied):
     rules(
         "g", "asked", RULE.format(cls="A", code="KC401", name="asked", default=True) + "    fixed_by_default = False\n"
     )
@@ -93,7 +93,7 @@ def test_fixes_that_are_not_applied_by_default_are_where_the_rule_is_named(rules
 @pytest.mark.parametrize(
     ("selector", "advice"), [("KC3", ""), ("thre", "; did you mean 'three'?"), ("KC20", None), ("all", "")]
 )
-def test_selectors_must_mean_a_rule(rules, selector, advice):
+def test_unknown_selector_is_rejected(rules, selector, advice):
     if advice is None:
         return registry.check_selector(selector)
     with pytest.raises(ConfigError) as caught:
@@ -102,12 +102,12 @@ def test_selectors_must_mean_a_rule(rules, selector, advice):
     assert str(caught.value).endswith(advice)
 
 
-def test_settings_with_an_unknown_rule_name_their_file(rules):
+def test_unknown_rule_in_settings_names_the_file(rules):
     with pytest.raises(ConfigError, match="a/pyproject.toml: no rule matches 'tow'; did you mean 'two'"):
         registry.validate(Settings(origin="a/pyproject.toml", selections=(Selection(ignore=("tow",)),)))
 
 
-def test_a_rule_is_found_by_code_or_name(rules):
+def test_rule_is_found_by_code_or_name(rules):
     assert registry.find("kc102") is registry.find("two")
     with pytest.raises(ConfigError, match="there is no rule 'KC103'; did you mean 'KC10"):
         registry.find("KC103")
@@ -123,14 +123,14 @@ def test_a_rule_is_found_by_code_or_name(rules):
         (RULE.format(cls="A", code="KC301", name="one", default=True), "have the same name"),
     ],
 )  # fmt: skip
-def test_folders_that_are_no_rule(rules, text, message):
+def test_invalid_rule_folder_is_rejected(rules, text, message):
     rules("g", "bad", text)
     with pytest.raises(TypeError, match=message):
         registry.rule_specs()
 
 
 @pytest.mark.parametrize("kind", [Rule, RequirementsRule, CommentsRule])
-def test_the_class_says_what_a_rule_is_given(rules, kind):
+def test_rule_class_determines_the_input_of_check(rules, kind):
     text = RULE.format(cls="A", code="KC301", name="a", default=True)
     rules(
         "g", "of-a-kind", text.replace("import Rule", f"import {kind.__name__}").replace("(Rule)", f"({kind.__name__})")
@@ -142,7 +142,7 @@ def test_the_class_says_what_a_rule_is_given(rules, kind):
         spec.rule_as(other)
 
 
-def test_metadata_must_be_literal(rules):
+def test_non_literal_metadata_is_rejected(rules):
     rules("g", "computed", RULE.format(cls="A", code="KC301", name="a", default="1 > 2"))
     with pytest.raises(TypeError, match="'on_by_default' must be written as a literal"):
         registry.rule_specs()
@@ -157,7 +157,7 @@ def test_metadata_must_be_literal(rules):
         ("NOWHERE", "write it as Applies"),
     ],
 )
-def test_where_a_rule_applies_is_written_as_a_literal(rules, written, problem):
+def test_non_literal_applies_is_rejected(rules, written, problem):
     text = RULE.format(cls="A", code="KC301", name="a", default=True)
     rules("g", "bounded", f"{text}    applies = {written}\n")
     with pytest.raises(TypeError, match=f"rule.py: 'applies' is read without running the file: .*{problem}"):
@@ -165,7 +165,7 @@ def test_where_a_rule_applies_is_written_as_a_literal(rules, written, problem):
 
 
 @pytest.mark.parametrize("spec", registry.rule_specs(), ids=lambda spec: spec.name)
-def test_what_is_read_of_a_rule_is_what_it_says_when_run(spec):
+def test_static_metadata_equals_runtime_metadata(spec):
     for attribute in ("code", "name", "summary", "severity", "triggers", "on_by_default"):
         assert getattr(spec, attribute) == getattr(spec.rule, attribute)
     assert spec.applies == getattr(spec.rule, "applies", Rule.applies)
@@ -174,20 +174,20 @@ def test_what_is_read_of_a_rule_is_what_it_says_when_run(spec):
 
 
 @pytest.mark.parametrize("summary", ["", "x" * 51, "a sentence.", "two\nlines", None])
-def test_a_rule_is_summed_up_in_few_words(summary):
+def test_invalid_summary_is_rejected(summary):
     members = {"code": "KC301", "name": "a", "severity": Severity.INFO, "triggers": ("x",), "__doc__": "Documented."}
     assert type("Good", (Rule,), {**members, "summary": "tf.function calls itself"}).summary
     with pytest.raises(TypeError, match="Bad.summary"):
         type("Bad", (Rule,), {**members, **({} if summary is None else {"summary": summary})})
 
 
-def test_no_rule_is_read_without_a_summary(rules):
+def test_missing_summary_is_rejected(rules):
     rules("g", "nameless", RULE.format(cls="A", code="KC301", name="a", default=True).replace("summary", "sommary"))
     with pytest.raises(TypeError, match="'summary' must be written as a literal"):
         registry.rule_specs()
 
 
-def test_reading_the_rules_does_not_load_libcst():
+def test_reading_rules_does_not_import_libcst():
     code = "import sys; from kerascheck.catalog import registry; assert registry.rule_specs(); assert 'libcst' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
@@ -206,7 +206,7 @@ def test_reading_the_rules_does_not_load_libcst():
         ("call", "return plain(x) + reduce(x)", False),
     ],
 )
-def test_of_layers_those_are_read_that_hold_what_rules_ask_about(method, body, read):
+def test_layer_bodies_are_read_only_if_they_match_a_rule(method, body, read):
     other = "" if method == "call" else "    def call(self, x):\n        return x\n"
     code = "from .helpers import shared\nfrom functools import reduce\ndef plain(x):\n    return x\n"
     code += "def unrolled(x):\n    return [x[i] for i in range(9)]\n"
@@ -214,7 +214,7 @@ def test_of_layers_those_are_read_that_hold_what_rules_ask_about(method, body, r
     assert ("call(" in trigger_search.triggers_in_code(code)) is read
 
 
-def test_all_triggers_are_looked_for_in_the_syntax_tree():
+def test_all_triggers_are_searched_in_the_syntax_tree():
     # One that cannot be has all files parsed that hold the word anywhere.
     assert trigger_search.triggers_are_names()
 
@@ -230,7 +230,7 @@ def test_all_triggers_are_looked_for_in_the_syntax_tree():
         ("os.environ['KERAS_BACKEND'] = 'jax'", "KERAS_BACKEND", True),
     ],
 )
-def test_a_trigger_is_a_whole_name(code, trigger, held):
+def test_trigger_matches_whole_names(code, trigger, held):
     assert (trigger in trigger_search.triggers_in_code(code)) is held
 
 
@@ -238,7 +238,7 @@ HELPER = "import keras\nimport numpy as np\n\ndef total(x):\n    return np.sum(x
 LAYER = "import keras\nfrom {module} import total\n\nclass Net(keras.layers.Layer):\n    def call(self, x):\n        return total(x)\n"
 
 
-def test_a_file_that_lacks_what_its_rules_need_is_parsed_where_it_is_used(tmp_path, monkeypatch):
+def test_file_without_needed_words_is_parsed_if_imported(tmp_path, monkeypatch):
     monkeypatch.setattr(pipeline, "_FEW", 0)
     (tmp_path / "helper.py").write_text(HELPER)
     (tmp_path / "between.py").write_text("from helper import total\n")

@@ -1,4 +1,4 @@
-"""What --fix, --diff and an editor's "fix all" do with fixes that do not work, and with files that cannot be rewritten."""
+"""Failing fixes and files that cannot be rewritten, in --fix, --diff and an editor's "fix all"."""
 
 import json
 
@@ -69,7 +69,7 @@ def notebook(text):
     return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 
 
-def test_a_fix_that_leaves_its_finding_is_dropped_and_named(folder, rules):
+def test_fix_that_leaves_its_finding_is_dropped_and_reported(folder, rules):
     (folder / "train.py").write_text(SCRIPT)
     for option in ("--fix", "--diff"):
         ran = lint(rules, option, "train.py")
@@ -79,7 +79,7 @@ def test_a_fix_that_leaves_its_finding_is_dropped_and_named(folder, rules):
     assert (ran.code, ran.out) == (0, "") and DROPPED in ran.err
 
 
-def test_only_what_is_gone_counts_as_fixed(folder, rules):
+def test_only_removed_findings_count_as_fixed(folder, rules):
     (folder / "train.py").write_text(SCRIPT)
     assert "Would fix 1 problem in 1 file." in lint(rules, "--diff", "train.py").err
     ran = lint(rules, "--fix", "train.py")
@@ -94,26 +94,26 @@ def test_only_what_is_gone_counts_as_fixed(folder, rules):
     assert lint(rules, "--fix", "-q", "train.py").err == ""
 
 
-def test_standard_input(folder, rules):
+def test_dropped_fix_on_standard_input_is_reported(folder, rules):
     ran = lint(rules, "--fix", "--stdin-filename", "train.py", "-", stdin=SCRIPT.encode())
     assert ran.out == FIXED and DROPPED in ran.err
 
 
-def test_notebook(folder, rules):
+def test_dropped_fix_in_a_notebook_is_reported(folder, rules):
     (folder / "train.ipynb").write_text(notebook(SCRIPT))
     ran = lint(rules, "--fix", "train.ipynb")
     assert "1 fix dropped: it leaves its finding (train.ipynb:cell 4:1 KCX201)\n" in ran.err
     assert (folder / "train.ipynb").read_text() == notebook(FIXED)
 
 
-def test_several_fixes_are_told_in_one_line(folder, rules):
+def test_dropped_fixes_are_reported_in_one_line(folder, rules):
     (folder / "train.py").write_text(SCRIPT + "model.shout()\n" * 4)
     ran = lint(rules, "--fix", "train.py")
     places = ", ".join(f"train.py:{line} KCX201" for line in (4, 6, 7))
     assert f"5 fixes dropped: each leaves its finding ({places}, 2 more)\n" in ran.err
 
 
-def test_a_fix_that_the_encoding_cannot_write_is_dropped(folder, rules):
+def test_fix_that_cannot_be_encoded_is_dropped(folder, rules):
     line = f"model.mumble({'a' * 50!r})\n"
     before = f"# coding: idna\nimport keras\nmodel = keras.Sequential()\n{line}".encode()
     rule = rules / "layers" / "mumbleing_step" / "rule.py"
@@ -124,7 +124,7 @@ def test_a_fix_that_the_encoding_cannot_write_is_dropped(folder, rules):
     assert (folder / "train.py").read_bytes() == before
 
 
-def test_fix_all_of_an_editor(folder, rules):
+def test_fix_all_of_an_editor_skips_dropped_fixes(folder, rules):
     registry.use_folders((str(rules),))
     source, file = decode("train.py", SCRIPT.encode()), File("train.py", Settings())
     outcome = Session(Configuration(isolated=True)).lint(source)
@@ -142,7 +142,7 @@ LOSSY = {
 
 
 @pytest.mark.parametrize("encoding", LOSSY)
-def test_a_file_whose_encoding_does_not_give_its_bytes_back_is_not_rewritten(folder, rules, encoding):
+def test_file_with_a_lossy_encoding_is_not_rewritten(folder, rules, encoding):
     before = f"# coding: {encoding}\n".encode() + LOSSY[encoding].replace(b"shout", b"mumble")
     (folder / "train.py").write_bytes(before)
     reason = f"the encoding {encoding} would change the rest of the file"

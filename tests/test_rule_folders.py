@@ -1,8 +1,10 @@
-"""Every rule against its own folder: rules/<family>/<slug>/{rule,slow,fast,quiet}.py.
+"""Every rule against the files of its folder: rules/<family>/<slug>/{rule,slow,fast,quiet}.py.
 
-A rule that reads requirements has folders of these names instead, with files that are named as their kind demands.
+A rule that reads requirements has subfolders of these names instead; their files have the names that
+their kind requires.
 
-Expectations stand in the scripts, on the line where the finding is (tests/marks.py). A slow.py that is meant to fail says so in its first line: ``# raises: ValueError``.
+The scripts contain marks on the lines of the findings (tests/marks.py). A slow.py that has to fail begins with
+``# raises: ValueError``.
 """
 
 import ast
@@ -44,7 +46,7 @@ every_script = pytest.mark.parametrize("spec", SCRIPTS, ids=lambda spec: spec.na
 
 
 def examples(spec, name):
-    """The files "slow", "fast" or "quiet" of a rule, in the same order for slow and fast."""
+    """Files "slow", "fast" or "quiet" of a rule, in the same order for slow and fast."""
     if spec.kind is not RequirementsRule:
         return [spec.folder / f"{name}.py"] if name != "quiet" else sorted(spec.folder.glob("quiet*.py"))
     return sorted(path for path in (spec.folder / name).rglob("*") if path.is_file())
@@ -57,10 +59,9 @@ def selected(spec):
 
 @pytest.fixture(scope="module")
 def copied(tmp_path_factory):
-    """Where a file of a rule is in a copy of its folder.
+    """Path of a rule's file in a copy of the rule's folder.
 
-    The folder is copied into a project of its own: in this one, every run would search all files for those that import
-    the linted one.
+    The copy is in a separate project: in this one, every run would search all files for importers of the linted one.
     """
     folder = tmp_path_factory.mktemp("rules")
 
@@ -76,7 +77,7 @@ def copied(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def own(copied):
-    """The findings of a rule in a file of its folder."""
+    """Findings of a rule in a file of its folder."""
     return functools.cache(lambda spec, path: findings(spec, copied(spec, path)))
 
 
@@ -95,12 +96,12 @@ def describe(problems):
     return "\n".join(f"  line {line}: {what}" for line, what in sorted(problems))
 
 
-def test_there_are_rules():
+def test_rule_folders_exist():
     assert SPECS
 
 
 @every_rule
-def test_a_folder_is_complete(spec):
+def test_rule_folder_is_complete(spec):
     assert all(path.is_file() for name in ("slow", "fast", "quiet") for path in examples(spec, name))
     assert [path.name.replace("slow", "fast") for path in examples(spec, "slow")] == [
         path.name for path in examples(spec, "fast")
@@ -109,20 +110,20 @@ def test_a_folder_is_complete(spec):
 
 
 @every_rule
-def test_quiet_has_a_case(spec):
+def test_quiet_has_at_least_one_case(spec):
     for path in examples(spec, "quiet"):
         code = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip() and line[0] != "#"]
         assert code, f"{path} has no case"
 
 
 @every_rule
-def test_nothing_is_left_to_fill_in(spec):
+def test_no_placeholders_are_left(spec):
     left = left_to_fill_in(spec.folder)
     assert not left, "fill this in:\n" + "\n".join(left)
 
 
 def left_to_fill_in(folder):
-    """Where ``kerascheck new-rule`` left words to its author: file, line and text."""
+    """Placeholders of ``kerascheck new-rule``: file, line and text."""
     return [
         f"  {path.name}:{number}: {line.strip()}"
         for path in sorted(folder.rglob("*"))
@@ -140,7 +141,7 @@ def test_documentation_has_every_section(spec):
 
 
 @every_rule
-def test_what_no_fix_makes_faster_says_what_it_is_about(spec):
+def test_rule_that_is_not_about_speed_names_its_subject(spec):
     assert spec.speed is type(spec.rule).speed
     if not spec.speed:
         said = sections(spec)["What it does"] + sections(spec)["Why it costs"]
@@ -166,7 +167,7 @@ def check_marks(spec, path, found):
 
 
 @every_rule
-def test_an_info_of_a_rule_that_warns_says_why_it_is_one(spec, own):
+def test_info_of_a_warning_rule_gives_a_reason(spec, own):
     if spec.rule.severity is Severity.INFO:
         pytest.skip("its findings are all infos")
     # There is one way to yield it; what costs nothing has another.
@@ -199,7 +200,7 @@ SILENT = [
 
 
 @pytest.mark.parametrize(("spec", "script"), SILENT)
-def test_the_repaired_and_the_similar_are_silent(spec, script, own):
+def test_fast_and_quiet_have_no_findings(spec, script, own):
     noisy = [(finding["line"], finding["message"]) for finding in own(spec, script)]
     assert not noisy, "\n" + describe(noisy)
 
@@ -207,7 +208,7 @@ def test_the_repaired_and_the_similar_are_silent(spec, script, own):
 @pytest.mark.parametrize(
     "spec", [spec for spec in SPECS if spec.kind is not RequirementsRule], ids=lambda spec: spec.name
 )
-def test_both_parsers_lead_to_the_same_findings(spec, own, copied):
+def test_both_parsers_give_the_same_findings(spec, own, copied):
     paths = [path for name in ("slow", "fast", "quiet") for path in examples(spec, name)]
     usual = [finding for path in paths for finding in own(spec, path)]
     with unknown_field_in_call():
@@ -220,7 +221,7 @@ def _place(finding):
 
 
 @every_rule
-def test_fixing_slow_gives_fast_and_fixing_again_changes_nothing(spec, tmp_path):
+def test_fixing_slow_gives_fast_and_is_idempotent(spec, tmp_path):
     for slow, fast in zip(examples(spec, "slow"), examples(spec, "fast")):
         # By itself: what lies beside a file can matter.
         (tmp_path / slow.stem).mkdir()
@@ -256,7 +257,7 @@ def fix(spec, script):
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("tensorflow") is None, reason="needs TensorFlow: pip install kerascheck[verify]")
 @every_script
-def test_slow_and_fast_run_and_agree(spec, tmp_path):
+def test_slow_and_fast_run_with_equal_losses(spec, tmp_path):
     running = [Running(spec.folder / name, tmp_path) for name in ("slow.py", "fast.py")]
     slow, fast = (script.result() for script in running)
     assert fast.returncode == 0, fast.stderr

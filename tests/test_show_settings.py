@@ -1,4 +1,4 @@
-"""--show-settings: what applies, and where it is stated."""
+"""--show-settings: effective settings and their sources."""
 
 import json
 import subprocess
@@ -26,7 +26,7 @@ def shown(tmp_path, monkeypatch):
     return shown
 
 
-def test_defaults_are_named_as_such(shown):
+def test_defaults_are_labelled(shown):
     settings = shown({})
     rules = settings.pop("rules")
     assert settings.pop("exclude").startswith('["__pycache__", ') and "KC101" in rules
@@ -62,7 +62,7 @@ include-tests = true
 """
 
 
-def test_what_is_stated_says_where(shown):
+def test_configured_values_show_their_source(shown):
     settings = shown(
         {"pyproject.toml": TABLE}, "--min-severity", "warning", "--extend-ignore", "KC104", "--extend-exclude", "new/"
     )
@@ -82,7 +82,7 @@ def test_what_is_stated_says_where(shown):
     assert settings["rules"].split()[0] == "KC101" and "KC102" not in settings["rules"]
 
 
-def test_an_option_that_replaces_the_selection_leaves_nothing_of_it(shown):
+def test_option_replaces_the_whole_selection(shown):
     settings = shown({"pyproject.toml": TABLE}, "--select", "KC101,KC2", "--target-tensorflow", "2.15")
     assert settings["select"] == '["KC101", "KC2"]  (--select)'
     assert settings["ignore"] == "[]  (default)"
@@ -107,23 +107,23 @@ def test_an_option_that_replaces_the_selection_leaves_nothing_of_it(shown):
         ({"a.py": "import os\nos.environ['KERAS_BACKEND'] = 'jax'\nimport keras\n"}, "a.py", "2.21  (default: the newest known)", "3  (from target-tensorflow)", "jax  (from the code of a.py)"),
     ],
 )  # fmt: skip
-def test_what_is_inferred_says_from_what(shown, files, path, tensorflow, keras, backend):
+def test_inferred_values_show_their_source(shown, files, path, tensorflow, keras, backend):
     settings = shown(files, path)
     assert [settings[key] for key in ("target-tensorflow", "keras", "backend")] == [tensorflow, keras, backend]
 
 
-def test_what_a_notebook_installs_is_named(shown):
+def test_notebook_install_command_is_a_source(shown):
     cells = [{"cell_type": "code", "source": source} for source in ("!pip install tensorflow==2.5", KERAS)]
     settings = shown({"n.ipynb": json.dumps({"cells": cells, "metadata": {}, "nbformat": 4})}, "n.ipynb")
     assert settings["target-tensorflow"] == "2.5  (n.ipynb: tensorflow==2.5)"
 
 
-def test_a_file_that_cannot_be_read_is_one_line(tmp_path):
+def test_unreadable_file_is_one_error_line(tmp_path):
     (tmp_path / "a.py").write_text("import keras\nx = (\n")
     ran = kerascheck("--show-settings", tmp_path / "a.py")
     assert (ran.code, ran.err.count("\n")) == (2, 1) and "a.py: does not parse" in ran.err
 
 
-def test_a_folder_needs_no_parser(tmp_path):
+def test_folder_does_not_import_libcst(tmp_path):
     code = f"import sys\nfrom kerascheck.cli.main import main\ntry: main(['--show-settings', {str(tmp_path)!r}])\nfinally: assert 'libcst' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

@@ -1,4 +1,4 @@
-"""--explain-silence: why rules say nothing about a line, in words."""
+"""--explain-silence: reasons why rules do not report a line."""
 
 import json
 import re
@@ -43,23 +43,23 @@ def explained(tmp_path, monkeypatch):
 
 
 def said(ran, code):
-    """What is said of one rule."""
+    """Explanation of one rule."""
     return [line.partition(f"{code} ")[2] for line in ran.out.splitlines() if line.startswith(f"  {code} ")]
 
 
-def test_the_reason_that_a_rule_gives_is_told(explained):
+def test_reason_given_by_the_rule_is_shown(explained):
     (told,) = said(explained(8), "KC101")
     assert told.startswith("serial-map looked at `map(lambda") and told.endswith(
         "`: the call says how many run in parallel."
     )
 
 
-def test_how_short_a_loop_is_keeps_rules_silent_about_it(explained):
+def test_short_loop_is_the_reason(explained):
     told = f"predict-in-loop looked at `{PREDICT}`: the loop around it makes 5 iterations at most."
     assert said(explained(11), "KC405") == [told]
 
 
-def test_what_is_reported_or_silenced_by_a_comment_is_said(explained):
+def test_reported_and_suppressed_findings_are_named(explained):
     assert said(explained(13), "KC405") == [f"predict-in-loop looked at `{PREDICT}`: a comment silences it."]
     own = SCRIPT.replace("noqa: KC405", "kerascheck: ignore[predict-in-loop]")
     assert said(explained(13, own), "KC405") == [f"predict-in-loop looked at `{PREDICT}`: a comment silences it."]
@@ -74,7 +74,7 @@ def test_what_is_reported_or_silenced_by_a_comment_is_said(explained):
         (["--min-severity", "error"], "it is of severity warning, which min-severity leaves out"),
     ],
 )
-def test_settings_that_hide_a_finding_are_named(explained, options, reason):
+def test_setting_that_hides_a_finding_is_named(explained, options, reason):
     assert said(explained(15, options=options), "KC405") == [f"predict-in-loop looked at `{PREDICT}`: {reason}."]
 
 
@@ -85,7 +85,7 @@ def test_per_file_ignores_are_named(tmp_path, monkeypatch):
     assert "per-file-ignores leaves it out." in " ".join(kerascheck("train.py", "--explain-silence", "15").out.split())
 
 
-def test_what_costs_nothing_is_named_with_its_reason(explained):
+def test_finding_without_cost_is_named_with_its_reason(explained):
     text = SCRIPT.replace("tf.image.random_flip_left_right(x)", "x + 1").replace(", num_parallel_calls=4", "")
     (told,) = said(explained(8, text), "KC101")
     assert (
@@ -109,7 +109,7 @@ RANDOM = "ds = tf.data.Dataset.range(9).map(lambda x: x + tf.random.uniform([]))
         ),
     ],
 )
-def test_a_dataset_that_is_not_trained_on_is_told_where_it_would_be_reported(explained, use, fact):
+def test_dataset_without_training_use_is_the_reason(explained, use, fact):
     text = f"import tensorflow as tf\nmodel = tf.keras.Sequential()\n{RANDOM if 'main' not in use else ''}{use}"
     line = 1 + text[: text.index("tf.data")].count("\n")
     assert said(explained(line, text), "KC101") == [
@@ -118,13 +118,13 @@ def test_a_dataset_that_is_not_trained_on_is_told_where_it_would_be_reported(exp
     assert said(explained(line, text.replace(".map(", ".filter(")), "KC101") == []
 
 
-def test_a_dataset_that_leaves_the_file_may_be_trained_on(explained):
+def test_dataset_that_leaves_the_file_may_be_trained_on(explained):
     text = "import numpy as np\nimport tensorflow as tf\ndef make():\n    return tf.data.Dataset.from_tensor_slices(np.zeros((500000, 30))).batch(2)\n"
     (told,) = said(explained(4, text), "KC119")
     assert told.endswith(": where this dataset is trained on is not seen from here.")
 
 
-def test_a_dataset_that_another_file_trains_on_is_reported(tmp_path, monkeypatch):
+def test_dataset_trained_on_in_another_file_is_reported(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data.py").write_text(
         "import tensorflow as tf\ndef validation_data():\n    return " + RANDOM.partition("ds = ")[2]
@@ -156,13 +156,13 @@ for epoch in range(100):
 
 
 @pytest.mark.parametrize("line", [5, 8])
-def test_a_compiled_step_is_told_where_it_is_written_and_where_it_updates(explained, line):
+def test_compiled_step_is_the_reason_at_its_definition_and_update(explained, line):
     told = "eager-train-step looked at `def train_step(x, y):`: tf.function compiles it."
     assert said(explained(line, STEP), "KC401") == [told]
     assert "reports this line" in said(explained(4, STEP.replace("@tf.function\n", "")), "KC401")[0]
 
 
-def test_rules_that_have_nothing_to_look_at_are_only_counted(explained):
+def test_rules_without_a_candidate_are_only_counted(explained):
     rules = sum(spec.kind is Rule for spec in registry.rule_specs())
     not_applied, counted = explained(2).out.splitlines()[2:]
     assert not_applied == "  KC211 does not apply here: TensorFlow before 2.9 or 2.12 and later."
@@ -170,39 +170,39 @@ def test_rules_that_have_nothing_to_look_at_are_only_counted(explained):
     assert explained(11).out.splitlines()[-1] == f"  {rules - 2} other rules found nothing to report."
 
 
-def test_rules_that_do_not_speak_of_such_a_program_are_named_with_the_exception(explained):
+def test_rules_that_do_not_apply_are_named_with_the_condition(explained):
     text = "import tensorflow as tf\ntf.compat.v1.disable_eager_execution()\nlayer = tf.keras.layers.Dense(1)\n"
     shown = " ".join(explained(3, text).out.split())
     assert "rules do not apply here: Graph code of TensorFlow 1: sessions," in shown
     assert "KC124, KC305, KC314 do not apply here: The program does not train." in shown
 
 
-def test_nothing_of_how_rules_are_written_is_shown(explained):
+def test_implementation_details_are_not_shown(explained):
     shown = "".join(explained(line, text).out for text in (SCRIPT, STEP) for line in range(1, text.count("\n") + 1))
     spoken = [re.sub(r"`[^`]*`", "", line) for line in shown.splitlines() if " looked at " in line]
     assert len(spoken) > 10
     assert not [line for line in spoken if re.search(r"\.py\b|\bNone\b|\w\(|[a-z]_[a-z]|[\[=<>]", line)]
 
 
-def test_every_reason_that_a_rule_gives_reads_as_the_end_of_a_sentence():
+def test_every_reason_completes_a_sentence():
     for spec in registry.rule_specs():
         text = (spec.folder / "rule.py").read_text(encoding="utf-8")
         for reason in re.findall(r'self\.silence\([^"\n]*f?"([^"]+)"', text):
             assert not reason.endswith(".") and reason[0].islower() or reason[0] == "{", f"{spec.name}: {reason}"
 
 
-def test_what_stands_in_a_test_is_left_alone_and_that_is_said(explained):
+def test_code_in_a_test_is_the_reason(explained):
     text = "import tensorflow as tf\n\ndef test_pipeline(names):\n    ds = tf.data.TFRecordDataset(names)\n    return ds.map(tf.io.decode_png)\n"
     assert "`test_pipeline` looks like a test, so nothing in it is reported." in explained(5, text).out
     assert "is a test" not in explained(5, text.replace("test_", "make_")).out
 
 
-def test_graphs_of_tensorflow_1_are_named_as_such(explained):
+def test_tensorflow_1_graph_is_the_reason(explained):
     text = "import tensorflow as tf\nds = tf.data.TFRecordDataset('a')\nds = ds.map(parse).batch(8)\nx = ds.make_one_shot_iterator().get_next()\nwith tf.Session() as s:\n    s.run(x)\n"
     assert "written for the graphs of TensorFlow 1" in explained(3, text).out
 
 
-def test_a_notebook_takes_cell_and_line(explained):
+def test_notebook_location_is_cell_and_line(explained):
     cells = [{"cell_type": "markdown", "source": "# text", "metadata": {}}]
     cells += [
         {"cell_type": "code", "source": part, "metadata": {}, "outputs": [], "execution_count": None}
@@ -224,19 +224,19 @@ def test_a_notebook_takes_cell_and_line(explained):
 
 
 @pytest.mark.parametrize("place", ["x", "0", "99", "1:2:3", "-1"])
-def test_a_line_that_is_not_there_is_one_clear_error(explained, place):
+def test_missing_line_is_one_error(explained, place):
     ran = explained(place)
     assert ran.code == 2
     assert len(ran.err.splitlines()) == 1 and "error" in ran.err
 
 
-def test_a_file_that_does_not_parse_is_one_clear_error(explained):
+def test_unparsable_file_is_one_error(explained):
     ran = explained(1, "def f(:\n")
     assert (ran.code, len(ran.err.splitlines())) == (2, 1)
     assert "train.py" in ran.err
 
 
-def test_long_lines_and_sentences_fit_the_terminal(tmp_path, monkeypatch):
+def test_long_lines_and_sentences_are_wrapped_to_the_terminal(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "train.py").write_text(
@@ -246,7 +246,7 @@ def test_long_lines_and_sentences_fit_the_terminal(tmp_path, monkeypatch):
     assert len(lines[0]) <= 120 and max(map(len, lines[1:])) <= 80
 
 
-def test_a_rule_that_fails_is_told_and_costs_no_other(explained, monkeypatch):
+def test_failing_rule_is_reported_and_others_run(explained, monkeypatch):
     spec = registry.find("KC405")
 
     def broken(module):

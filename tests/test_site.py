@@ -1,4 +1,4 @@
-"""The documentation site, as MkDocs builds it."""
+"""The documentation site that MkDocs builds."""
 
 import re
 import subprocess
@@ -26,7 +26,7 @@ def site(tmp_path_factory):
 
 
 def loaded(page):
-    """What a browser fetches for a page by itself."""
+    """Resources that a browser loads for a page."""
     found = []
 
     class Reader(HTMLParser):
@@ -41,7 +41,7 @@ def loaded(page):
     return found
 
 
-def test_every_rule_has_the_page_that_findings_lead_to(site):
+def test_every_rule_has_the_page_that_findings_link_to(site):
     table = {row["code"]: row for row in measured.read_table()}
     for spec in registry.rule_specs():
         page = (site / pages.path(spec.name) / "index.html").read_text(encoding="utf-8")
@@ -55,12 +55,12 @@ def test_every_rule_has_the_page_that_findings_lead_to(site):
         )
 
 
-def test_pages_load_nothing_from_elsewhere(site):
+def test_pages_load_no_external_resources(site):
     found = {each for page in site.rglob("*.html") for each in loaded(page.read_text(encoding="utf-8"))}
     assert found and not [each for each in found if re.match(r"(https?:)?//", each)]
 
 
-def test_lists_are_lists(site):
+def test_lists_are_rendered_as_lists(site):
     for page in site.rglob("*.html"):
         for paragraph in re.findall(r"<p>(.*?)</p>", page.read_text(encoding="utf-8"), re.DOTALL):
             assert not re.search(r"^(- |\| |\d\. )", paragraph, re.MULTILINE), (page, paragraph)

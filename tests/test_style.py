@@ -1,4 +1,4 @@
-"""What the tools that pyproject.toml configures ask of every file: ruff, mypy, and import-linter for the layers."""
+"""Checks of the tools in pyproject.toml: ruff, mypy, and import-linter for the layers."""
 
 import graphlib
 import subprocess
@@ -25,7 +25,7 @@ def run(*command):
 
 
 @needs_ruff
-def test_ruff_finds_nothing():
+def test_ruff_reports_nothing():
     run("-m", "ruff", "check", "--no-cache", "--output-format", "concise", ".")
 
 
@@ -35,12 +35,12 @@ def test_every_file_is_formatted():
 
 
 @needs_importlinter
-def test_no_layer_imports_one_above_it():
+def test_layers_do_not_import_upwards():
     run("-c", "import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())")
 
 
 @needs_importlinter
-def test_no_module_imports_itself_by_way_of_others():
+def test_imports_have_no_cycles():
     import grimp
 
     graph = grimp.build_graph("kerascheck", cache_dir=None)
@@ -50,5 +50,5 @@ def test_no_module_imports_itself_by_way_of_others():
 
 
 @needs_mypy
-def test_mypy_finds_nothing():
+def test_mypy_reports_nothing():
     run("-m", "mypy")

@@ -1,4 +1,4 @@
-"""What the surroundings of a script say changes what is said of it: what cases.md of a rule has no form for."""
+"""The context of a script changes its findings: cases that the format of cases.md does not cover."""
 
 import json
 from pathlib import Path
@@ -31,7 +31,7 @@ def findings(folder, text, requirements, *options):
         ("", "tf.data.AUTOTUNE"),
     ],
 )
-def test_autotune_is_written_as_the_version_knows_it(tmp_path, pin, name):
+def test_autotune_is_written_for_the_pinned_version(tmp_path, pin, name):
     (finding,) = findings(tmp_path, RANDOM, pin, "--select", "KC101")
     assert f"num_parallel_calls={name}" in finding["message"]
     assert f"num_parallel_calls={name}" in finding["fix"]["message"]
@@ -45,7 +45,7 @@ def test_autotune_is_written_as_the_version_knows_it(tmp_path, pin, name):
     ("play", "said"),
     [("for _ in range(9999):\n    state = env.step(player.act(state))\n", 1), ("env.step(player.act(state))\n", 0)],
 )
-def test_a_game_is_played_with_the_networks_of_an_agent(tmp_path, play, said):
+def test_agent_networks_are_followed_into_the_game_loop(tmp_path, play, said):
     (tmp_path / "net.py").write_text(
         TRAIN
         + "class Net:\n    def __init__(self):\n        self.model = model\n    def act(self, x):\n        return self.model.predict(x)\n"
@@ -85,13 +85,13 @@ def test_a_game_is_played_with_the_networks_of_an_agent(tmp_path, play, said):
         ),
     ],
 )
-def test_each_use_of_an_old_name_has_its_own_edit(tmp_path, text, fixes):
+def test_each_use_of_a_removed_name_has_its_own_edit(tmp_path, text, fixes):
     found = findings(tmp_path, text, "", "--pedantic", "--select", "KC311")
     assert [finding["fix"] is not None for finding in found] == fixes
     assert all(len(finding["fix"]["edits"]) == 1 for finding in found if finding["fix"])
 
 
-def test_a_script_that_only_calls_an_imported_training_is_followed(tmp_path):
+def test_script_that_only_calls_an_imported_training_is_followed(tmp_path):
     (tmp_path / "training.py").write_text(
         "import tensorflow as tf\n\n\ndef train(x):\n    model = tf.keras.applications.ResNet50()\n"
         "    model.compile('adam', 'mse')\n    model.fit(x, x, epochs=9)\n"
@@ -115,7 +115,7 @@ def test_a_script_that_only_calls_an_imported_training_is_followed(tmp_path):
         ("Net().train(Photos(paths))", []),
     ],
 )
-def test_a_script_that_only_brings_a_model_and_a_dataset_together_is_read_too(tmp_path, line, lines):
+def test_script_that_only_combines_model_and_dataset_is_analysed(tmp_path, line, lines):
     reader = "import cv2\ndef read(path):\n    return cv2.imread(path)\n"
     helpers = "".join(f"def helper_{number}(image):\n    return image + {number}\n" for number in range(100))
     (tmp_path / "images.py").write_text(reader + helpers)
@@ -132,7 +132,7 @@ def test_a_script_that_only_brings_a_model_and_a_dataset_together_is_read_too(tm
 
 
 @pytest.mark.parametrize(("made", "severity"), [("layers.Dense(8)(x)", "info"), ("x * 2", "warning")])
-def test_a_long_module_of_layers_may_need_the_switch(tmp_path, made, severity):
+def test_long_module_of_layers_may_need_mixed_precision(tmp_path, made, severity):
     padding = "# A line of a long module.\n" * 200
     block = f"class Block(layers.Layer):\n    def call(self, x):\n        return {made}\n"
     (tmp_path / "network.py").write_text(f"from tensorflow.keras import layers\n{padding}{block}")

@@ -1,4 +1,4 @@
-"""Rules that others ship: in an installed package, or in a folder that a command line names."""
+"""Third-party rules: in an installed package, or in a folder on the command line."""
 
 import json
 import os
@@ -49,7 +49,7 @@ def rule_folder(shelf, code="KCX201", name="shouting-step", act=REPORT, family="
 
 
 def installed(site, package="acme-rules", value="acme_rules.rules"):
-    """A package with rules, as an installer leaves it; its modules must not be run."""
+    """An installed package with rules; kerascheck must not run its modules."""
     module = site / package.replace("-", "_")
     module.mkdir(parents=True)
     (module / "__init__.py").write_text("raise SystemExit('imported')\n")
@@ -89,7 +89,7 @@ def complaint(*arguments):
     return line
 
 
-def test_a_rule_of_an_installed_package_is_one_of_the_rules(site):
+def test_installed_rule_is_listed(site):
     rule_folder(installed(site))
     assert codes("train.py") == ["KCX201"]
     for chosen in ("KCX201", "kcx201", "shouting-step", "KCX", "KCX2", "KC", "ALL"):
@@ -104,7 +104,7 @@ def test_a_rule_of_an_installed_package_is_one_of_the_rules(site):
 @pytest.mark.parametrize(
     "comment", ["# noqa: KCX201", "# noqa: KCX2", "# kerascheck: ignore[shouting-step]", "# kerascheck: ignore[KCX2]"]
 )
-def test_comments_silence_it(site, project, comment):
+def test_comment_suppresses_a_third_party_rule(site, project, comment):
     rule_folder(installed(site))
     (project / "train.py").write_text(SCRIPT.replace("shout()", f"shout()  {comment}"))
     assert codes("--select", "ALL", "train.py") == []
@@ -112,12 +112,12 @@ def test_comments_silence_it(site, project, comment):
     assert codes("--select", "ALL", "train.py") == ["KC900"]
 
 
-def test_the_code_of_a_rule_that_is_not_installed_here_may_stay_in_a_comment(project):
+def test_code_of_a_missing_rule_is_allowed_in_a_comment(project):
     (project / "train.py").write_text("import keras\nkeras.Sequential()  # noqa: KCX201\n")
     assert codes("--select", "ALL", "train.py") == []
 
 
-def test_its_page_says_where_it_comes_from(site):
+def test_page_names_the_package(site):
     rule_folder(installed(site))
     assert (
         "Usual severity: warning, on by default. It comes from the package acme-rules."
@@ -127,13 +127,13 @@ def test_its_page_says_where_it_comes_from(site):
     assert "It comes from" not in kerascheck("rule", "KC101").out
 
 
-def test_it_is_explained_why_it_says_nothing(site, project):
+def test_explain_silence_covers_third_party_rules(site, project):
     rule_folder(installed(site), act='yield self.silence(call, "it is loud here anyway")')
     said = kerascheck("check", "train.py", "--explain-silence", "3").out
     assert "KCX201 shouting-step looked at `model.shout()`: it is loud here anyway." in " ".join(said.split())
 
 
-def test_flake8_reports_it(site, project):
+def test_flake8_reports_third_party_findings(site, project):
     rule_folder(installed(site))
     ran = subprocess.run(
         [sys.executable, "-m", "flake8", "--isolated", "--select", "KC", "train.py"],
@@ -142,7 +142,7 @@ def test_flake8_reports_it(site, project):
     assert ran.stdout == "train.py:3:7: KCX201 This shouts; whisper.\n", ran
 
 
-def test_a_folder_of_rules_is_named_on_the_command_line(tmp_path):
+def test_rules_option_loads_a_folder(tmp_path):
     rule_folder(tmp_path / "mine")
     assert codes("train.py") == []
     assert codes("--rules", tmp_path / "mine", "train.py") == ["KCX201"]
@@ -154,15 +154,15 @@ def test_a_folder_of_rules_is_named_on_the_command_line(tmp_path):
     assert codes("train.py") == []
 
 
-def test_a_package_may_be_installed_and_named(site):
+def test_package_may_be_installed_and_named_by_rules_option(site):
     rules = installed(site)
     rule_folder(rules)
     assert codes("--rules", rules, "train.py") == ["KCX201"]
 
 
 @pytest.mark.parametrize("platform", [sys.platform, "elsewhere"])
-def test_processes_know_them(tmp_path, project, platform):
-    """Forked where that can be had, started afresh elsewhere."""
+def test_workers_run_third_party_rules(tmp_path, project, platform):
+    """Workers are forked if the platform supports it, otherwise spawned."""
     rule_folder(tmp_path / "mine")
     for number in range(22):
         (project / f"m{number}.py").write_text(SCRIPT)
@@ -187,14 +187,14 @@ def test_processes_know_them(tmp_path, project, platform):
 
 
 @pytest.mark.parametrize("key", ["rules", "rule-folders", "plugins"])
-def test_configuration_names_no_rules(tmp_path, project, key):
+def test_configuration_cannot_load_rules(tmp_path, project, key):
     rule_folder(tmp_path / "mine", act="open('executed', 'w')")
     (project / "pyproject.toml").write_text(f'[tool.kerascheck]\n{key} = ["{tmp_path / "mine"}"]\n')
     assert f"'{key}'" in complaint()
     assert not (project / "executed").exists()
 
 
-def test_configuration_of_flake8_names_no_rules(tmp_path, project):
+def test_flake8_configuration_cannot_load_rules(tmp_path, project):
     rule_folder(tmp_path / "mine", act="open('executed', 'w')")
     for key in ("rules", "kerascheck-rules", "kerascheck_rules"):
         (project / ".flake8").write_text(f"[flake8]\nselect = KC\n{key} = {tmp_path / 'mine'}\n")
@@ -205,8 +205,8 @@ def test_configuration_of_flake8_names_no_rules(tmp_path, project):
         assert "KCX201" not in ran.stdout and not (project / "executed").exists()
 
 
-def test_what_is_linted_is_no_installed_package(project):
-    """``python -m`` puts the folder that one stands in first."""
+def test_linted_code_is_not_an_installed_package(project):
+    """``python -m`` puts the current folder first on the import path."""
     rule_folder(installed(project), act="open('executed', 'w')")
     ran = subprocess.run(
         [sys.executable, "-m", "kerascheck", "check", "train.py"],
@@ -228,33 +228,33 @@ def test_what_is_linted_is_no_installed_package(project):
         ("KCXY101", "the code KCXY101 is none that others may use"),
     ],
 )
-def test_codes_of_others_have_a_letter(site, code, problem):
+def test_third_party_code_needs_a_letter(site, code, problem):
     rule_folder(installed(site), code=code)
     assert "error: rules of the package acme-rules: " in complaint()
     assert problem in complaint()
     assert problem in complaint("rule")
 
 
-def test_no_two_rules_share_a_code_or_name(site):
+def test_duplicate_code_or_name_is_an_error(site):
     rule_folder(installed(site))
     rule_folder(installed(site, "more-rules", "more_rules.rules"), name="shouting-loop")
     assert "rules of the package more-rules: " in complaint()
     assert "have the same code, KCX201" in complaint()
 
 
-def test_a_name_of_kerascheck_is_taken(site):
+def test_built_in_name_is_rejected(site):
     rule_folder(installed(site), name="serial-map")
     assert "rules of the package acme-rules: " in complaint() and "have the same name, serial-map" in complaint()
 
 
 @pytest.mark.parametrize("value", ["acme_rules.elsewhere", "nowhere.at.all", "json", "acme_rules:rules"])
-def test_an_entry_point_names_a_folder(site, value):
+def test_entry_point_without_a_folder_is_an_error(site, value):
     rule_folder(installed(site, value=value))
     problem = f"the package acme-rules says that its rules are in '{value}' (entry point kerascheck.rules)"
     assert problem in complaint() or "there are none; each is a folder FAMILY/NAME" in complaint()
 
 
-def test_a_folder_without_rules(tmp_path):
+def test_folder_without_rules_is_an_error(tmp_path):
     (tmp_path / "empty").mkdir()
     ran = complaint("check", "--rules", tmp_path / "empty", "train.py")
     assert "there are none; each is a folder FAMILY/NAME with a rule.py" in ran
@@ -273,7 +273,7 @@ def test_a_folder_without_rules(tmp_path):
         ("\0", "null bytes"),
     ],
 )
-def test_a_file_that_holds_no_rule(tmp_path, text, problem):
+def test_file_without_a_rule_is_an_error(tmp_path, text, problem):
     path = rule_folder(tmp_path / "mine")
     path.write_text(text)
     told = complaint("check", "--rules", tmp_path / "mine", "train.py")
@@ -289,7 +289,7 @@ def test_a_file_that_holds_no_rule(tmp_path, text, problem):
         ("yield self.finding(None, 'x')", "AttributeError"),
     ],
 )
-def test_a_rule_that_fails_costs_a_line_for_each_file(site, project, act, problem):
+def test_failing_rule_is_one_line_per_file(site, project, act, problem):
     rule_folder(installed(site), act=act)
     for name in ("a.py", "b.py"):
         (project / name).write_text(SCRIPT + "for row in rows:\n    model.predict(row[None])\n")
@@ -303,7 +303,7 @@ def test_a_rule_that_fails_costs_a_line_for_each_file(site, project, act, proble
     assert ran.out.count("KC405") == 2
 
 
-def test_a_rule_that_cannot_be_loaded_costs_a_line_for_each_file(site):
+def test_unloadable_rule_is_one_line_per_file(site):
     path = rule_folder(installed(site))
     path.write_text("import nowhere_at_all\n" + path.read_text())
     ran = kerascheck("check", "--isolated", "--output-format", "concise", "-q", "train.py")
@@ -311,7 +311,7 @@ def test_a_rule_that_cannot_be_loaded_costs_a_line_for_each_file(site):
     assert "rule KCX201 (shouting-step) failed: ModuleNotFoundError: No module named 'nowhere_at_all'" in ran.out
 
 
-def test_a_rule_about_comments_that_fails_costs_a_line(site, project):
+def test_failing_comments_rule_is_one_line(site, project):
     path = rule_folder(installed(site))
     path.write_text(
         path.read_text()
@@ -329,7 +329,7 @@ def test_a_rule_about_comments_that_fails_costs_a_line(site, project):
 # --- the first of one's own -----------------------------------------------------------------------------
 
 
-def test_new_rules_of_ones_own_get_codes_of_ones_own(tmp_path):
+def test_new_third_party_rule_gets_a_third_party_code(tmp_path):
     mine = tmp_path / "mine"
     ran = kerascheck("new-rule", "layers/shouting-step", "--rules", mine)
     assert (ran.code, len(ran.out.splitlines())) == (0, 3)
@@ -342,6 +342,6 @@ def test_new_rules_of_ones_own_get_codes_of_ones_own(tmp_path):
     assert "KCX201" in kerascheck("new-rule", "layers/quiet-step", "--rules", tmp_path / "others").out
 
 
-def test_an_installed_kerascheck_gets_no_rules(monkeypatch):
+def test_new_rule_does_not_write_into_an_installed_kerascheck(monkeypatch):
     monkeypatch.setattr(registry, "rules_folder", lambda: CHECKOUT / "kerascheck" / "rules")
     assert "name a folder of your own rules by --rules DIR" in complaint("new-rule", "layers/print-in-step")

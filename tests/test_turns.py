@@ -1,4 +1,4 @@
-"""A test that measures has the machine to itself, however much the others have to do."""
+"""A test that measures runs alone, whatever the other tests do."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ for _ in range(int(sys.argv[3])):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no locks there")
-def test_who_is_alone_waits_for_all_and_all_for_him(tmp_path):
+def test_exclusive_test_and_other_tests_wait_for_each_other(tmp_path):
     others = [("shared", "20"), ("shared", "20"), ("alone", "8")]
     workers = [
         subprocess.Popen([sys.executable, "-c", WORKER, tmp_path, *each], cwd=Path(__file__).parent) for each in others

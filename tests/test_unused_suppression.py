@@ -1,4 +1,4 @@
-"""Comments that silence nothing, where more than one file or a choice of rules matters."""
+"""Unused suppressions that depend on several files or on the selected rules."""
 
 import json
 
@@ -41,14 +41,14 @@ def unused(tmp_path, monkeypatch):
     return unused
 
 
-def test_a_comment_is_used_when_only_another_file_makes_it_a_finding(unused):
+def test_comment_is_used_if_another_file_causes_the_finding(unused):
     files = {"data.py": DATA, "train.py": TRAIN}
     assert unused(files) == []
     assert unused({}, target="data.py") == []
     assert unused({"train.py": TRAIN.replace("fit(prepare(", "fit((")}) == [("data.py", 7)]
 
 
-def test_only_rules_that_ran_are_judged(unused):
+def test_only_rules_that_ran_are_considered(unused):
     files = {"train.py": "import keras\nkeras.Input((1,))  # noqa: KC101, KC126\n"}
     assert unused(files, "--select", "KC900") == []
     assert unused(files, "--select", "KC900,KC2") == []
@@ -59,11 +59,11 @@ def test_only_rules_that_ran_are_judged(unused):
     assert unused({}, "--ignore", "KC900") == []
 
 
-def test_a_file_without_anything_else_is_read_for_its_comments(unused):
+def test_file_with_only_comments_is_checked(unused):
     assert unused({"a.py": "x = 1  # noqa: KC101\n", "b.py": "x = 1  # noqa: E501\n"}) == [("a.py", 1)]
 
 
-def test_files_that_could_not_be_checked_as_a_whole_are_not_judged(unused):
+def test_incompletely_checked_files_are_skipped(unused):
     cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
     cells = [cell | {"source": "import keras\nx = 1  # noqa: KC101"}, cell | {"source": "y = ("}]
     notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
@@ -71,12 +71,12 @@ def test_files_that_could_not_be_checked_as_a_whole_are_not_judged(unused):
     assert unused({"a.ipynb": json.dumps(notebook | {"cells": cells[:1]})}) == [("a.ipynb", 2)]
 
 
-def test_requirements_have_comments_too(unused):
+def test_requirements_comments_are_checked(unused):
     assert unused({"requirements.txt": "tensorflow-cpu==2.15  # noqa: KC701\n"}) == []
     assert unused({"requirements.txt": "tensorflow==2.15\nnumpy  # noqa: KC701\n"}) == [("requirements.txt", 2)]
 
 
-def test_endings_of_lines_and_other_words_survive_the_repair(tmp_path):
+def test_fix_keeps_line_endings_and_other_words(tmp_path):
     script = tmp_path / "a.py"
     script.write_bytes(
         b"import keras\r\n# noqa: KC101\r\nx = 1  # why  # noqa: KC101\r\ny = 2  # noqa:KC101,E501 # why"
@@ -111,7 +111,7 @@ def test_endings_of_lines_and_other_words_survive_the_repair(tmp_path):
         ),
     ],
 )
-def test_what_is_no_rule_is_named_and_kept_where_it_is_nearly_one(tmp_path, comment, said, left):
+def test_unknown_rule_is_named_and_kept_if_it_resembles_one(tmp_path, comment, said, left):
     script = tmp_path / "a.py"
     script.write_text(f"import keras\nx = 1  # {comment}\n")
     report = json.loads(kerascheck("--isolated", "--output-format", "json", script).out)
@@ -121,7 +121,7 @@ def test_what_is_no_rule_is_named_and_kept_where_it_is_nearly_one(tmp_path, comm
 
 
 @pytest.mark.parametrize(("data", "expected"), [(DATA, [[], []]), (DATA.replace("KC101", "KC105"), [[], ["KC900"]])])
-def test_it_is_unused_when_all_have_been_asked_for_what_it_silences(tmp_path, data, expected):
+def test_comment_is_unused_only_after_cross_file_analysis(tmp_path, data, expected):
     (tmp_path / ".git").mkdir()
     (tmp_path / "data.py").write_text(data)
     (tmp_path / "train.py").write_text(TRAIN)

@@ -1,4 +1,4 @@
-"""``--watch`` lints again whenever something changes that the findings follow from."""
+"""``--watch`` lints again whenever a dependency of the findings changes."""
 
 import os
 import pty
@@ -36,7 +36,7 @@ def folder(tmp_path, monkeypatch, in_this_process):
 
 @pytest.fixture
 def watching(folder, monkeypatch):
-    """Runs the command line; each pause does one step, and after the last the user interrupts."""
+    """Runs the command line; each pause performs one step, then the user interrupts."""
 
     def run(*steps, arguments=("data.py",), options=ONLY):
         pending = list(steps)
@@ -68,7 +68,7 @@ def summaries(ran):
     return [line.split("; ")[0] for line in ran.out.splitlines() if line.startswith(("No ", "Found "))]
 
 
-def test_a_change_is_linted_and_the_end_is_no_error(watching):
+def test_change_is_linted_and_interrupt_exits_with_0(watching):
     ran = watching(nothing, write("data.py", HELPER.format(DRAWS)), nothing, write("data.py", HELPER.format("x + 1")))
     assert (ran.code, summaries(ran)) == (0, [NONE, ONE, NONE])
     said = "Watching for changes. Ctrl-C ends.\n"
@@ -76,7 +76,7 @@ def test_a_change_is_linted_and_the_end_is_no_error(watching):
     assert watching(options=(*ONLY, "-q")).err == ""
 
 
-def test_all_that_findings_follow_from_counts(watching, folder):
+def test_every_dependency_triggers_a_run(watching, folder):
     (folder / "data.py").write_text(HELPER.format(DRAWS))
     (folder.parent / "known.json").write_text('{"kerascheck-baseline": 1, "findings": []}')
     settings = 'baseline = "../known.json"\n'
@@ -94,7 +94,7 @@ def test_all_that_findings_follow_from_counts(watching, folder):
     assert words == ["Found", "No", "Found", "No", "Found", "Found"]
 
 
-def test_new_and_removed_files_count(watching, folder):
+def test_new_and_deleted_files_trigger_a_run(watching, folder):
     ran = watching(
         write("more.py", HELPER.format(DRAWS)),
         lambda: os.mkdir("deep"),
@@ -108,7 +108,7 @@ def test_new_and_removed_files_count(watching, folder):
     assert told[0] == f"the folder {folder} has" and told[-2:] == ["the folder deep has", "more.py has"]
 
 
-def test_what_does_not_matter_is_passed_over(watching, folder, monkeypatch):
+def test_irrelevant_changes_are_ignored(watching, folder, monkeypatch):
     (folder / "logs").mkdir()
     asked = []
     recheck = dependencies.Recheck
@@ -127,7 +127,7 @@ def test_what_does_not_matter_is_passed_over(watching, folder, monkeypatch):
     assert summaries(ran) == [NONE], ran.err
 
 
-def test_what_changes_while_it_lints_is_not_missed(watching, folder, monkeypatch):
+def test_change_during_a_run_is_noticed(watching, folder, monkeypatch):
     lint = pipeline.lint
 
     def slow(*arguments, **options):
@@ -140,7 +140,7 @@ def test_what_changes_while_it_lints_is_not_missed(watching, folder, monkeypatch
     assert summaries(watching()) == [NONE, ONE]
 
 
-def test_only_what_follows_from_the_change_is_checked_again(watching, folder, monkeypatch):
+def test_only_dependent_files_are_checked_again(watching, folder, monkeypatch):
     checked = []
     check = Analysis.check
     monkeypatch.setattr(Analysis, "check", lambda self, file: checked.append(file.path) or check(self, file))
@@ -151,7 +151,7 @@ def test_only_what_follows_from_the_change_is_checked_again(watching, folder, mo
     )
 
 
-def test_what_is_wrong_later_is_told_and_repaired(watching, folder):
+def test_later_errors_are_printed_and_watching_continues(watching, folder):
     ran = watching(
         write("kerascheck.toml", "ignor = []\n"),
         nothing,
@@ -169,7 +169,7 @@ def test_what_is_wrong_later_is_told_and_repaired(watching, folder):
 @pytest.mark.parametrize(
     ("arguments", "said"), [(("none.py",), "none.py: no such file"), ((".", "--baseline", "x"), "x: no such baseline")]
 )
-def test_what_is_wrong_at_the_beginning_ends_it(watching, arguments, said):
+def test_error_at_the_start_exits_with_2(watching, arguments, said):
     ran = watching(arguments=arguments)
     assert ran.code == 2 and ran.err.startswith(f"kerascheck: error: {said}")
 
@@ -187,7 +187,7 @@ def test_what_is_wrong_at_the_beginning_ends_it(watching, arguments, said):
         "--explain-silence=3",
     ],
 )
-def test_what_it_cannot_be_combined_with(folder, other):
+def test_incompatible_options_are_rejected(folder, other):
     ran = kerascheck("--watch", other)
     assert ran.code == 2 and ran.err.count("\n") == 1 and "cannot be combined with " in ran.err and "--watch" in ran.err
 
@@ -195,7 +195,7 @@ def test_what_it_cannot_be_combined_with(folder, other):
 @pytest.mark.parametrize("number", [1, 50])
 @pytest.mark.parametrize("place", [".", "deep/down"])
 @pytest.mark.parametrize("query", ["digest", "is_file"])
-def test_files_are_watched_that_are_there_or_may_come_to_be(folder, monkeypatch, query, place, number):
+def test_existing_and_possible_files_are_watched(folder, monkeypatch, query, place, number):
     paths = [folder / place / f"{each}.py" for each in range(number)]
     if query == "digest":
         (folder / place).mkdir(parents=True, exist_ok=True)
@@ -210,7 +210,7 @@ def test_files_are_watched_that_are_there_or_may_come_to_be(folder, monkeypatch,
     assert watch.wait_for_change(tracker.dependencies, []).endswith("0.py has changed.")
 
 
-def test_something_that_never_settles_is_waited_for_no_longer(folder, monkeypatch):
+def test_wait_for_unsettled_changes_is_bounded(folder, monkeypatch):
     times = iter(range(1000))
 
     def sleep(seconds):
@@ -222,7 +222,7 @@ def test_something_that_never_settles_is_waited_for_no_longer(folder, monkeypatc
 
 
 @pytest.mark.parametrize("term", ["xterm", "dumb"])
-def test_on_a_terminal_each_round_has_the_screen_for_itself(folder, term):
+def test_each_round_clears_the_terminal(folder, term):
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "kerascheck", "--watch", "data.py"]
     environment = {**os.environ, "TERM": term}

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic writes of files."""
 
 import json
 import os
@@ -29,7 +29,7 @@ model.fit(data, epochs=3)
 """
 
 
-def test_bytes_and_permissions(tmp_path):
+def test_bytes_and_permissions_are_kept(tmp_path):
     path = tmp_path / "a.py"
     path.write_bytes(b"old")
     path.chmod(0o754)
@@ -39,7 +39,7 @@ def test_bytes_and_permissions(tmp_path):
     assert os.listdir(tmp_path) == ["a.py"]
 
 
-def test_owner(tmp_path):
+def test_owner_is_kept(tmp_path):
     if not hasattr(os, "chown") or os.geteuid() != 0:
         pytest.skip("only the superuser can give files away")
     path = tmp_path / "a.py"
@@ -49,7 +49,7 @@ def test_owner(tmp_path):
     assert (path.stat().st_uid, path.stat().st_gid) == (4321, 4322)
 
 
-def test_link_stays(tmp_path):
+def test_symlink_is_kept(tmp_path):
     (tmp_path / "far").mkdir()
     target, link = tmp_path / "far" / "a.py", tmp_path / "link.py"
     target.write_bytes(b"old")
@@ -60,14 +60,14 @@ def test_link_stays(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["far", "link.py"]
 
 
-def test_missing_file(tmp_path):
+def test_missing_file_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError) as caught:
         write_atomically(tmp_path / "none.py", b"")
     assert caught.value.filename == str(tmp_path / "none.py")
 
 
 @pytest.mark.parametrize("function", ["replace", "fsync", "chmod"])
-def test_failure_leaves_the_old_file_alone(tmp_path, monkeypatch, function):
+def test_failure_keeps_the_old_file(tmp_path, monkeypatch, function):
     path = tmp_path / "a.py"
     path.write_bytes(b"old")
 
@@ -82,7 +82,7 @@ def test_failure_leaves_the_old_file_alone(tmp_path, monkeypatch, function):
     assert os.listdir(tmp_path) == ["a.py"]
 
 
-def test_read_only_file(tmp_path, monkeypatch):
+def test_read_only_file_is_an_error(tmp_path, monkeypatch):
     path = tmp_path / "a.py"
     path.write_bytes(b"old")
     # Not by permissions: the superuser may write anywhere.
@@ -92,7 +92,7 @@ def test_read_only_file(tmp_path, monkeypatch):
     assert path.read_bytes() == b"old"
 
 
-def test_read_only_directory(tmp_path, monkeypatch):
+def test_read_only_directory_is_an_error(tmp_path, monkeypatch):
     path = tmp_path / "a.py"
     path.write_bytes(b"old")
 
@@ -106,14 +106,14 @@ def test_read_only_directory(tmp_path, monkeypatch):
     assert path.read_bytes() == b"old"
 
 
-def test_a_new_file_has_the_usual_permissions(tmp_path):
+def test_new_file_has_default_permissions(tmp_path):
     write_atomically(tmp_path / "new", b"data", create=True)
     (tmp_path / "usual").write_bytes(b"")
     assert (tmp_path / "new").read_bytes() == b"data"
     assert (tmp_path / "new").stat().st_mode == (tmp_path / "usual").stat().st_mode
 
 
-def test_the_longest_name_can_be_written(tmp_path):
+def test_longest_file_name_can_be_written(tmp_path):
     path = tmp_path / ("ä" * 126 + ".py")
     path.write_bytes(b"old")
     write_atomically(path, b"new")
@@ -121,14 +121,14 @@ def test_the_longest_name_can_be_written(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
-def test_a_pipe_is_not_replaced(tmp_path):
+def test_pipe_is_not_replaced(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="no regular file|not a regular file"):
         write_atomically(tmp_path / "pipe", b"", create=True)
 
 
-def test_what_a_kill_left_behind_is_removed(tmp_path):
-    """Only that: by its whole name, when nobody can be at it any more."""
+def test_temporary_files_of_killed_runs_are_removed(tmp_path):
+    """Only these, matched by the full name, when no process can use them any more."""
     kept = [".a.py.abcdefgh", "a.py.abcdefgh.kerascheck", ".a.py.abc.kerascheck", ".a.py.ABCDEFGH.kerascheck"]
     for name in (*kept, ".a.py.abcd_f9h.kerascheck", ".a.py.young678.kerascheck"):
         (tmp_path / name).write_bytes(b"")
@@ -145,7 +145,7 @@ def test_what_a_kill_left_behind_is_removed(tmp_path):
 
 @pytest.mark.parametrize("form", ["text", "json"])
 @pytest.mark.parametrize("function", ["replace", "fsync"])
-def test_a_full_disk_keeps_the_old_report(tmp_path, monkeypatch, form, function):
+def test_full_disk_keeps_the_old_report(tmp_path, monkeypatch, form, function):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.py").write_text(SLOW)
     (tmp_path / "report").write_text("old")
@@ -159,7 +159,7 @@ def test_a_full_disk_keeps_the_old_report(tmp_path, monkeypatch, form, function)
     assert (tmp_path / "report").read_text() == "old" and set(os.listdir(tmp_path)) == {"a.py", "report"}
 
 
-def test_a_full_disk_keeps_no_part_of_a_new_baseline(tmp_path, monkeypatch):
+def test_full_disk_leaves_no_partial_baseline(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.py").write_text(SLOW)
 
@@ -172,7 +172,7 @@ def test_a_full_disk_keeps_no_part_of_a_new_baseline(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["a.py"]
 
 
-def test_a_report_is_written_where_its_folder_may_not_be(tmp_path, monkeypatch):
+def test_report_is_written_in_a_read_only_folder(tmp_path, monkeypatch):
     (tmp_path / "report").write_bytes(b"old")
 
     def refuse(*_, **__):
@@ -184,7 +184,7 @@ def test_a_report_is_written_where_its_folder_may_not_be(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="needs a name for standard output")
-def test_a_report_goes_to_what_is_open_already(tmp_path):
+def test_report_is_written_to_an_open_file_descriptor(tmp_path):
     (tmp_path / "a.py").write_text(SLOW)
     command = [sys.executable, "-m", "kerascheck", "a.py", "-q", "--output-format", "json", "-o", "/dev/stdout"]
     with open(tmp_path / "log", "wb") as log:
@@ -193,7 +193,7 @@ def test_a_report_goes_to_what_is_open_already(tmp_path):
 
 
 def batched_scripts(folder):
-    """Three scripts with a safe fix in a new folder, by name: what they are, and what a fix that is not interrupted makes of them."""
+    """Three scripts with a safe fix in a new folder, by name: their text, and their text after an uninterrupted fix."""
     folder.mkdir()
     before = {f"{name}.py": BATCHED + f"# {name}\n" * 2000 for name in "abc"}
     write_all(folder, before)
@@ -210,7 +210,7 @@ def write_all(folder, texts):
 
 
 def after_a_kill(folder, before, fixed):
-    """Check what a killed run has left, restore the scripts, and make its temporary files old; the names of these."""
+    """Check the remains of a killed run, restore the scripts, and age its temporary files; returns their names."""
     for name in before:
         assert (folder / name).read_text() in (before[name], fixed[name])
     write_all(folder, before)
@@ -223,7 +223,7 @@ def after_a_kill(folder, before, fixed):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_fix_that_is_killed_while_it_writes_leaves_whole_files(tmp_path, in_this_process, monkeypatch):
+def test_kill_during_a_fix_write_leaves_whole_files(tmp_path, in_this_process, monkeypatch):
     folder = tmp_path / "linted"
     before, fixed = batched_scripts(folder)
     # Each fork is a process that has removed nothing yet.
@@ -244,7 +244,7 @@ def test_a_fix_that_is_killed_while_it_writes_leaves_whole_files(tmp_path, in_th
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
-def test_a_fix_that_is_killed_at_any_time_leaves_whole_files(tmp_path):
+def test_kill_of_a_fix_at_any_time_leaves_whole_files(tmp_path):
     folder = tmp_path / "linted"
     before, fixed = batched_scripts(folder)
     command = [sys.executable, "-m", "kerascheck", "--isolated", "--no-cache", "--fix", "--exit-zero", str(folder)]

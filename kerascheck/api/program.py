@@ -7,7 +7,7 @@ Example:
 
 from __future__ import annotations
 
-from kerascheck.interpreter.place import construction_of, place_in_module
+from kerascheck.interpreter.code_location import construction_of, place_in_module
 from kerascheck.knowledge.runtime import Runtime
 from kerascheck.meaning.program.clocks import (
     calls_between,

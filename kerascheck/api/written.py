@@ -7,7 +7,7 @@ Example:
 
 from __future__ import annotations
 
-from kerascheck.interpreter.place import is_left_unused, takes_parameter
+from kerascheck.interpreter.code_location import is_left_unused, takes_parameter
 from kerascheck.syntax.edits import imports_as_written, names_as_written
 from kerascheck.syntax.tree import Tree
 from kerascheck.syntax.written import names_parameter

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from kerascheck.catalog import registry
 from kerascheck.catalog.rule import Diagnosis, Rule, Silence
-from kerascheck.interpreter.values import Sink
+from kerascheck.interpreter.values import DatasetConsumer
 from kerascheck.lint.analyze_file import Analysis, FileResult, is_left_out, lines_of, said_of
 from kerascheck.lint.session import Session
 from kerascheck.meaning.data.pipelines import Pipelines
@@ -222,7 +222,7 @@ def _as_if_trained(module: Module, here: int) -> str | None:
     ]
     for stage in stages:
         ends = [each for each in (stage, *pipelines.downstream(stage)) if not pipelines.children(each)]
-        module.run.sinks.extend(Sink("train", end, end.module, end.node, end.scope) for end in ends)
+        module.run.sinks.extend(DatasetConsumer("train", end, end.module, end.node, end.path) for end in ends)
     # What has been computed of the datasets rests on what they fed before.
     del module.memory[Pipelines]
     uses = [_USES[role] for role in sorted(roles & _USES.keys())]
@@ -245,10 +245,10 @@ def _as_if_repeated(module: Module, here: int) -> str | None:
     run = module.run
     inside = [
         *(loop for loop in run.loops if loop.module is module and here in lines_of(loop)),
-        *(call.scope for call in run.calls if call.module is module and here in lines_of(call)),
-        *(stage.scope for stage in run.stages if stage.module is module and here in lines_of(stage)),
+        *(call.path for call in run.calls if call.module is module and here in lines_of(call)),
+        *(stage.path for stage in run.stages if stage.module is module and here in lines_of(stage)),
     ]
-    around = {loop for scope in inside for loop in scope.loops(within="program") if loop.turns is not None}
+    around = {loop for path in inside for loop in path.loops(within="program") if loop.turns is not None}
     turns = [loop.turns for loop in around if loop.turns is not None]
     for loop in around:
         loop.trips = loop.most = None
@@ -262,7 +262,7 @@ def _as_if_eager(module: Module, here: int) -> str | None:
     compiled = {
         frame
         for call in module.run.calls
-        for frame in call.scope.frames()
+        for frame in call.path.frames()
         if frame.traced == "tf.function"
         and any(each.module is module and here in lines_of(each) for each in (call, frame.function) if each is not None)
     }

@@ -10,7 +10,7 @@ from typing import Any
 
 from kerascheck.catalog import registry
 from kerascheck.finding import Severity
-from kerascheck.interpreter.target import Signs, Target, Told, target_of
+from kerascheck.interpreter.target import Target, VersionHints, VersionSource, target_of
 from kerascheck.project.config import Configuration, Pattern, Settings
 from kerascheck.project.requirements import Pin, Stated, kind_of, pinned_versions
 from kerascheck.source import display_path, read
@@ -71,7 +71,7 @@ def _target(path: str, folder: str, settings: Settings) -> Target:
                 raise ValueError(result.errors[0].message)
             target: Target = module.target
             return target
-    return target_of(settings, pinned_versions(os.path.join(folder, "train.py")), Signs())
+    return target_of(settings, pinned_versions(os.path.join(folder, "train.py")), VersionHints())
 
 
 def _selection(settings: Settings) -> Iterator[str]:
@@ -88,15 +88,15 @@ def _stated(settings: Settings, *keys: str) -> str:
     return ", ".join(dict.fromkeys(place for key in keys for place in settings.stated_in.get(key, ()))) or "default"
 
 
-def _place(told: Pin | Told, path: str, settings: Settings, key: str) -> str | None:
+def _place(told: Pin | VersionSource, path: str, settings: Settings, key: str) -> str | None:
     """Where a version comes from; None for the default."""
     if isinstance(told, Pin):
         return _requirement(told.stated, path)
     return {
-        Told.BY_SETTING: _stated(settings, key),
-        Told.BY_CODE: f"from the code of {path}",
-        Told.BY_TENSORFLOW: "from target-tensorflow",
-        Told.BY_KERAS: "from keras",
+        VersionSource.BY_SETTING: _stated(settings, key),
+        VersionSource.BY_CODE: f"from the code of {path}",
+        VersionSource.BY_TENSORFLOW: "from target-tensorflow",
+        VersionSource.BY_KERAS: "from keras",
     }.get(told)
 
 

@@ -15,19 +15,19 @@ from kerascheck.fixes.lines import line
 from kerascheck.fixes.proofs import Proof
 from kerascheck.fixes.temporaries import other_reader
 from kerascheck.interpreter.array_shapes import shape_of
-from kerascheck.interpreter.kinds import is_array
 from kerascheck.interpreter.module import Module as InterpretedModule
+from kerascheck.interpreter.value_kinds import is_array
 from kerascheck.interpreter.values import (
     Call,
-    Const,
+    Constant,
     Dataset,
+    DatasetOp,
+    DictValue,
     External,
+    ExternalInstance,
     Function,
     Instance,
-    Made,
-    Mapping,
-    SeenModule,
-    Stage,
+    ModuleLike,
     Tensor,
     Value,
     constant,
@@ -95,7 +95,7 @@ def _first(objections: Iterable[Objection]) -> Objection:
 # --- what the function of an operation does --------------------------------------------------------
 
 
-def pure_function(stages: Sequence[Stage], *, may_read: bool = False) -> Proof:
+def pure_function(stages: Sequence[DatasetOp], *, may_read: bool = False) -> Proof:
     """PURE_FUNCTION: the functions that some operations run touch nothing that others can change.
 
     Args:
@@ -104,7 +104,7 @@ def pure_function(stages: Sequence[Stage], *, may_read: bool = False) -> Proof:
     return proofs.PURE_FUNCTION.unless(_first(_impurity(stage, may_read) for stage in stages))
 
 
-def _impurity(stage: Stage, may_read: bool = False) -> Objection:
+def _impurity(stage: DatasetOp, may_read: bool = False) -> Objection:
     """What the function of a stage shares with the rest of the program; ``may_read`` where files that it reads do not count."""
     facts = facts_of(stage)
     if facts is None:
@@ -127,7 +127,7 @@ def _captured(capture: Capture) -> Objection:
     return f"{text} may be a variable, or hold one ({where})"
 
 
-def _has_function(stage: Stage) -> bool:
+def _has_function(stage: DatasetOp) -> bool:
     return stage.name not in _NO_MATTER and not stage.is_source
 
 
@@ -146,7 +146,7 @@ def _state(call: Call) -> Objection:
             isinstance(call.receiver, Instance) or call.attribute == "__call__" and isinstance(call.receiver, Function)
         )
         return None if followed or isinstance(call.receiver, Tensor) else f"what is called in {where} is not known"
-    if name.endswith(".__call__") and isinstance(call.receiver, Made):
+    if name.endswith(".__call__") and isinstance(call.receiver, ExternalInstance):
         return (
             None
             if _layer_is_pure(name.removesuffix(".__call__")) and has_plain_settings(call.receiver)
@@ -169,7 +169,7 @@ def _makes_dataset(call: Call) -> bool:
 
 def _is_immutable(call: Call) -> bool:
     receiver = call.receiver
-    if not isinstance(receiver, Made):
+    if not isinstance(receiver, ExternalInstance):
         return False
     return receiver.name in IMMUTABLE_TABLES or holds(receiver.name) is Holds.TABLE
 
@@ -181,13 +181,13 @@ def _layer_is_pure(name: str) -> bool:
 # --- what a pipeline reads, and who sees it --------------------------------------------------------
 
 
-def unchanged_sources(module: Module, stages: Iterable[Stage]) -> Proof:
+def unchanged_sources(module: Module, stages: Iterable[DatasetOp]) -> Proof:
     """UNCHANGED_SOURCES: the datasets that lead to some operations read nothing that the program may change meanwhile."""
     objections = (objection for stage in stages for each in _lineage(stage) for objection in [_reads(each)])
     return proofs.UNCHANGED_SOURCES.unless(_first(objections))
 
 
-def _lineage(stage: Stage) -> Iterator[Stage]:
+def _lineage(stage: DatasetOp) -> Iterator[DatasetOp]:
     """A stage and every one that leads to it, on all ways."""
     pending, seen = [stage], set()
     while pending:
@@ -198,7 +198,7 @@ def _lineage(stage: Stage) -> Iterator[Stage]:
             pending += current.inputs
 
 
-def _reads(stage: Stage) -> Objection:
+def _reads(stage: DatasetOp) -> Objection:
     where = line(stage.module, stage.node)
     if stage.is_source:
         if stage.name in IN_MEMORY_SOURCES:
@@ -224,7 +224,7 @@ def _reads(stage: Stage) -> Objection:
     return _impurity(stage)
 
 
-def runs_ahead_anyway(module: Module, stage: Stage) -> Objection:
+def runs_ahead_anyway(module: Module, stage: DatasetOp) -> Objection:
     """Why tf.data does not by itself prepare what a stage gives ahead of the training; None where it does."""
     pipelines = module.pipelines
     if not module.runtime.injects_prefetch:
@@ -251,16 +251,16 @@ def made_parallel_anyway(module: Module, op: Operation) -> Objection:
     return _first(_compiled_consumer(module, stage) or _options_unknown(module, stage) for stage in op.stages)
 
 
-def _compiled_consumer(module: Module, stage: Stage) -> Objection:
-    inside = next((sink for sink, _ in _consumers(module, stage) if sink.scope.traced_by() is not None), None)
+def _compiled_consumer(module: Module, stage: DatasetOp) -> Objection:
+    inside = next((sink for sink, _ in _consumers(module, stage) if sink.path.traced_by() is not None), None)
     if inside is None:
         return None
     return f"the loop of {line(inside.module, inside.node)} is compiled, where tf.data adds nothing by itself"
 
 
-def _reached(module: Module, stage: Stage) -> list[Stage]:
+def _reached(module: Module, stage: DatasetOp) -> list[DatasetOp]:
     """A stage and every one that it leads to, also out of the function of an ``interleave`` or ``flat_map``."""
-    found: dict[Stage, Stage] = {}
+    found: dict[DatasetOp, DatasetOp] = {}
     pending = [stage]
     while pending:
         current = pending.pop()
@@ -273,12 +273,12 @@ def _reached(module: Module, stage: Stage) -> list[Stage]:
     return list(found.values())
 
 
-def _around(module: Module, stage: Stage) -> Iterator[Stage]:
+def _around(module: Module, stage: DatasetOp) -> Iterator[DatasetOp]:
     yield from _lineage(stage)
     yield from _reached(module, stage)
 
 
-def _options_unknown(module: Module, stage: Stage) -> Objection:
+def _options_unknown(module: Module, stage: DatasetOp) -> Objection:
     for each in _around(module, stage):
         if each.name != "with_options":
             continue
@@ -289,23 +289,23 @@ def _options_unknown(module: Module, stage: Stage) -> Objection:
 
 
 def _is_known_option(value: Value) -> bool:
-    if isinstance(value, Made):
+    if isinstance(value, ExternalInstance):
         plain = value.name == OPTIONS or value.name.startswith(OF_DATA)
         return plain and all(map(_is_known_option, value.attributes.values()))
-    return isinstance(value, (Const, External))
+    return isinstance(value, (Constant, External))
 
 
-def _consumers(module: Module, stage: Stage) -> Iterator[tuple[Any, str]]:
+def _consumers(module: Module, stage: DatasetOp) -> Iterator[tuple[Any, str]]:
     reached = {each.identity for each in _reached(module, stage)}
     return ((sink, role) for sink, role in module.pipelines.sinks if sink.stage.identity in reached)
 
 
-def known_consumers(module: Module, stages: Iterable[Stage]) -> Proof:
+def known_consumers(module: Module, stages: Iterable[DatasetOp]) -> Proof:
     """KNOWN_CONSUMERS: every consumer of some datasets is visible, and none shows of which class they are, which the fix changes."""
     return proofs.KNOWN_CONSUMERS.unless(_first(_use_of(module, stage) for stage in stages))
 
 
-def _use_of(module: Module, stage: Stage) -> Objection:
+def _use_of(module: Module, stage: DatasetOp) -> Objection:
     pipelines = module.pipelines
     for sink, role in _consumers(module, stage):
         if role == "unknown" or sink.role == "escape":
@@ -322,9 +322,9 @@ def _use_of(module: Module, stage: Stage) -> Objection:
     return None if shown is None else f"the notebook shows it ({line(module, shown)})"
 
 
-def _shown(module: InterpretedModule) -> dict[Stage, Call]:
+def _shown(module: InterpretedModule) -> dict[DatasetOp, Call]:
     """The datasets of which a function of Python shows the class, each with the first call that does."""
-    found: dict[Stage, Call] = {}
+    found: dict[DatasetOp, Call] = {}
     for call in module.run.calls:
         if call.name in _SHOWS:
             for value in call.arguments.values():
@@ -339,7 +339,7 @@ def _cell_outputs(module: Module) -> Iterator[cst.BaseExpression]:
         yield from (value for value in found if module.is_cell_output(value))
 
 
-def _may_show(module: Module, output: cst.BaseExpression, stage: Stage) -> bool:
+def _may_show(module: Module, output: cst.BaseExpression, stage: DatasetOp) -> bool:
     """Whether an expression that a notebook shows may be the dataset of a stage, or hold it."""
     if isinstance(output, cst.Call):
         results = [call.result for call in module.run.calls if call.node is output]
@@ -358,7 +358,7 @@ def _may_show(module: Module, output: cst.BaseExpression, stage: Stage) -> bool:
     )
 
 
-def _class_reader(module: SeenModule) -> cst.CSTNode | None:
+def _class_reader(module: ModuleLike) -> cst.CSTNode | None:
     """The first place of a module that asks an object for its class, or for what made it."""
     attributes = (node for node in module.tree.parents if isinstance(node, cst.Attribute))
     return next((node for node in attributes if node.attr.value in _OF_CLASS), None)
@@ -371,7 +371,7 @@ _OF_CLASS = frozenset("__class__ __repr__ __str__ __dict__ _input_dataset _input
 # --- order, and ahead ------------------------------------------------------------------------------
 
 
-def same_order(module: Module, stages: Iterable[Stage]) -> Proof:
+def same_order(module: Module, stages: Iterable[DatasetOp]) -> Proof:
     """SAME_ORDER: parallel calls hand their results on in the order of the elements.
 
     Source: ``deterministic`` in the API documentation of ``tf.data.Dataset.map`` and ``interleave``; tried with 300 interleaves of
@@ -380,7 +380,7 @@ def same_order(module: Module, stages: Iterable[Stage]) -> Proof:
     return proofs.SAME_ORDER.unless(_first(_disorder(module, stage) for stage in stages))
 
 
-def _disorder(module: Module, stage: Stage) -> Objection:
+def _disorder(module: Module, stage: DatasetOp) -> Objection:
     where = line(stage.module, stage.node)
     if constant(stage.keyword("deterministic"), stage.keyword("deterministic") is None) not in (True, None):
         return f"`deterministic` gives the order up ({where})"
@@ -392,7 +392,11 @@ def _disorder(module: Module, stage: Stage) -> Objection:
         if each.name != "with_options":
             continue
         for options in options_of(each.given("options")):
-            asked = [options.attributes.get(name) for name in _ORDERS] if isinstance(options, Made) else [options]
+            asked = (
+                [options.attributes.get(name) for name in _ORDERS]
+                if isinstance(options, ExternalInstance)
+                else [options]
+            )
             if any(value is not None and constant(value) is not True for value in asked):
                 return f"the options of {line(each.module, each.node)} may give the order up"
     return None
@@ -401,13 +405,13 @@ def _disorder(module: Module, stage: Stage) -> Objection:
 _ORDERS = ("deterministic", "experimental_deterministic")
 
 
-def ends_of(module: Module, stage: Stage) -> list[Stage]:
+def ends_of(module: Module, stage: DatasetOp) -> list[DatasetOp]:
     """The ends of the datasets that an operation leads to: those that something consumes."""
     consumed = {sink.stage.identity for sink, _ in module.pipelines.sinks}
     return [each for each in _reached(module, stage) if each.identity in consumed]
 
 
-def ahead(module: Module, ends: Sequence[Stage], stages: Sequence[Stage]) -> list[Proof]:
+def ahead(module: Module, ends: Sequence[DatasetOp], stages: Sequence[DatasetOp]) -> list[Proof]:
     """That some datasets may be read further ahead: because tf.data does so by itself, or because nothing that they read can change.
 
     Args:
@@ -430,7 +434,7 @@ _READS_ON = frozenset(
 """Operations that ask for about as many elements ahead as they are asked for."""
 
 
-def _held_back(module: Module, stage: Stage) -> Objection:
+def _held_back(module: Module, stage: DatasetOp) -> Objection:
     """The operation behind a stage that ends its elements, or asks for few of them, so that no prefetch reads further."""
     reached = [each for each in _reached(module, stage) if each.identity is not stage.identity]
     nested = {sink.outer.identity for sink in module.run.sinks if sink.role == "nested" and sink.outer is not None}
@@ -446,7 +450,7 @@ def batch_like_elements(op: Operation) -> Proof:
     return proofs.BATCH_LIKE_ELEMENTS.unless(_first(map(_difference, op.stages)))
 
 
-def _difference(stage: Stage) -> Objection:
+def _difference(stage: DatasetOp) -> Objection:
     facts = facts_of(stage)
     if facts is None or not facts.elementwise:
         return "not every operation of its function acts on each number alone"
@@ -474,8 +478,10 @@ _MAY_RAISE = (cst.FloorDivide, cst.FloorDivideAssign, cst.Modulo, cst.ModuloAssi
 _NUMBERS = (cst.Integer, cst.Float)
 
 
-def _compiled_for_elements(stage: Stage) -> Objection:
-    if not all(isinstance(each, (Function, External, Made, Instance)) for each in options_of(stage.function)):
+def _compiled_for_elements(stage: DatasetOp) -> Objection:
+    if not all(
+        isinstance(each, (Function, External, ExternalInstance, Instance)) for each in options_of(stage.function)
+    ):
         return "its function is not visible"
     for option in functions_run(stage):
         if not isinstance(option.node, cst.FunctionDef):
@@ -495,7 +501,7 @@ def parses_batches(module: Module, op: Operation, parse: Call) -> Proof:
     return proofs.BATCH_LIKE_ELEMENTS.unless(_first(_beside_parsing(module, stage, parse) for stage in op.stages))
 
 
-def _beside_parsing(module: Module, stage: Stage, parse: Call) -> Objection:
+def _beside_parsing(module: Module, stage: DatasetOp, parse: Call) -> Objection:
     facts = facts_of(stage)
     record = parse.given("serialized")
     if facts is None or not isinstance(record, Tensor):
@@ -523,7 +529,7 @@ def static_shape(op: Operation) -> Proof:
     return proofs.STATIC_SHAPE.unless(_first(map(_shape_unknown, op.stages)))
 
 
-def _shape_unknown(stage: Stage) -> Objection:
+def _shape_unknown(stage: DatasetOp) -> Objection:
     source = stage.input
     while source is not None and not source.is_source and source.name in _KEEPS_SHAPE:
         source = source.input
@@ -551,15 +557,15 @@ def _shape_unknown(stage: Stage) -> Objection:
 def records_of_one_shape(op: Operation, parse: Call) -> Proof:
     """STATIC_SHAPE: a map parses single records of features of fixed length, as a reader of records gives them."""
     spec = parse.given("features")
-    fixed = isinstance(spec, Mapping) and all(
-        isinstance(kind, Made) and kind.name == IO_FIXED_LEN_FEATURE for kind in spec.items.values()
+    fixed = isinstance(spec, DictValue) and all(
+        isinstance(kind, ExternalInstance) and kind.name == IO_FIXED_LEN_FEATURE for kind in spec.items.values()
     )
-    if not isinstance(spec, Mapping) or spec.open or not fixed:
+    if not isinstance(spec, DictValue) or spec.open or not fixed:
         return proofs.STATIC_SHAPE.unless("the features may hold more than is visible")
     return proofs.STATIC_SHAPE.unless(_first(map(_no_single_records, op.stages)))
 
 
-def _no_single_records(stage: Stage) -> Objection:
+def _no_single_records(stage: DatasetOp) -> Objection:
     source = stage.input
     while source is not None and not source.is_source and source.name in _KEEPS_SHAPE:
         source = source.input
@@ -576,14 +582,14 @@ _KEEPS_SHAPE = frozenset("shuffle repeat take skip cache prefetch shard with_opt
 
 def _is_dense(value: Value) -> bool:
     """Whether a value is certainly an array or a tensor of one shape, or a literal: a list of uneven lists makes no tensor."""
-    if isinstance(value, Const):
+    if isinstance(value, Constant):
         return isinstance(value.value, (int, float, str, bytes))
-    if isinstance(value, (Made, Tensor)):
-        return is_array(value) or (value.name if isinstance(value, Made) else value.origin) in DENSE_MAKERS
+    if isinstance(value, (ExternalInstance, Tensor)):
+        return is_array(value) or (value.name if isinstance(value, ExternalInstance) else value.origin) in DENSE_MAKERS
     return False
 
 
-def plain_calls(op: Operation, batch: Stage) -> Proof:
+def plain_calls(op: Operation, batch: DatasetOp) -> Proof:
     """PLAIN_CALL: the map and the batch have no arguments that mean something else in the other order."""
     extra = _extra_argument(op.call, {"map_func", "num_parallel_calls", "deterministic"}, 2) or _extra_argument(
         batch.call, {"batch_size", "drop_remainder", "num_parallel_calls", "deterministic"}, 2
@@ -623,17 +629,17 @@ def _evaluated(tree: Tree, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
             yield from _evaluated(tree, child)
 
 
-def only_consumer(op: Operation, batch: Stage) -> Proof:
+def only_consumer(op: Operation, batch: DatasetOp) -> Proof:
     """ONLY_CONSUMER: nothing but a batch gets what a map gives."""
     return passed_on(*((stage, batch) for stage in op.stages))
 
 
-def passed_on(*pairs: tuple[Stage, Stage]) -> Proof:
+def passed_on(*pairs: tuple[DatasetOp, DatasetOp]) -> Proof:
     """ONLY_CONSUMER: of each pair of operations, nothing but the second gets what the first gives."""
     return proofs.ONLY_CONSUMER.unless(_first(_also_used(*pair) for pair in pairs))
 
 
-def _also_used(stage: Stage, following: Stage) -> Objection:
+def _also_used(stage: DatasetOp, following: DatasetOp) -> Objection:
     """What may see the dataset of a stage beside the operation that follows it; None where nothing can."""
     call = following.node
     if stage.maybe or following.maybe or not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute):
@@ -658,12 +664,12 @@ def _also_used(stage: Stage, following: Stage) -> Objection:
 # --- the same in every epoch, and in no more memory ------------------------------------------------
 
 
-def same_every_epoch(module: Module, stage: Stage) -> Proof:
+def same_every_epoch(module: Module, stage: DatasetOp) -> Proof:
     """SAME_EVERY_EPOCH: what leads to a stage gives the same elements in the same order each time it is iterated."""
     return proofs.SAME_EVERY_EPOCH.unless(_first(map(_varies, _lineage(stage))))
 
 
-def _varies(stage: Stage) -> Objection:
+def _varies(stage: DatasetOp) -> Objection:
     if is_reshuffled(stage) or stage.name == "shuffle" and stage.given("seed") is None:
         return f"`{display_name(stage.name)}` gives another order in each epoch ({line(stage.module, stage.node)})"
     if stage.name in COMBINING - {"zip", "concatenate"}:
@@ -673,7 +679,7 @@ def _varies(stage: Stage) -> Objection:
     return _reads(stage)
 
 
-def same_memory(prefetch: Stage, last: Stage) -> Proof:
+def same_memory(prefetch: DatasetOp, last: DatasetOp) -> Proof:
     """SAME_MEMORY: a prefetch holds no more behind the operations up to ``last`` than where it is."""
     size = prefetch.given("buffer_size")
     if isinstance(size, External) and size.name.endswith("AUTOTUNE") or constant(size) == -1:

@@ -96,7 +96,7 @@ def change_between(call: Call, module: Module, between: Collection[cst.CSTNode])
     for other in module.run.calls:
         if other.order >= call.order:
             break
-        root = other.scope.root
+        root = other.path.root
         if root.function is not None:
             continue
         place = statement_of(other, module, module.tree.root)
@@ -151,16 +151,16 @@ def starts_before(module: Module, place: cst.CSTNode | None) -> str | None:
     """What may have started the devices when a statement of the module is about to run; None where nothing has."""
     before = _statements_before(module, place)
     for call in initialising_calls(module):
-        if call.scope.root.function is not None:
+        if call.path.root.function is not None:
             continue
         statement = statement_of(call, module, module.tree.root)
-        if statement in before or statement is None and call.scope.root.module is not module:
+        if statement in before or statement is None and call.path.root.module is not module:
             return f"{line(call.module, call.node)} starts the devices before"
     unknown = _unknown_relative_import(module, before)
     if unknown is not None:
         return f"{unknown} may start the devices before"
     for call in module.run.calls:
-        if call.name == "builtins.import" and not _is_quiet_import(call, module) and call.scope.root.function is None:
+        if call.name == "builtins.import" and not _is_quiet_import(call, module) and call.path.root.function is None:
             statement = statement_of(call, module, module.tree.root)
             if statement in before or call.module is not module:
                 return f"the import at {line(call.module, call.node)} may start the devices before"

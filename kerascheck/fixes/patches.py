@@ -8,7 +8,7 @@ import libcst as cst
 
 from kerascheck.fixes.lines import line
 from kerascheck.fixes.run_proofs import modules_of
-from kerascheck.interpreter.values import SeenModule
+from kerascheck.interpreter.values import ModuleLike
 from kerascheck.knowledge.runtime import ONE_OBJECT
 from kerascheck.syntax.def_use import root_name
 from kerascheck.syntax.tree import Tree
@@ -22,14 +22,14 @@ _LIBRARIES = frozenset({"tensorflow", "keras", "tf_keras"})
 _OWN = frozenset({"self", "cls"})
 
 
-def objection_to_alias(module: SeenModule, old: str, new: str) -> str | None:
+def objection_to_alias(module: ModuleLike, old: str, new: str) -> str | None:
     """Why two names of a library may not stand for one object in this program, as a clause; None where they do."""
     if old not in ONE_OBJECT:
         return f"`{old}` is another object than `{new}`"
     return replacement(module, frozenset({*old.split(".")[1:], *new.split(".")[1:]}))
 
 
-def replacement(module: SeenModule, names: frozenset[str]) -> str | None:
+def replacement(module: ModuleLike, names: frozenset[str]) -> str | None:
     """What may replace an attribute of a library that is reached by some names, in any module of the program.
 
     Args:

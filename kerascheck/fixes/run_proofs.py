@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import libcst as cst
 
 from kerascheck.fixes.lines import line
-from kerascheck.interpreter.values import Call, Function, SeenModule
+from kerascheck.interpreter.values import Call, Function, ModuleLike
 from kerascheck.knowledge.namespaces import KERAS, TENSORFLOW
 
 _OPENING = (TENSORFLOW, KERAS, "builtins.open", "open")
@@ -18,17 +18,17 @@ _Names = Mapping[cst.CSTNode, str]
 _CATCH_ALL = frozenset({"Exception", "BaseException"})
 
 
-def modules_of(module: SeenModule) -> list[SeenModule]:
+def modules_of(module: ModuleLike) -> list[ModuleLike]:
     """A module and all of the tree that it imports or leads to, each once."""
     return list(dict.fromkeys((module, *module.run.modules, *module.project.imported(module))))
 
 
-def statement_of(call: Call, module: SeenModule, block: cst.CSTNode) -> cst.CSTNode | None:
+def statement_of(call: Call, module: ModuleLike, block: cst.CSTNode) -> cst.CSTNode | None:
     """The statement of ``block`` that makes a call, or leads to it through the functions of the program.
 
     None where an import makes the call, or code that nothing in sight calls.
     """
-    node, frame, holder = call.node, call.scope.frame, call.module
+    node, frame, holder = call.node, call.path.frame, call.module
     while True:
         if holder is module:
             found = in_block(module, node, block)
@@ -39,7 +39,7 @@ def statement_of(call: Call, module: SeenModule, block: cst.CSTNode) -> cst.CSTN
         node, holder, frame = frame.node, frame.module, frame.parent.frame
 
 
-def in_block(module: SeenModule, node: cst.CSTNode, block: cst.CSTNode) -> cst.CSTNode | None:
+def in_block(module: ModuleLike, node: cst.CSTNode, block: cst.CSTNode) -> cst.CSTNode | None:
     """The statement of ``block`` that runs ``node``; None where a function or class of the block does, when it is called."""
     parents = module.tree.parents
     for holder in (node, *module.tree.ancestors(node)):
@@ -74,12 +74,12 @@ def _hook(call: Call) -> str | None:
 
 def _catcher_on(call: Call, exceptions: frozenset[str] | None) -> str | None:
     """What catches an exception of a call on the way that led to it."""
-    for scope in call.scope.chain():
-        if scope.kind == "handed":
-            return f"a library calls it at {line(scope.module, scope.node)}"
+    for path in call.path.chain():
+        if path.kind == "handed":
+            return f"a library calls it at {line(path.module, path.node)}"
     names = {each.node: each.name or "" for each in call.module.run.calls}
     node, module = call.node, call.module
-    for frame in call.scope.frames():
+    for frame in call.path.frames():
         found = _catcher_around(module, node, exceptions, names)
         if found is None and frame.function is not None:
             found = _catcher_elsewhere(frame.function, exceptions, names)
@@ -111,7 +111,7 @@ def _catcher_elsewhere(function: Function, exceptions: frozenset[str] | None, na
 
 
 def _catcher_around(
-    module: SeenModule, node: cst.CSTNode, exceptions: frozenset[str] | None, names: _Names
+    module: ModuleLike, node: cst.CSTNode, exceptions: frozenset[str] | None, names: _Names
 ) -> str | None:
     """What catches an exception within the function, or the module, that a node stands in."""
     for holder in module.tree.ancestors(node):

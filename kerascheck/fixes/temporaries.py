@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from kerascheck.interpreter.values import SeenModule
+from kerascheck.interpreter.values import ModuleLike
 from kerascheck.syntax.tree import Tree
 
 _BY_NAME = frozenset("locals globals vars exec eval".split())
 """Functions of Python that reach variables by names that stand in texts."""
 
 
-def other_reader(module: SeenModule, made: cst.BaseExpression, use: cst.Name) -> cst.CSTNode | None:
+def other_reader(module: ModuleLike, made: cst.BaseExpression, use: cst.Name) -> cst.CSTNode | None:
     """What may read a value beside its one use; None where nothing can.
 
     The value is assigned to a variable, and either nothing else names that variable, or the statement of its use assigns
@@ -87,7 +87,7 @@ def _target(tree: Tree, statement: cst.CSTNode, name: str) -> cst.Name | None:
     return None
 
 
-def _is_split(module: SeenModule, first: cst.CSTNode, last: cst.CSTNode) -> bool:
+def _is_split(module: ModuleLike, first: cst.CSTNode, last: cst.CSTNode) -> bool:
     """Whether two statements stand in different cells of a notebook, between which its user may look at the variable."""
     cells = {module.source.locate(*module.tree.range_of(each)).cell for each in (first, last)}
     return len(cells) > 1

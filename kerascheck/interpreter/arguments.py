@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from kerascheck.interpreter.values import UNKNOWN, Arguments, Function, Group, Made, Mapping, Tensor, Value
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Arguments,
+    DictValue,
+    ExternalInstance,
+    Function,
+    SequenceValue,
+    Tensor,
+    Value,
+)
 from kerascheck.knowledge.classes import KERAS_TENSOR
 
 
@@ -40,12 +49,12 @@ def traced_arguments(arguments: Arguments) -> Arguments:
     """What ``call`` gets when its layer is called on the symbols of a functional model: the tensors of a trace."""
 
     def traced(value: Value) -> Value:
-        if isinstance(value, Made) and value.name == KERAS_TENSOR:
+        if isinstance(value, ExternalInstance) and value.name == KERAS_TENSOR:
             return Tensor("parameter")
-        if isinstance(value, Group):
-            return Group(value.kind, [traced(item) for item in value.items], value.open)
-        if isinstance(value, Mapping):
-            return Mapping({key: traced(item) for key, item in value.items.items()}, value.open)
+        if isinstance(value, SequenceValue):
+            return SequenceValue(value.kind, [traced(item) for item in value.items], value.open)
+        if isinstance(value, DictValue):
+            return DictValue({key: traced(item) for key, item in value.items.items()}, value.open)
         return value
 
     return Arguments(

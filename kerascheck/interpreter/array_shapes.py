@@ -13,14 +13,14 @@ from kerascheck.interpreter.layer_shapes import Shape, input_shape, literal_shap
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
-    Const,
+    Constant,
+    DatasetOp,
+    DictValue,
     External,
-    Group,
-    Iteration,
-    Made,
-    Mapping,
+    ExternalInstance,
+    IteratorValue,
     Method,
-    Stage,
+    SequenceValue,
     Value,
     constant,
     options_of,
@@ -74,7 +74,7 @@ def array_size(value: Value | None) -> int | None:
     return None if shape is None else product(*shape)
 
 
-def length_of(stage: Stage) -> int | None:
+def length_of(stage: DatasetOp) -> int | None:
     """How many elements a dataset has at most, as its literals tell; None where that is not known, or there is no end to it."""
     count: int | None = None
     for current in reversed(list(stage.upstream())):
@@ -95,43 +95,47 @@ def length_of(stage: Stage) -> int | None:
     return count
 
 
-def _rows_written_out(source: Stage) -> int | None:
+def _rows_written_out(source: DatasetOp) -> int | None:
     """How many elements a list of a dataset's source has; what arrays and ranges stand for may be larger elsewhere."""
     first = source.given("tensors") if source.name == FROM_TENSOR_SLICES else None
     while (
-        isinstance(first, (Group, Mapping))
+        isinstance(first, (SequenceValue, DictValue))
         and not first.open
         and first.items
-        and not (isinstance(first, Group) and first.kind == "list")
+        and not (isinstance(first, SequenceValue) and first.kind == "list")
     ):
-        first = first.items[0] if isinstance(first, Group) else next(iter(first.items.values()))
-    return len(first.items) if isinstance(first, Group) and not first.open else None
+        first = first.items[0] if isinstance(first, SequenceValue) else next(iter(first.items.values()))
+    return len(first.items) if isinstance(first, SequenceValue) and not first.open else None
 
 
-def as_group(shape: Shape) -> Group:
+def as_group(shape: Shape) -> SequenceValue:
     """What ``.shape`` of an array gives."""
-    return Group("tuple", [UNKNOWN if size is None else Const(size) for size in shape or ()])
+    return SequenceValue("tuple", [UNKNOWN if size is None else Constant(size) for size in shape or ()])
 
 
-def shaped(source: Value, shape: Shape) -> Made:
+def shaped(source: Value, shape: Shape) -> ExternalInstance:
     """An array of a shape that was taken from somewhere."""
-    return Made(
+    return ExternalInstance(
         "numpy.ndarray",
         None,
-        {"operands": Group("tuple", [source]), "shape": UNKNOWN if shape is None else as_group(shape)},
+        {"operands": SequenceValue("tuple", [source]), "shape": UNKNOWN if shape is None else as_group(shape)},
     )
 
 
-def parts_of(value: Value) -> Group | None:
+def parts_of(value: Value) -> SequenceValue | None:
     """The arrays that the call of a loader of well-known data gives; None where it is none."""
-    if not isinstance(value, Made) or value.call is None:
+    if not isinstance(value, ExternalInstance) or value.call is None:
         return None
     if value.name in LOADED:
         x, y, x_test, y_test = (shaped(value, shape) for shape in LOADED[value.name])
-        return Group("tuple", [Group("tuple", [x, y]), Group("tuple", [x_test, y_test])])
+        return SequenceValue("tuple", [SequenceValue("tuple", [x, y]), SequenceValue("tuple", [x_test, y_test])])
     table = _table(value)
     whole = constant(value.call.keyword("return_X_y")) is True or value.name.startswith("sklearn.datasets.make_")
-    return Group("tuple", [shaped(value, table), shaped(value, table[:1])]) if table is not None and whole else None
+    return (
+        SequenceValue("tuple", [shaped(value, table), shaped(value, table[:1])])
+        if table is not None and whole
+        else None
+    )
 
 
 def split_of(value: Value, split: Call, first: bool) -> Value:
@@ -162,16 +166,16 @@ def _rows_of_share(rows: int | None, size: Value | None, rounding: Callable[[flo
     return given if type(given) is int else None
 
 
-def columns_of(key: Value) -> Made | None:
+def columns_of(key: Value) -> ExternalInstance | None:
     """The table that ``table[["a", "b"]]`` gives; None for other keys."""
     if (
-        isinstance(key, Group)
+        isinstance(key, SequenceValue)
         and key.kind == "list"
         and key.items
         and not key.open
         and all(isinstance(constant(item), str) for item in key.items)
     ):
-        return Made("pandas.DataFrame", None, {"shape": as_group((None, len(key.items)))})
+        return ExternalInstance("pandas.DataFrame", None, {"shape": as_group((None, len(key.items)))})
     return None
 
 
@@ -183,7 +187,7 @@ def subscripted(shape: Shape, indices: Sequence[Index]) -> Shape:
     new = [
         index
         for index in indices
-        if index == Const(None) or isinstance(index, External) and index.name.endswith(".newaxis")
+        if index == Constant(None) or isinstance(index, External) and index.name.endswith(".newaxis")
     ]
     for place, index in enumerate(indices):
         if index in new:
@@ -198,7 +202,7 @@ def subscripted(shape: Shape, indices: Sequence[Index]) -> Shape:
             result.append(_cut(left.pop(0), index))
         elif type(constant(index)) is int:
             left.pop(0)
-        elif isinstance(index, Made) and index.name in _ORDERS:
+        elif isinstance(index, ExternalInstance) and index.name in _ORDERS:
             result.append(left.pop(0))
         else:
             return None
@@ -238,13 +242,13 @@ def _shape_of(value: Value, depth: int) -> Shape:
             return {"data": table, "target": table[:1]}.get(value.name)
         return shape_of(value.receiver, depth - 1) if value.name == "values" else None
     if (
-        isinstance(value, Const)
+        isinstance(value, Constant)
         and type(value.value) in (int, float)
-        or isinstance(value, Made)
+        or isinstance(value, ExternalInstance)
         and value.name in ("builtins.int", "builtins.float")
     ):
         return ()
-    if not isinstance(value, Made):
+    if not isinstance(value, ExternalInstance):
         return None
     if value.name == KERAS_TENSOR and value.call is not None and value.call.name == INPUT:
         return input_shape(value.call)
@@ -254,7 +258,7 @@ def _shape_of(value: Value, depth: int) -> Shape:
         operands = value.attributes.get("operands")
         return (
             _broadcast([shape_of(operand, depth - 1) for operand in operands.items])
-            if isinstance(operands, Group)
+            if isinstance(operands, SequenceValue)
             else None
         )
     return _called(value.name, value.call, depth - 1) if value.call is not None else None
@@ -288,7 +292,7 @@ def _called_of_numpy(name: str, last: str, call: Call, depth: int) -> Shape:
     if last in ("zeros", "ones", "empty", "full"):
         return _sizes(call.given("shape"))
     if name in ("numpy.random.rand", "numpy.random.randn"):
-        return _sizes(Group("tuple", call.arguments.positional))
+        return _sizes(SequenceValue("tuple", call.arguments.positional))
     if last in ("linspace", "logspace", "geomspace"):
         number = call.given("num")
         return (50,) if number is None else _sizes(number)
@@ -308,9 +312,9 @@ def _derived(last: str, call: Call, depth: int) -> Shape:
         return reshaped(others)
     if last == "transpose":
         return None if call.arguments.keywords else _transposed(shape_of(source, depth), others)
-    if last in ("array", "asarray") and isinstance(source, (Group, Iteration)):
+    if last in ("array", "asarray") and isinstance(source, (SequenceValue, IteratorValue)):
         return _nested(source, depth)
-    if last in ("concatenate", "vstack") and isinstance(source, Group) and source.items:
+    if last in ("concatenate", "vstack") and isinstance(source, SequenceValue) and source.items:
         source = source.items[0]
     shape = shape_of(source, depth)
     if shape is None:
@@ -339,7 +343,7 @@ def reshaped(given: list[Value]) -> Shape:
     return None if sizes is None else tuple(None if size is not None and size < 0 else size for size in sizes)
 
 
-def transposed(value: Value) -> Made:
+def transposed(value: Value) -> ExternalInstance:
     """What ``.T`` of an array gives."""
     return shaped(value, _transposed(shape_of(value), []))
 
@@ -362,14 +366,14 @@ def _range(numbers: list[Value]) -> Shape:
 
 def _given_sizes(given: list[Value]) -> Shape:
     """The numbers that are given as one tuple, or one by one."""
-    return _sizes(given[0] if len(given) == 1 else Group("tuple", given))
+    return _sizes(given[0] if len(given) == 1 else SequenceValue("tuple", given))
 
 
 def _nested(value: Value, depth: int) -> Shape:
     """The shape of an array that is written out as lists and ranges."""
-    if isinstance(value, Iteration):
+    if isinstance(value, IteratorValue):
         return _range(value.over) if value.kind == "range" else None
-    if not isinstance(value, Group):
+    if not isinstance(value, SequenceValue):
         return shape_of(value, depth)
     inner = _nested(value.items[0], depth - 1) if value.items and depth else None
     return None if inner is None else (None if value.open else len(value.items), *inner)
@@ -391,7 +395,7 @@ def _broadcast(shapes: list[Shape]) -> Shape:
 
 def _table(value: Value) -> tuple[int | None, ...] | None:
     """Rows and columns of a table of sklearn.datasets."""
-    if not isinstance(value, Made) or not value.name.startswith("sklearn.datasets.") or value.call is None:
+    if not isinstance(value, ExternalInstance) or not value.name.startswith("sklearn.datasets.") or value.call is None:
         return None
     name = value.name.rpartition(".")[2]
     if name in _TABLES:
@@ -403,7 +407,7 @@ def _table(value: Value) -> tuple[int | None, ...] | None:
     return tuple(size if type(size) is int else None for size in sizes)
 
 
-def batch_size(stage: Stage) -> Value | None:
+def batch_size(stage: DatasetOp) -> Value | None:
     """How many elements an operation of :data:`BATCHING` puts into a batch; UNKNOWN where each bucket has a size of its own."""
     known = stage.call is None or "batch_size" in stage.call.signature
     return stage.given("batch_size") if known else UNKNOWN

@@ -9,34 +9,34 @@ from typing import Any
 
 import libcst as cst
 
+from kerascheck.interpreter.abstract_state import AbstractState
 from kerascheck.interpreter.arguments import bound_arguments, spread, traced_arguments
 from kerascheck.interpreter.array_shapes import reshaped, shaped
-from kerascheck.interpreter.computing import as_texts
-from kerascheck.interpreter.inner_values import SuperValue
-from kerascheck.interpreter.joining import any_of
-from kerascheck.interpreter.kinds import is_symbolic, is_text
+from kerascheck.interpreter.internal_values import SuperValue
+from kerascheck.interpreter.joins import any_of
 from kerascheck.interpreter.libraries.registry import Invocation, function_handlers, method_handlers, outcomes, taker
-from kerascheck.interpreter.machine import Machine
 from kerascheck.interpreter.nodes import fields_of
+from kerascheck.interpreter.purity import as_texts
+from kerascheck.interpreter.value_kinds import is_symbolic, is_text
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
     Call,
     Class,
-    Const,
-    Counter,
+    Constant,
     Dataset,
+    DictValue,
+    ExecutionPath,
     External,
+    ExternalInstance,
     Function,
-    Group,
     Instance,
-    Made,
-    Mapping,
+    LoopVariable,
     Method,
     Partial,
-    Scope,
+    SequenceValue,
     Tensor,
-    Union,
+    UnionValue,
     Value,
     datasets_in,
     holds_tensor,
@@ -55,7 +55,7 @@ from kerascheck.knowledge.namespaces import KERAS, OF_KERAS_APPLICATIONS
 from kerascheck.knowledge.python import LISTING_METHODS, MUTATING_METHODS, changes_elsewhere
 
 
-class Calls(Machine):
+class Calls(AbstractState):
     """Follows calls into the linted tree, and knows what the libraries outside return."""
 
     def call(self, function: Value, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -69,13 +69,13 @@ class Calls(Machine):
             self.use("unknown-call", node)
         return UNKNOWN
 
-    def _call_one(self, functions: Union, arguments: Arguments, node: cst.CSTNode) -> Value:
+    def _call_one(self, functions: UnionValue, arguments: Arguments, node: cst.CSTNode) -> Value:
         return any_of(self.call(option, arguments, node) for option in functions.options)
 
     def _call_function(self, function: Function, arguments: Arguments, node: cst.CSTNode) -> Value:
         if function.traced:
             self.enter_compiled(function, arguments, node)
-        outside = self.scope.traced_by() is None
+        outside = self.path.traced_by() is None
         result = self.inline(function, arguments, node)
         return _as_tensors(result) if outside and function.traced == "tf.function" else result
 
@@ -107,7 +107,7 @@ class Calls(Machine):
             instance.attributes.update(zip(fields, arguments.positional))
             instance.attributes.update(arguments.keywords)
             if arguments.unknown_positional or arguments.unknown_keywords:
-                self.forget(instance)
+                self.invalidate(instance)
             if not fields:
                 self.escape(arguments, node)
         return instance
@@ -120,7 +120,7 @@ class Calls(Machine):
         method = instance.cls.member("__call__") or (instance.cls.member("call") if keras else None)
         if isinstance(method, Function):
             # Keras traces call() sooner or later, whoever calls the layer here.
-            how = method.traced or "call" if keras and self.scope.traced_by() is None else None
+            how = method.traced or "call" if keras and self.path.traced_by() is None else None
             given = traced_arguments(arguments) if how else arguments
             if keras and not how and given.positional and given.positional[0] is UNKNOWN:
                 # Wherever it comes from, in compiled code a layer is called on a tensor.
@@ -137,18 +137,18 @@ class Calls(Machine):
     def layer_result(self, call: Call) -> Value:
         """What a layer or model returns: a symbol that remembers the call, or a tensor that does."""
         symbolic = any(map(is_symbolic, call.arguments.values()))
-        call.result = Made(KERAS_TENSOR, call) if symbolic else Tensor("result", call)
+        call.result = ExternalInstance(KERAS_TENSOR, call) if symbolic else Tensor("result", call)
         return call.result
 
-    def _call_made(self, made: Made, arguments: Arguments, node: cst.CSTNode) -> Value:
+    def _call_made(self, made: ExternalInstance, arguments: Arguments, node: cst.CSTNode) -> Value:
         if made.name in COMPILERS and arguments.positional:
             return self.compile(arguments.positional[0], COMPILERS[made.name], made.call, node)
         if made.name == FUNCTION_COMPILED:
             self.enter_compiled(made, arguments, node)
             target = made.attributes["target"]
-            scope = Scope("call", self.scope, self.module, node, traced="tf.function")
-            outside = self.scope.traced_by() is None
-            result = self.inside(scope, lambda a: self.call(target, a, node), arguments)
+            path = ExecutionPath("call", self.path, self.module, node, traced="tf.function")
+            outside = self.path.traced_by() is None
+            result = self.inside(path, lambda a: self.call(target, a, node), arguments)
             return _as_tensors(result) if outside else result
         owner = self.class_name(made) or made.name
         call = self.record(node, f"{owner}.__call__", "__call__", made, arguments)
@@ -160,7 +160,7 @@ class Calls(Machine):
             if not made.name.startswith(TENSOR_LIBRARIES):
                 self.use("unknown-call", node)
             return Tensor("result") if made.name.startswith(TENSOR_LIBRARIES) else UNKNOWN
-        return Tensor("result") if owner == LOSS else Made(f"{owner}.__call__")
+        return Tensor("result") if owner == LOSS else ExternalInstance(f"{owner}.__call__")
 
     def _call_method(self, method: Method, arguments: Arguments, node: cst.CSTNode) -> Value:
         receiver, attribute = method.receiver, method.name
@@ -183,12 +183,12 @@ class Calls(Machine):
             return self._unknown_method(made)
         if owner.startswith(TENSOR_LIBRARIES) and any(map(holds_tensor, arguments.values())):
             return Tensor("result")
-        return as_texts(call.name, [receiver, *arguments.values()]) or Made(call.name, made)
+        return as_texts(call.name, [receiver, *arguments.values()]) or ExternalInstance(call.name, made)
 
     def _unknown_method(self, call: Call) -> Value:
         """What the method of an object gives of which nothing is known."""
         if call.attribute in LISTING_METHODS:
-            return Made(f"builtins.object.{call.attribute}", call)
+            return ExternalInstance(f"builtins.object.{call.attribute}", call)
         if holds_tensor(call.receiver) or any(map(holds_tensor, call.arguments.values())):
             self.use("unknown-call", call.node)
         elif call.attribute == "reshape" and (shape := reshaped(call.arguments.positional)) is not None:
@@ -219,7 +219,7 @@ class Calls(Machine):
                 return result
         if name.rpartition(".")[2].islower() and any(map(holds_tensor, arguments.values())):
             self.use("unknown-call", node)
-        made.result = as_texts(name, arguments.values()) or Made(name, made)
+        made.result = as_texts(name, arguments.values()) or ExternalInstance(name, made)
         return made.result
 
     def run_callables(
@@ -235,8 +235,8 @@ class Calls(Machine):
         """
         result: Value = UNKNOWN
         for option in options_of(value):
-            if isinstance(option, (Group, Mapping)):
-                for item in option.items if isinstance(option, Group) else option.items.values():
+            if isinstance(option, (SequenceValue, DictValue)):
+                for item in option.items if isinstance(option, SequenceValue) else option.items.values():
                     self.run_callables(item, traced, node, tensors=tensors)
                 continue
             bound = option.arguments if isinstance(option, Partial) else Arguments()
@@ -245,7 +245,7 @@ class Calls(Machine):
                 passed = spread(target, tensors and traced != "py_function", bound.keywords)
                 passed = bound_arguments(bound, passed)
                 # Whether a library calls what it is handed at once is not known.
-                place = Scope("handed", self.scope, self.module, node) if traced is None else self.scope
+                place = ExecutionPath("handed", self.path, self.module, node) if traced is None else self.path
                 run = partial(self.inline, arguments=passed, node=node, traced=traced)
                 result = self.inside(place, run, target)
         return result
@@ -263,24 +263,24 @@ def _as_tensors(value: Value) -> Value:
 
     All that is no structure and not None comes out as a tensor.
     """
-    if isinstance(value, Union):
+    if isinstance(value, UnionValue):
         return any_of(map(_as_tensors, value.options))
-    if isinstance(value, Group):
-        return Group(value.kind, [_as_tensors(item) for item in value.items], value.open)
-    if isinstance(value, Mapping):
-        return Mapping({key: _as_tensors(item) for key, item in value.items.items()}, value.open)
-    return value if isinstance(value, Tensor) or value == Const(None) else Tensor("result")
+    if isinstance(value, SequenceValue):
+        return SequenceValue(value.kind, [_as_tensors(item) for item in value.items], value.open)
+    if isinstance(value, DictValue):
+        return DictValue({key: _as_tensors(item) for key, item in value.items.items()}, value.open)
+    return value if isinstance(value, Tensor) or value == Constant(None) else Tensor("result")
 
 
 # A handler gets values of the types that the table gives it.
 _CALLS: dict[type[Value], Callable[[Calls, Any, Arguments, cst.CSTNode], Value]] = {
-    Union: Calls._call_one,
+    UnionValue: Calls._call_one,
     Function: Calls._call_function,
     Partial: Calls._call_partial,
     Class: Calls._instantiate,
     External: Calls._call_external,
     Method: Calls._call_method,
     Instance: Calls._call_instance,
-    Made: Calls._call_made,
-    Counter: Calls._call_made,
+    ExternalInstance: Calls._call_made,
+    LoopVariable: Calls._call_made,
 }

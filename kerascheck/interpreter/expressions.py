@@ -8,35 +8,35 @@ from typing import Any
 import libcst as cst
 
 from kerascheck.interpreter import array_shapes
-from kerascheck.interpreter.bounds import MAX_ITEMS, MAX_OPTIONS, MAX_TEXT
-from kerascheck.interpreter.computing import computed, derived
-from kerascheck.interpreter.inner_values import Imported, SuperValue
-from kerascheck.interpreter.joining import any_of, join
-from kerascheck.interpreter.kinds import is_array, is_number, is_symbolic, is_text, reading_of
+from kerascheck.interpreter.abstract_state import AbstractState
+from kerascheck.interpreter.internal_values import Imported, SuperValue
+from kerascheck.interpreter.joins import any_of, join
 from kerascheck.interpreter.layer_shapes import product
-from kerascheck.interpreter.machine import Machine
+from kerascheck.interpreter.limits import MAX_ITEMS, MAX_OPTIONS, MAX_TEXT
 from kerascheck.interpreter.nodes import SINGLETONS, number, text_of
+from kerascheck.interpreter.purity import computed, derived
+from kerascheck.interpreter.value_kinds import is_array, is_number, is_symbolic, is_text, reading_of
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
     Call,
     Class,
-    Const,
-    Counter,
+    Constant,
     Dataset,
-    Env,
+    DictValue,
+    ExecutionPath,
     External,
+    ExternalInstance,
     Function,
-    Group,
     Instance,
-    Iteration,
-    Made,
-    Mapping,
+    IteratorValue,
+    LoopVariable,
     Method,
     ModuleValue,
     Scope,
+    SequenceValue,
     Tensor,
-    Union,
+    UnionValue,
     Value,
     constant,
     datasets_in,
@@ -53,9 +53,9 @@ from kerascheck.knowledge.python import BUILTINS, item_of
 
 _UNITS_OF_TIME = (60, 3600, 1000, 1_000_000, 1_000_000_000)
 # No tensor, array or time is among them.
-_PLAIN = frozenset({type(UNKNOWN), Const})
+_PLAIN = frozenset({type(UNKNOWN), Constant})
 _OF_TIMES = frozenset({cst.Add, cst.Subtract, cst.Multiply, cst.Divide})
-_MAY_BE_TIMES = (Made, Group, Union)
+_MAY_BE_TIMES = (ExternalInstance, SequenceValue, UnionValue)
 _GROUPS: dict[type[cst.CSTNode], str] = {cst.Tuple: "tuple", cst.List: "list", cst.Set: "set"}
 _UFUNCS: dict[type[cst.CSTNode], str] = {
     cst.Add: "numpy.add",
@@ -74,10 +74,10 @@ _BINARY: dict[type[cst.CSTNode], Callable[[Any, Any], Any]] = {
 
 
 # What may stand for an import that was not followed yet.
-_MAY_BE_IMPORTED = frozenset({Imported, Union})
+_MAY_BE_IMPORTED = frozenset({Imported, UnionValue})
 
 
-class Expressions(Machine):
+class Expressions(AbstractState):
     """Evaluates expressions."""
 
     def eval(self, node: cst.CSTNode) -> Value:
@@ -87,14 +87,14 @@ class Expressions(Machine):
 
     def _name(self, node: cst.Name) -> Value:
         name = node.value
-        env = self.env
-        value = env.variables.get(name)
-        if value is None or env.redirected:
-            owner = env.owner(name)
+        scope = self.scope
+        value = scope.variables.get(name)
+        if value is None or scope.redirected:
+            owner = scope.owner(name)
             value = None if owner is None else owner.variables[name]
-            env = owner or env
+            scope = owner or scope
         if value is not None and type(value) in _MAY_BE_IMPORTED:
-            value = self._resolved(env, name, value)
+            value = self._resolved(scope, name, value)
         if value is None:
             if name in SINGLETONS:
                 return SINGLETONS[name]
@@ -102,7 +102,7 @@ class Expressions(Machine):
                 if star_exports(base, name):
                     return external(f"{base}.{name}")
             return external(f"builtins.{name}") if name in BUILTINS else UNKNOWN
-        if isinstance(value, Made) and value.name == VARIABLE and self.scope.traced_by():
+        if isinstance(value, ExternalInstance) and value.name == VARIABLE and self.path.traced_by():
             self.record(node, VARIABLE_GET, "__get__", value, Arguments())
         return value
 
@@ -137,13 +137,13 @@ class Expressions(Machine):
         bases = sorted(value.external_bases())
         return External(f"{bases[0]}.{name}") if bases else UNKNOWN
 
-    def _of_made(self, value: Made, name: str, node: cst.CSTNode) -> Value:
+    def _of_made(self, value: ExternalInstance, name: str, node: cst.CSTNode) -> Value:
         if name in value.attributes:
             return value.attributes[name]
         if value.name in COMPILED_LOADERS:
             return value
         if value.name.startswith(OPTIONS):
-            inner = Made(f"{value.name}.{name}", value.call)
+            inner = ExternalInstance(f"{value.name}.{name}", value.call)
             value.attributes[name] = inner
             return inner
         return self._method(value, name)
@@ -168,7 +168,7 @@ class Expressions(Machine):
             passed = passed or base is value.cls
         return Method(value, name)
 
-    def _of_one(self, value: Union, name: str, node: cst.CSTNode) -> Value:
+    def _of_one(self, value: UnionValue, name: str, node: cst.CSTNode) -> Value:
         return any_of(self.get_attribute(option, name, node) for option in value.options)
 
     def _method(self, value: Value, name: str) -> Value:
@@ -183,12 +183,12 @@ class Expressions(Machine):
         for arg in node.args:
             value = self.eval(arg.value)
             if arg.star == "*":
-                if isinstance(value, Group) and not value.open and not arguments.unknown_positional:
+                if isinstance(value, SequenceValue) and not value.open and not arguments.unknown_positional:
                     arguments.positional.extend(value.items)
                 else:
                     arguments.unknown_positional = True
             elif arg.star == "**":
-                if isinstance(value, Mapping) and not value.open and all(isinstance(key, str) for key in value.items):
+                if isinstance(value, DictValue) and not value.open and all(isinstance(key, str) for key in value.items):
                     arguments.keywords.update(value.items)
                 else:
                     arguments.unknown_keywords = True
@@ -227,27 +227,27 @@ class Expressions(Machine):
             self.use("tensors" if both else "arithmetic" if scalar else "arithmetic-unknown", node)
             return self.computed_tensor(self._origin(left, right), left, right)
         if is_symbolic(left) or is_symbolic(right):
-            return Made(KERAS_TENSOR, None, {"operands": Group("tuple", [left, right])})
+            return ExternalInstance(KERAS_TENSOR, None, {"operands": SequenceValue("tuple", [left, right])})
         timed = self._timed(node, type(node.operator), left, right)
         if timed is not None:
             return timed
         # What is computed from the result of a metric is on the device as that is.
-        result = next((side for side in (left, right) if isinstance(side, Made) and side.name == METRIC_RESULT), None)
+        result = next(
+            (side for side in (left, right) if isinstance(side, ExternalInstance) and side.name == METRIC_RESULT), None
+        )
         if result is not None:
             return result
         if is_array(left) or is_array(right):
             return self._calculated(node, left, right)
         return _of_python(node.operator, left, right)
 
-    def _calculated(self, node: cst.BinaryOperation, left: Value, right: Value) -> Made:
+    def _calculated(self, node: cst.BinaryOperation, left: Value, right: Value) -> ExternalInstance:
         """An array computed from others, with the NumPy function that the operator stands for."""
         result = derived(left, right)
         name = _UFUNCS.get(type(node.operator))
         if name is not None:
-            call = Call(
-                self.module, node, name, None, UNKNOWN, Arguments([left, right]), self.scope, self.order, result
-            )
-            result.attributes["operation"] = Made(name, call)
+            call = Call(self.module, node, name, None, UNKNOWN, Arguments([left, right]), self.path, self.order, result)
+            result.attributes["operation"] = ExternalInstance(name, call)
         return result
 
     def _timed(self, node: cst.CSTNode, operator: type[cst.CSTNode] | None, left: Value, right: Value) -> Value | None:
@@ -266,13 +266,15 @@ class Expressions(Machine):
             return elapsed if is_number(other) or None not in times else None
         if constant(other) in _UNITS_OF_TIME and (times[0] or operator is cst.Multiply):
             return elapsed
-        return Made(
+        return ExternalInstance(
             "time.rate", self.record(node, "time.rate", None, UNKNOWN, Arguments([times[0] or left, times[1] or right]))
         )
 
-    def elapsed(self, node: cst.CSTNode, start: Value, end: Value, *, each: bool = False) -> Made:
+    def elapsed(self, node: cst.CSTNode, start: Value, end: Value, *, each: bool = False) -> ExternalInstance:
         """The time between two readings of a clock, or ``each`` of those between two lists of readings."""
-        elapsed = Made("time.elapsed", self.record(node, "time.elapsed", None, UNKNOWN, Arguments([start, end])))
+        elapsed = ExternalInstance(
+            "time.elapsed", self.record(node, "time.elapsed", None, UNKNOWN, Arguments([start, end]))
+        )
         if each:
             self.collect(node, [elapsed])
         return elapsed
@@ -297,8 +299,12 @@ class Expressions(Machine):
             self.use("branch", node)
         if is_array(value):
             return derived(value)
-        if isinstance(node.operator, cst.Minus) and isinstance(value, Const) and isinstance(value.value, (int, float)):
-            return Const(-value.value)
+        if (
+            isinstance(node.operator, cst.Minus)
+            and isinstance(value, Constant)
+            and isinstance(value.value, (int, float))
+        ):
+            return Constant(-value.value)
         return UNKNOWN
 
     def _boolean(self, node: cst.BooleanOperation) -> Value:
@@ -313,9 +319,9 @@ class Expressions(Machine):
             isinstance(target.operator, (cst.Is, cst.IsNot, cst.In, cst.NotIn)) for target in node.comparisons
         )
         # No tensor equals None, which Python is told at once (tensor_equals in python/ops/math_ops.py).
-        identity = identity or any(isinstance(value, Const) and value.value is None for value in values)
+        identity = identity or any(isinstance(value, Constant) and value.value is None for value in values)
         if any(holds_tensor(value) for value in values) and not identity:
-            scalar = any(isinstance(value, Const) for value in values)
+            scalar = any(isinstance(value, Constant) for value in values)
             # Python asks the first of two comparisons whether it holds.
             chained = len(node.comparisons) > 1
             self.use("branch" if chained else "arithmetic" if scalar else "tensors", node)
@@ -332,22 +338,22 @@ class Expressions(Machine):
         decided = self._decided(node.test)
         if decided is not None:
             return self.eval(node.body if decided else node.orelse)
-        taken = self.inside(self._branch_scope(node, "if"), self.eval, node.body)
-        return join(taken, self.inside(self._branch_scope(node, "else"), self.eval, node.orelse))
+        taken = self.inside(self._branch_path(node, "if"), self.eval, node.body)
+        return join(taken, self.inside(self._branch_path(node, "else"), self.eval, node.orelse))
 
     def _subscript(self, node: cst.Subscript) -> Value:
         value = self.eval(node.value)
         indices = self._indices(node)
         key = _only(indices)
-        if isinstance(value, (Made, Method)) and is_symbolic(value):
-            return Made(KERAS_TENSOR, None, {"operands": Group("tuple", [value])})
-        if is_array(value) and not (isinstance(value, Made) and item_of(value.name)):
+        if isinstance(value, (ExternalInstance, Method)) and is_symbolic(value):
+            return ExternalInstance(KERAS_TENSOR, None, {"operands": SequenceValue("tuple", [value])})
+        if is_array(value) and not (isinstance(value, ExternalInstance) and item_of(value.name)):
             return array_shapes.shaped(value, array_shapes.subscripted(array_shapes.shape_of(value), indices))
-        if isinstance(value, (Group, Made)) and (item := _items_at(value, indices)) is not None:
+        if isinstance(value, (SequenceValue, ExternalInstance)) and (item := _items_at(value, indices)) is not None:
             return item
-        if isinstance(value, Group):
+        if isinstance(value, SequenceValue):
             return _item_of_group(value, indices)
-        if isinstance(value, Mapping):
+        if isinstance(value, DictValue):
             return _item_of_mapping(value, key)
         if isinstance(value, Tensor):
             self.indexed.add(node)
@@ -355,10 +361,10 @@ class Expressions(Machine):
             return Tensor("element" if value.origin == "element" else "item")
         if isinstance(value, Dataset) and value.stage.is_source:
             return value
-        item = self._item_of_made(value, key, node) if isinstance(value, Made) else None
+        item = self._item_of_made(value, key, node) if isinstance(value, ExternalInstance) else None
         return item or array_shapes.columns_of(key) or UNKNOWN
 
-    def _item_of_made(self, value: Made, key: Value, node: cst.Subscript) -> Value | None:
+    def _item_of_made(self, value: ExternalInstance, key: Value, node: cst.Subscript) -> Value | None:
         """An item of what a library made, where it is known what that is."""
         if value.name.startswith(LOOKUP):
             self.record(node, f"{value.name}.__getitem__", "__getitem__", value, Arguments([key]))
@@ -366,7 +372,7 @@ class Expressions(Machine):
         if value.name in COMPILED_LOADERS:
             return value
         if value.name == LIST_PHYSICAL_DEVICES:
-            return Made(PHYSICAL_DEVICE, value.call, {"index": key})
+            return ExternalInstance(PHYSICAL_DEVICE, value.call, {"index": key})
         if value.name.startswith("sklearn.datasets.") and isinstance(constant(key), str):
             # A Bunch has its arrays under names and keys alike.
             return Method(value, constant(key))
@@ -394,27 +400,27 @@ class Expressions(Machine):
         for element in node.elements:
             value = self.eval(element.value)
             if isinstance(element, cst.StarredElement):
-                if isinstance(value, Group) and not value.open:
+                if isinstance(value, SequenceValue) and not value.open:
                     items.extend(value.items)
                 else:
                     known = False
             else:
                 items.append(value)
-        return _bounded(Group(_GROUPS[type(node)], items)) if known else UNKNOWN
+        return _bounded(SequenceValue(_GROUPS[type(node)], items)) if known else UNKNOWN
 
     def _dict(self, node: cst.Dict) -> Value:
-        mapping = Mapping({})
+        mapping = DictValue({})
         for element in node.elements:
             value = self.eval(element.value)
             if isinstance(element, cst.StarredDictElement):
-                if isinstance(value, Mapping):
+                if isinstance(value, DictValue):
                     mapping.items.update(value.items)
                     mapping.open = mapping.open or value.open
                 else:
                     mapping.open = True
                 continue
             key = self.eval(element.key) if isinstance(element, cst.DictElement) else UNKNOWN
-            if isinstance(key, Const):
+            if isinstance(key, Constant):
                 mapping.items[key.value] = value
             else:
                 mapping.open = True
@@ -422,21 +428,21 @@ class Expressions(Machine):
         return _bounded(mapping)
 
     def _lambda(self, node: cst.Lambda) -> Value:
-        function = Function(self.module, node, self.env, "<lambda>", defaults=self._defaults(node))
+        function = Function(self.module, node, self.scope, "<lambda>", defaults=self._defaults(node))
         self.functions.setdefault(node, function)
         return function
 
     def _comprehension(self, node: cst.BaseComp) -> Value:
-        saved = self.env, self.scope
-        self.env = Env(self.env)
-        loops: list[Scope] = []
+        saved = self.scope, self.path
+        self.scope = Scope(self.scope)
+        loops: list[ExecutionPath] = []
         try:
             clause: cst.CompFor | None = node.for_in
             while clause is not None:
                 iterable = self.eval(clause.iter)
-                self.scope = self._loop(node, iterable, clause.iter)
-                loops.append(self.scope)
-                self._bind(clause.target, self._element(iterable, self.scope))
+                self.path = self._loop(node, iterable, clause.iter)
+                loops.append(self.path)
+                self._bind(clause.target, self._element(iterable, self.path))
                 for condition in clause.ifs:
                     self.eval(condition.test)
                 clause = clause.inner_for_in
@@ -448,19 +454,19 @@ class Expressions(Machine):
             else:
                 value = UNKNOWN
         finally:
-            self.env, self.scope = saved
+            self.scope, self.path = saved
         if holds_tensor(value):
             self.use("comprehension", node)
         self.collect(node, [value])
         most = product(*(loop.turns for loop in loops))
         if isinstance(node, cst.DictComp):
-            return Mapping({node: value}, open=True, most=most)
+            return DictValue({node: value}, open=True, most=most)
         if isinstance(node, cst.GeneratorExp):
-            return Iteration("generator", [Group("list", [value], open=True, most=most)])
+            return IteratorValue("generator", [SequenceValue("list", [value], open=True, most=most)])
         trips = loops[0].trips if len(loops) == 1 and not node.for_in.ifs else None
         if trips is not None and trips <= MAX_OPTIONS:
-            return _bounded(Group("list", [value] * trips))
-        return Group("list", [value], open=True, most=most) if value is not UNKNOWN else UNKNOWN
+            return _bounded(SequenceValue("list", [value] * trips))
+        return SequenceValue("list", [value], open=True, most=most) if value is not UNKNOWN else UNKNOWN
 
     def _await(self, node: cst.Await) -> Value:
         return self.eval(node.expression)
@@ -483,12 +489,12 @@ class Expressions(Machine):
 
     def _string(self, node: cst.SimpleString | cst.ConcatenatedString) -> Value:
         value = text_of(node)
-        return Const(value) if isinstance(value, (str, bytes)) else UNKNOWN
+        return Constant(value) if isinstance(value, (str, bytes)) else UNKNOWN
 
     def _formatted(self, node: cst.FormattedString) -> Value:
         texts = [part.value for part in node.parts if isinstance(part, cst.FormattedStringText)]
         if len(texts) == len(node.parts):
-            return Const("".join(texts))
+            return Constant("".join(texts))
         return self._text(
             node, [self.eval(part.expression) for part in node.parts if isinstance(part, cst.FormattedStringExpression)]
         )
@@ -503,7 +509,7 @@ class Expressions(Machine):
 
 def _of_python(operator: cst.BaseBinaryOp, left: Value, right: Value) -> Value:
     """What Python makes of two numbers, texts or lists."""
-    if isinstance(left, Const) and isinstance(right, Const):
+    if isinstance(left, Constant) and isinstance(right, Constant):
         operation = _BINARY.get(type(operator))
         numbers = all(isinstance(side.value, (int, float)) and type(side.value) is not bool for side in (left, right))
         strings = isinstance(operator, cst.Add) and all(isinstance(side.value, str) for side in (left, right))
@@ -511,12 +517,12 @@ def _of_python(operator: cst.BaseBinaryOp, left: Value, right: Value) -> Value:
             if _length(left.value) + _length(right.value) > MAX_TEXT:
                 return UNKNOWN
             try:
-                return Const(operation(left.value, right.value))
+                return Constant(operation(left.value, right.value))
             except (ArithmeticError, ValueError):
                 return UNKNOWN
     if left is UNKNOWN or right is UNKNOWN:
         return UNKNOWN
-    counter = next((side for side in (left, right) if isinstance(side, Counter)), None)
+    counter = next((side for side in (left, right) if isinstance(side, LoopVariable)), None)
     # What is left of a division are the same few numbers again.
     divides = isinstance(operator, (cst.Modulo, cst.FloorDivide))
     if counter is not None and is_number(left) and is_number(right) and not divides:
@@ -525,12 +531,12 @@ def _of_python(operator: cst.BaseBinaryOp, left: Value, right: Value) -> Value:
         return UNKNOWN
     if is_text(left) and is_text(right):
         return computed("builtins.str", left, right)
-    if isinstance(left, Group) and isinstance(right, Group):
-        return _bounded(Group(left.kind, left.items + right.items, left.open or right.open))
+    if isinstance(left, SequenceValue) and isinstance(right, SequenceValue):
+        return _bounded(SequenceValue(left.kind, left.items + right.items, left.open or right.open))
     return UNKNOWN
 
 
-def _bounded(value: Group | Mapping) -> Value:
+def _bounded(value: SequenceValue | DictValue) -> Value:
     """A new container; UNKNOWN where it has more items than is walked through."""
     return UNKNOWN if is_beyond(value, MAX_ITEMS) else value
 
@@ -542,21 +548,21 @@ def _length(value: str | float) -> int:
     return value.bit_length() if isinstance(value, int) else 0
 
 
-def _item_of_group(group: Group, indices: list[array_shapes.Index]) -> Value:
+def _item_of_group(group: SequenceValue, indices: list[array_shapes.Index]) -> Value:
     """An item of a list, or a part of it."""
     if len(indices) == 1 and isinstance(indices[0], tuple):
         cut = array_shapes.slice_of(indices[0])
         if cut is not None and not group.open and cut.step != 0:
-            return Group(group.kind, group.items[cut])
-        return Group(group.kind, list(group.items), open=True)
+            return SequenceValue(group.kind, group.items[cut])
+        return SequenceValue(group.kind, list(group.items), open=True)
     index = constant(_only(indices))
     known = isinstance(index, int) and not isinstance(index, bool) and not group.open
     return group.items[index] if known and -len(group.items) <= index < len(group.items) else any_of(group.items)
 
 
-def _item_of_mapping(mapping: Mapping, key: Value) -> Value:
+def _item_of_mapping(mapping: DictValue, key: Value) -> Value:
     """An item of a dictionary."""
-    if not isinstance(key, Const):
+    if not isinstance(key, Constant):
         some = any_of(mapping.items.values())
         return join(some, UNKNOWN) if mapping.open else some
     if key.value in mapping.items:
@@ -565,7 +571,7 @@ def _item_of_mapping(mapping: Mapping, key: Value) -> Value:
     return any_of(item for name, item in mapping.items.items() if isinstance(name, cst.CSTNode))
 
 
-def _items_at(value: Group | Made, indices: list[array_shapes.Index]) -> Value | None:
+def _items_at(value: SequenceValue | ExternalInstance, indices: list[array_shapes.Index]) -> Value | None:
     """A text or number of Python, or a list of them, that is taken out of more of them by a place which is not written down; None for all else."""
     places = [
         part
@@ -573,26 +579,30 @@ def _items_at(value: Group | Made, indices: list[array_shapes.Index]) -> Value |
         for part in (index if isinstance(index, tuple) else [index])
         if isinstance(part, Value)
     ]
-    if isinstance(value, Made):
+    if isinstance(value, ExternalInstance):
         kind = item_of(value.name)
     else:
         kind = (
             "builtins.str"
-            if value.items and all(map(is_text, value.items)) and any(isinstance(place, Counter) for place in places)
+            if value.items
+            and all(map(is_text, value.items))
+            and any(isinstance(place, LoopVariable) for place in places)
             else None
         )
     if kind is None:
         return None
     item = computed(kind, *places)
-    whole = isinstance(value, Made) and value.name == "builtins.str"
+    whole = isinstance(value, ExternalInstance) and value.name == "builtins.str"
     return (
-        Group("list", [item], open=True) if any(isinstance(index, tuple) for index in indices) and not whole else item
+        SequenceValue("list", [item], open=True)
+        if any(isinstance(index, tuple) for index in indices) and not whole
+        else item
     )
 
 
 def _is_elapsed(value: Value) -> bool:
     """Whether a value is the time between two readings of a clock."""
-    return isinstance(value, Made) and value.name == "time.elapsed"
+    return isinstance(value, ExternalInstance) and value.name == "time.elapsed"
 
 
 def _only(indices: list[array_shapes.Index]) -> Value:
@@ -634,10 +644,10 @@ _ATTRIBUTES: dict[type[Value], Callable[[Expressions, Any, str, cst.CSTNode], Va
     External: Expressions._of_external,
     Instance: Expressions._of_instance,
     Class: Expressions._of_class,
-    Made: Expressions._of_made,
-    Counter: Expressions._of_made,
+    ExternalInstance: Expressions._of_made,
+    LoopVariable: Expressions._of_made,
     ModuleValue: Expressions._of_module,
     Tensor: Expressions._of_tensor,
     SuperValue: Expressions._of_base,
-    Union: Expressions._of_one,
+    UnionValue: Expressions._of_one,
 }

@@ -6,29 +6,29 @@ from collections.abc import Hashable
 
 import libcst as cst
 
-from kerascheck.interpreter.bounds import MAX_CALLS, MAX_DEPTH, MAX_VISITS
-from kerascheck.interpreter.habits import Habit, kind_of_call, made_anew, only_computes
-from kerascheck.interpreter.inner_values import LATER
-from kerascheck.interpreter.joining import join
+from kerascheck.interpreter.abstract_state import AbstractState, Start
+from kerascheck.interpreter.call_summaries import CallSummary, fresh_copy, is_pure, summary_key
+from kerascheck.interpreter.code_location import CodeLocation
+from kerascheck.interpreter.internal_values import LATER
+from kerascheck.interpreter.joins import join
 from kerascheck.interpreter.keras_data import is_py_dataset
-from kerascheck.interpreter.machine import Machine, Start
+from kerascheck.interpreter.limits import MAX_CALLS, MAX_DEPTH, MAX_VISITS
 from kerascheck.interpreter.nodes import dotted_name, text_of
-from kerascheck.interpreter.place import Place
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
     Class,
-    Const,
+    Constant,
     Dataset,
-    Env,
+    DatasetOp,
+    DictValue,
+    ExecutionPath,
     External,
+    ExternalInstance,
     Function,
-    Group,
-    Iteration,
-    Made,
-    Mapping,
+    IteratorValue,
     Scope,
-    Stage,
+    SequenceValue,
     Tensor,
     Value,
     now,
@@ -39,7 +39,7 @@ from kerascheck.knowledge.datasets import DATASET, DATASET_V2
 from kerascheck.syntax.names import canonical
 
 
-class Inlining(Machine):
+class Inlining(AbstractState):
     """Follows calls into the linted tree."""
 
     def inline(
@@ -49,7 +49,7 @@ class Inlining(Machine):
         node: cst.CSTNode,
         *,
         traced: str | None = None,
-        stage: Stage | None = None,
+        stage: DatasetOp | None = None,
     ) -> Value:
         """The result of a function of the tree, by running its body.
 
@@ -62,12 +62,12 @@ class Inlining(Machine):
         """
         body = function.node
         how = traced or function.traced
-        kind = kind_of_call(function, arguments, self.scope, how) if stage is None else None
+        kind = summary_key(function, arguments, self.path, how) if stage is None else None
         habit = self._habits.get(kind)
         if habit is not None:
             self.record(node, None, None, function, arguments)
             self.uses += habit.uses
-            return made_anew(habit.result)
+            return fresh_copy(habit.result)
         self._visits[body] = self._visits.get(body, 0) + 1
         too_often = self._visits[body] > MAX_VISITS or self._inlined > MAX_CALLS
         if body in self._active or len(self._active) >= MAX_DEPTH or too_often:
@@ -77,17 +77,17 @@ class Inlining(Machine):
             self.escape(arguments, node)
             self.use("unknown-call", node)
             return UNKNOWN
-        saved = self.module, self.env, self.scope
+        saved = self.module, self.scope, self.path
         self._inlined += 1
-        scope = Scope("call", self.scope, self.module, node, function=function, traced=how, stage=stage)
+        path = ExecutionPath("call", self.path, self.module, node, function=function, traced=how, stage=stage)
         self.module = function.module
-        self.scope = scope
+        self.path = path
         try:
             if kind is None or kind in self._habits:
                 return self._enter(function, function.receiver, arguments)
             return self._learned(kind, function, arguments)
         finally:
-            self.module, self.env, self.scope = saved
+            self.module, self.scope, self.path = saved
 
     def _learned(self, kind: Hashable, function: Function, arguments: Arguments) -> Value:
         """The result of a function, by running its body; what calls of its kind come to is learned."""
@@ -95,8 +95,8 @@ class Inlining(Machine):
         touched, self._touched, start = self._touched, LATER, now()
         result = self._enter(function, function.receiver, arguments)
         left_all = self._touched > start and kept == self._number_of_records()
-        is_habit = left_all and only_computes(result, self.calls[calls:])
-        self._habits[kind] = Habit(result, self.uses[uses:]) if is_habit else None
+        is_habit = left_all and is_pure(result, self.calls[calls:])
+        self._habits[kind] = CallSummary(result, self.uses[uses:]) if is_habit else None
         self._touched = min(touched, self._touched)
         return result
 
@@ -111,13 +111,13 @@ class Inlining(Machine):
         node = function.node
         self.reached.add(node)
         self._active.append(node)
-        saved_env, saved_module, around, uses = self.env, self.module, self.mapped, len(self.uses)
+        saved_env, saved_module, around, uses = self.scope, self.module, self.mapped, len(self.uses)
         is_item = function.name == "__getitem__" and receiver is not None and is_py_dataset(receiver)
         if is_item:
             self.mapped = around or Start(len(self.frames), self.order)
         self.module = function.module
-        self.env = Env(function.env)
-        self.frames.append(self.env)
+        self.scope = Scope(function.scope)
+        self.frames.append(self.scope)
         try:
             self._bind_parameters(function, receiver, arguments, tensors)
             if isinstance(node, cst.Lambda):
@@ -129,9 +129,9 @@ class Inlining(Machine):
             if node in function.module.generators:
                 # What comes out of a generator comes from what it loops over.
                 sources = [loop.value for loop in self.loops[loops:] if loop.frame.function is function]
-                return self._returned(node, Iteration("generator", [*returned, *sources] or [UNKNOWN]))
+                return self._returned(node, IteratorValue("generator", [*returned, *sources] or [UNKNOWN]))
             if not returned:
-                return Const(None)
+                return Constant(None)
             merged = returned[0]
             for other in returned[1:]:
                 merged = join(merged, other)
@@ -139,9 +139,9 @@ class Inlining(Machine):
         finally:
             self._active.pop()
             self.frames.pop()
-            self.env, self.module, self.mapped = saved_env, saved_module, around
+            self.scope, self.module, self.mapped = saved_env, saved_module, around
             if is_item:
-                writes = [Place(module, at) for kind, at, module in self.uses[uses:] if kind == "write"]
+                writes = [CodeLocation(module, at) for kind, at, module in self.uses[uses:] if kind == "write"]
                 self.item_writes.setdefault(node, []).extend(writes)
 
     def _returned(self, node: cst.CSTNode, value: Value) -> Value:
@@ -153,7 +153,7 @@ class Inlining(Machine):
     ) -> None:
         parameters = function.node.params
         positional = [*parameters.posonly_params, *parameters.params]
-        variables = self.env.variables
+        variables = self.scope.variables
         if receiver is not None and positional:
             variables[positional.pop(0).name.value] = receiver
         named = [*positional, *parameters.kwonly_params]
@@ -169,16 +169,16 @@ class Inlining(Machine):
         names = frozenset(parameter.name.value for parameter in named)
         # Keras calls its hooks with arguments of its own, whatever they are given here.
         if arguments is not None and not _is_hook(function):
-            self.env.parameters = names
+            self.scope.parameters = names
         if isinstance(parameters.star_arg, cst.Param):
             rest: Value = Tensor("parameter") if arguments is None and tensors else UNKNOWN
             if arguments is not None and not arguments.unknown_positional:
-                rest = Group("tuple", arguments.positional[len(positional) :])
+                rest = SequenceValue("tuple", arguments.positional[len(positional) :])
             variables[parameters.star_arg.name.value] = rest
         if parameters.star_kwarg is not None:
             extra: Value = UNKNOWN
             if arguments is not None and not arguments.unknown_keywords:
-                extra = Mapping({key: value for key, value in arguments.keywords.items() if key not in names})
+                extra = DictValue({key: value for key, value in arguments.keywords.items() if key not in names})
             variables[parameters.star_kwarg.name.value] = extra
 
     def _guessed(self, function: Function, parameter: cst.Param, index: int, tensors: bool) -> Value:
@@ -187,7 +187,7 @@ class Inlining(Machine):
         name = parameter.name.value
         if value is not UNKNOWN or not tensors or parameter.default is not None or name in ("training", "mask"):
             return value
-        is_tensor = index == 0 or self.scope.traced != "call" or self._says_tensor(function, name)
+        is_tensor = index == 0 or self.path.traced != "call" or self._says_tensor(function, name)
         return Tensor("parameter") if is_tensor else UNKNOWN
 
     def _says_tensor(self, function: Function, parameter: str) -> bool:
@@ -225,7 +225,7 @@ class Inlining(Machine):
         if owner == "self":
             return position == 0 and function.owner is not None and function.owner.member(name) is None
         root, _, rest = dotted_name(call.func).partition(".")
-        found = function.env.lookup(root)
+        found = function.scope.lookup(root)
         if not isinstance(found, External):
             return False
         return takes_tensor(canonical(f"{found.name}.{rest}" if rest else found.name), position)
@@ -235,9 +235,9 @@ class Inlining(Machine):
         annotation = _named_type(parameter.annotation.annotation) if parameter.annotation is not None else None
         if annotation is None:
             return UNKNOWN
-        saved, self.env = self.env, function.env
+        saved, self.scope = self.scope, function.scope
         value = self.eval(annotation)
-        self.env = saved
+        self.scope = saved
         if isinstance(value, Class):
             return self._instance_of(value) if value.external_bases() else UNKNOWN
         name = value.name if isinstance(value, External) else ""
@@ -245,7 +245,7 @@ class Inlining(Machine):
             return Dataset(self.new_stage("parameter", parameter, None, ()))
         if name in (TENSOR, KERAS_TENSOR):
             return Tensor("parameter")
-        return Made(name) if class_of(name) in (MODEL, OPTIMIZER) else UNKNOWN
+        return ExternalInstance(name) if class_of(name) in (MODEL, OPTIMIZER) else UNKNOWN
 
 
 def _is_hook(function: Function) -> bool:

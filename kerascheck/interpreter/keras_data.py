@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from kerascheck.interpreter.values import Call, Instance, Made, Value, options_of
+from kerascheck.interpreter.values import Call, ExternalInstance, Instance, Value, options_of
 from kerascheck.knowledge.classes import IMAGE_DATA_GENERATOR, PY_DATASET, class_of_bases
 
 
 def flow_call(value: Value) -> Call | None:
     """The call that gives the iterator of images of an ImageDataGenerator that a value is; None where it is none."""
-    return value.call if isinstance(value, Made) and value.name.startswith(IMAGE_DATA_GENERATOR + ".flow") else None
+    return (
+        value.call
+        if isinstance(value, ExternalInstance) and value.name.startswith(IMAGE_DATA_GENERATOR + ".flow")
+        else None
+    )
 
 
 def is_keras_data(value: Value | None) -> bool:

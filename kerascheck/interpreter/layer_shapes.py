@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from math import inf, prod
 
-from kerascheck.interpreter.values import Call, Const, Group, Made, Value, constant, largest
+from kerascheck.interpreter.values import Call, Constant, ExternalInstance, SequenceValue, Value, constant, largest
 from kerascheck.knowledge.classes import INPUT
 from kerascheck.knowledge.layers import (
     BIDIRECTIONAL,
@@ -47,7 +47,7 @@ _PER_CHANNEL_CONVOLUTIONS = frozenset({DEPTHWISE_CONV_2D, SEPARABLE_CONV_2D})
 
 def literal_shape(value: Value | None) -> Shape:
     """The sizes that a tuple or list of literals names, None for those that are no literals."""
-    if not isinstance(value, Group) or value.open:
+    if not isinstance(value, SequenceValue) or value.open:
         return None
     return tuple(constant(item) if isinstance(constant(item), int) else None for item in value.items)
 
@@ -93,7 +93,7 @@ def output_shape(layer: Value, shape: Shape) -> Shape:
 
     Of several that go in, for what :func:`joined` says.
     """
-    if not isinstance(layer, Made) or layer.call is None:
+    if not isinstance(layer, ExternalInstance) or layer.call is None:
         return None
     name, call = layer.name, layer.call
     if name in _UNCHANGED:
@@ -126,14 +126,14 @@ def _of_reshape(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
 
 
 def _of_time_distributed(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
-    layer = call.given("layer") or Const(None)
+    layer = call.given("layer") or Constant(None)
     inner = output_shape(layer, (shape[0], *shape[2:])) if len(shape) > 2 else None
     return inner and (inner[0], shape[1], *inner[1:])
 
 
 def _of_bidirectional(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
-    inner = output_shape(call.given("layer") or Const(None), shape)
-    joined = constant(call.given("merge_mode") or Const("concat")) == "concat"
+    inner = output_shape(call.given("layer") or Constant(None), shape)
+    joined = constant(call.given("merge_mode") or Constant("concat")) == "concat"
     return inner and (*inner[:-1], product(inner[-1], 2) if joined else inner[-1])
 
 
@@ -161,7 +161,7 @@ def _of_pooling(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
     axes = len(shape) - 2
     window = strides = _sizes(call, "pool_size", axes, 2)
     given = call.given("strides")
-    if given is not None and given != Const(None):
+    if given is not None and given != Constant(None):
         strides = _sizes(call, "strides", axes, None)
     same = constant(call.given("padding")) == "same"
     return (shape[0], *_slid(shape[1:-1], window, strides, same), shape[-1])
@@ -201,7 +201,7 @@ _OUTPUTS: tuple[tuple[Collection[str], Callable[[str, Call, tuple[int | None, ..
 
 def most_units(layer: Value) -> int | None:
     """How many numbers a dense layer or a convolution makes in a place at most, where it may be one of several; None where that is not known."""
-    if not isinstance(layer, Made) or layer.call is None:
+    if not isinstance(layer, ExternalInstance) or layer.call is None:
         return None
     return largest(layer.call.given("filters" if layer.name in CONVOLUTIONS else "units"))
 
@@ -220,7 +220,7 @@ def makes_large_layer(call: Call) -> bool:
 
 def window(layer: Value) -> int | None:
     """In how many places a convolution looks at once, a dense layer in one; None where that is not known."""
-    if not isinstance(layer, Made) or layer.call is None:
+    if not isinstance(layer, ExternalInstance) or layer.call is None:
         return None
     axes = CONVOLUTIONS.get(layer.name)
     return 1 if axes is None else product(*_sizes(layer.call, "kernel_size", axes))
@@ -232,7 +232,7 @@ def weights(layer: Value, shape: Shape) -> int | None:
     A frozen Embedding counts as none: a step looks some of its rows up, and takes as long for 2,000 rows as for 200,000 (8 ms behind
     it an LSTM of 64 units over 50 steps; TensorFlow 2.21, 2 CPU cores).
     """
-    if not isinstance(layer, Made) or layer.call is None:
+    if not isinstance(layer, ExternalInstance) or layer.call is None:
         return None
     name, call = layer.name, layer.call
     if name in WEIGHTLESS:
@@ -241,9 +241,9 @@ def weights(layer: Value, shape: Shape) -> int | None:
         trainable = layer.attributes.get("trainable") or call.given("trainable")
         return 0 if constant(trainable) is False else product(_number(call, "input_dim"), _number(call, "output_dim"))
     if name == TIME_DISTRIBUTED and shape is not None and len(shape) > 2:
-        return weights(call.given("layer") or Const(None), (shape[0], *shape[2:]))
+        return weights(call.given("layer") or Constant(None), (shape[0], *shape[2:]))
     if name == BIDIRECTIONAL:
-        return product(2, weights(call.given("layer") or Const(None), shape))
+        return product(2, weights(call.given("layer") or Constant(None), shape))
     if not shape or (width := shape[-1]) is None:
         return None
     if name == DENSE:

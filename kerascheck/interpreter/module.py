@@ -16,7 +16,7 @@ from kerascheck.interpreter.target import Target
 from kerascheck.knowledge.namespaces import TENSORFLOW
 from kerascheck.knowledge.runtime import ONLY_TENSORFLOW_1, Runtime
 from kerascheck.project import import_scan
-from kerascheck.project.config import Machine, Settings
+from kerascheck.project.config import HardwareProfile, Settings
 from kerascheck.project.import_graph import added_folders
 from kerascheck.source import Source, dependencies
 from kerascheck.syntax.code_text import CodeText, code_text
@@ -71,7 +71,7 @@ _SESSION = re.compile(r"\bSession\(")
 _DIRECTIVE = re.compile(r"#\s*(?:noqa|kerascheck|KC[A-Z]?\d|type:|pylint|pragma|ruff)", re.I)
 
 
-class Surroundings(Protocol):
+class ProjectLike(Protocol):
     """What a module asks of the project that it belongs to: :class:`kerascheck.interpreter.project.Project`.
 
     The modules of a project are of the asking module's own class, derived from :class:`Module`, for which no type stands here.
@@ -98,7 +98,7 @@ class Module:
         project: the tree of modules that it belongs to.
     """
 
-    def __init__(self, source: Source, project: Surroundings) -> None:
+    def __init__(self, source: Source, project: ProjectLike) -> None:
         self.source, self.project = source, project
 
     @cached_property
@@ -364,7 +364,7 @@ class Module:
         return self.target.runtime
 
     @property
-    def machine(self) -> Machine | None:
+    def machine(self) -> HardwareProfile | None:
         """The machine it is judged for; None for any."""
         return self.project.settings.machine
 

@@ -9,11 +9,11 @@ from typing import TypeVar
 
 import libcst as cst
 
-from kerascheck.interpreter.values import Class, Const, SeenModule
+from kerascheck.interpreter.values import Class, Constant, ModuleLike
 from kerascheck.syntax.written import assignment
 
 _DERIVATIVES = frozenset({"gradient", "jacobian", "batch_jacobian"})
-SINGLETONS = {"True": Const(True), "False": Const(False), "None": Const(None)}
+SINGLETONS = {"True": Constant(True), "False": Constant(False), "None": Constant(None)}
 Node = TypeVar("Node", bound=cst.CSTNode)
 Found = TypeVar("Found")
 _SCALES = frozenset({"get_scaled_loss", "scale_loss"})
@@ -29,25 +29,25 @@ def dotted_name(node: cst.CSTNode) -> str:
     return ".".join(reversed(parts))
 
 
-def literal_of(node: cst.BaseExpression) -> Const | None:
+def literal_of(node: cst.BaseExpression) -> Constant | None:
     """The constant that an expression spells out."""
     if isinstance(node, cst.Name):
         return SINGLETONS.get(node.value)
     if isinstance(node, cst.Integer):
         return number(node)
     value = text_of(node) if isinstance(node, cst.SimpleString) else None
-    return None if value is None else Const(value)
+    return None if value is None else Constant(value)
 
 
-def number(node: cst.Integer | cst.Float) -> Const | None:
+def number(node: cst.Integer | cst.Float) -> Constant | None:
     """The number that a literal spells out; None where it has more digits than Python reads."""
     return _number(node.value, isinstance(node, cst.Integer))
 
 
 @lru_cache
-def _number(text: str, is_whole: bool) -> Const | None:
+def _number(text: str, is_whole: bool) -> Constant | None:
     try:
-        return Const(int(text, 0) if is_whole else float(text))
+        return Constant(int(text, 0) if is_whole else float(text))
     except ValueError:
         return None
 
@@ -78,7 +78,7 @@ def fields_of(cls: Class) -> list[str]:
     return list(names)
 
 
-def differentiated(module: SeenModule, node: cst.FunctionDef | cst.Lambda | cst.Module) -> set[str]:
+def differentiated(module: ModuleLike, node: cst.FunctionDef | cst.Lambda | cst.Module) -> set[str]:
     """The names in a function, or module, that a tape made there is asked for the gradients of: whatever made them, they are tensors.
 
     With a loss that is scaled for that also the loss itself.
@@ -122,7 +122,7 @@ def parameters_of(parameters: cst.Parameters) -> Iterator[cst.Param]:
     yield from (*parameters.posonly_params, *parameters.params, *parameters.kwonly_params)
 
 
-def remembered(module: SeenModule, node: Node, find: Callable[[SeenModule, Node], Found]) -> Found:
+def remembered(module: ModuleLike, node: Node, find: Callable[[ModuleLike, Node], Found]) -> Found:
     """What ``find`` says of a node, found once: the same loop is met on many ways."""
     key = (find.__name__, node)
     if key not in module.memory:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from kerascheck.interpreter.module import OF_TENSORFLOW_2, Module
-from kerascheck.interpreter.signs import SignsOfModule
 from kerascheck.interpreter.target import Target, target_of
+from kerascheck.interpreter.version_hints import HintsOfModule
 from kerascheck.project import import_scan
 from kerascheck.project.config import Settings
 from kerascheck.project.requirements import Pin, Stated, command_versions, pinned_versions, script_versions
@@ -262,7 +262,7 @@ class Project(Generic[M]):
             for name, (package, bound) in _BOUND_BY.items()
             if name in module.bare_code and re.search(rf"^(?:from|import)[ \t]+{name}\b", module.bare_code, re.M)
         }
-        return target_of(self.settings, {**bound, **pins}, SignsOfModule(module))
+        return target_of(self.settings, {**bound, **pins}, HintsOfModule(module))
 
     def imports_contrib(self, module: M) -> bool:
         """Whether what it imports needs ``tf.contrib`` while it is imported, which TensorFlow 1 alone has."""

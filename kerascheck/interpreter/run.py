@@ -12,19 +12,19 @@ import re
 
 import libcst as cst
 
-from kerascheck.interpreter.bounds import A_WHOLE_MODULE, MAX_IMPORT_DEPTH, MAX_MODULES
 from kerascheck.interpreter.calls import Calls
 from kerascheck.interpreter.expressions import Expressions
 from kerascheck.interpreter.inlining import Inlining
+from kerascheck.interpreter.limits import A_WHOLE_MODULE, MAX_IMPORT_DEPTH, MAX_MODULES
 from kerascheck.interpreter.statements import Statements
 from kerascheck.interpreter.values import (
     Class,
-    Const,
-    Env,
+    Constant,
+    ExecutionPath,
     Function,
     Instance,
+    ModuleLike,
     Scope,
-    SeenModule,
     Value,
     constant,
     datasets_in,
@@ -63,32 +63,32 @@ class Interpreter(Statements, Expressions, Calls, Inlining, Writes):
         self._habits.clear()
 
     @property
-    def modules(self) -> list[SeenModule]:
+    def modules(self) -> list[ModuleLike]:
         """The modules that were looked into; the entry is the first."""
         return list(self._depths)
 
-    def globals_of(self, module: SeenModule) -> dict[str, Value]:
+    def globals_of(self, module: ModuleLike) -> dict[str, Value]:
         """The variables of a module that was run, as they are in the end."""
         return self._envs[module].variables
 
-    def _run_module(self, module: SeenModule) -> Env:
-        env = self._envs.get(module)
-        if env is not None:
-            return env
-        env = self._envs[module] = Env(None)
+    def _run_module(self, module: ModuleLike) -> Scope:
+        scope = self._envs.get(module)
+        if scope is not None:
+            return scope
+        scope = self._envs[module] = Scope(None)
         if not self._is_followed(module):
-            return env
-        env.variables["__name__"] = Const("__main__" if module is self.entry else module.dotted)
-        saved = self.module, self.env, self.scope
-        self.module, self.env = module, env
-        self.scope = Scope("root", None, module, module.tree.root)
+            return scope
+        scope.variables["__name__"] = Constant("__main__" if module is self.entry else module.dotted)
+        saved = self.module, self.scope, self.path
+        self.module, self.scope = module, scope
+        self.path = ExecutionPath("root", None, module, module.tree.root)
         try:
             self._block(module.tree.root.body)
         finally:
-            self.module, self.env, self.scope = saved
-        return env
+            self.module, self.scope, self.path = saved
+        return scope
 
-    def _is_followed(self, module: SeenModule) -> bool:
+    def _is_followed(self, module: ModuleLike) -> bool:
         """Whether an imported module is looked into: near enough, worth it, and readable."""
         if module is self.entry:
             self._depths[module] = 0
@@ -123,9 +123,9 @@ class Interpreter(Statements, Expressions, Calls, Inlining, Writes):
                 )
         if function.node in self.reached:
             return
-        saved = self.module, self.env, self.scope
+        saved = self.module, self.scope, self.path
         self.module = function.module
-        self.scope = Scope("root", None, function.module, function.node, function=function, traced=traced)
+        self.path = ExecutionPath("root", None, function.module, function.node, function=function, traced=traced)
         options = function.options
         signature = options.given("input_signature") if options and "input_signature" in options.signature else None
         try:
@@ -138,7 +138,7 @@ class Interpreter(Statements, Expressions, Calls, Inlining, Writes):
             for dataset in datasets_in(value):
                 self.sink("escape", dataset, function.node)
         finally:
-            self.module, self.env, self.scope = saved
+            self.module, self.scope, self.path = saved
 
     def _instance_of(self, cls: Class) -> Instance:
         instance = self._instances.get(cls)
@@ -147,12 +147,12 @@ class Interpreter(Statements, Expressions, Calls, Inlining, Writes):
             for name in ("__init__", "build"):
                 member = cls.members.get(name) if name == "build" else cls.member(name)
                 if isinstance(member, Function) and member.node not in self._active:
-                    scope = self.scope
-                    self.scope = Scope("root", None, member.module, member.node, function=member)
+                    path = self.path
+                    self.path = ExecutionPath("root", None, member.module, member.node, function=member)
                     try:
                         self._enter(member, instance, None)
                     finally:
-                        self.scope = scope
+                        self.path = path
         return instance
 
 

@@ -8,39 +8,39 @@ from typing import Any, TypeVar
 
 import libcst as cst
 
+from kerascheck.interpreter.abstract_state import AbstractState, Written
 from kerascheck.interpreter.array_shapes import length_of, parts_of, shape_of, split_of
-from kerascheck.interpreter.bounds import MAX_OPTIONS
-from kerascheck.interpreter.computing import derived, item_of_turn
-from kerascheck.interpreter.inner_values import Imported
-from kerascheck.interpreter.joining import any_of, join
-from kerascheck.interpreter.kinds import is_array
-from kerascheck.interpreter.machine import Machine, Written
+from kerascheck.interpreter.internal_values import Imported
+from kerascheck.interpreter.joins import any_of, join
+from kerascheck.interpreter.limits import MAX_OPTIONS
 from kerascheck.interpreter.nodes import differentiated, dotted_name, literal_of, parameters_of, remembered
+from kerascheck.interpreter.purity import derived, item_of_turn
+from kerascheck.interpreter.value_kinds import is_array
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
     Call,
     Class,
     Compilation,
-    Const,
-    Counter,
+    Constant,
     Dataset,
-    Env,
+    DatasetConsumer,
+    DictValue,
+    ExecutionPath,
     External,
+    ExternalInstance,
     Function,
-    Group,
     Instance,
-    Iteration,
-    Made,
-    Mapping,
+    IteratorValue,
+    LoopVariable,
     Method,
+    ModuleLike,
     ModuleValue,
     Partial,
     Scope,
-    SeenModule,
-    Sink,
+    SequenceValue,
     Tensor,
-    Union,
+    UnionValue,
     Value,
     constant,
     external,
@@ -76,7 +76,7 @@ _AUGMENTED: dict[type[cst.CSTNode], type[cst.CSTNode]] = {
 }
 
 
-class Statements(Machine):
+class Statements(AbstractState):
     """Runs statements: assignments, imports, branches, loops, definitions."""
 
     def _block(self, statements: Iterable[cst.CSTNode]) -> bool:
@@ -99,8 +99,8 @@ class Statements(Machine):
                 if isinstance(dataset, Dataset) and dataset.stage.node is node.value and not dataset.stage.is_source:
                     self.sink("discard", dataset, node.value)
             # In a notebook it ends a cell, or restarts the kernel for those that follow.
-            goes_on = self.scope.frame.function is None and self.module.source.cells is not None
-            return isinstance(value, Made) and value.name in ENDS_THE_PROGRAM and not goes_on
+            goes_on = self.path.frame.function is None and self.module.source.cells is not None
+            return isinstance(value, ExternalInstance) and value.name in ENDS_THE_PROGRAM and not goes_on
         return False
 
     def _assign(self, node: cst.Assign) -> None:
@@ -114,25 +114,29 @@ class Statements(Machine):
 
     def _aug_assign(self, node: cst.AugAssign) -> None:
         left, right = self.eval(node.target), self.eval(node.value)
-        if isinstance(left, (Group, Mapping)):
+        if isinstance(left, (SequenceValue, DictValue)):
             self.note_write(node.target, left, node)
-        if isinstance(left, Group) and isinstance(right, Group) and isinstance(node.operator, cst.AddAssign):
+        if (
+            isinstance(left, SequenceValue)
+            and isinstance(right, SequenceValue)
+            and isinstance(node.operator, cst.AddAssign)
+        ):
             self.extend(left, right.items, certain=not right.open)
-        elif isinstance(left, Mapping):
+        elif isinstance(left, DictValue):
             self.update(left, right)
         elif holds_tensor(left) or holds_tensor(right):
             self.use("arithmetic", node)
             self._bind(node.target, Tensor("result"))
         else:
             self._bind(node.target, self._timed(node, _AUGMENTED.get(type(node.operator)), left, right) or UNKNOWN)
-        if isinstance(right, Group):
+        if isinstance(right, SequenceValue):
             self.collect(node, right.items)
         if self._is_side_effect(node.target):
             self.record(node, "builtins.object.__iadd__", "__iadd__", left, Arguments([right]))
 
     def _is_side_effect(self, target: cst.CSTNode) -> bool:
         """Whether compiled code writes to what outlives it. What is written to attributes is recorded as such, except in mapped functions."""
-        traced = self.scope.traced_by()
+        traced = self.path.traced_by()
         base = target.value if isinstance(target, cst.Subscript) else target
         return traced is not None and (traced == "map" or isinstance(base, cst.Name)) and self._outlives(target)
 
@@ -143,13 +147,13 @@ class Statements(Machine):
         if isinstance(target, cst.Subscript):
             target = target.value
         if isinstance(target, cst.Name):
-            home = self.env.owner(target.value) if item else self.env.redirected.get(target.value)
+            home = self.scope.owner(target.value) if item else self.scope.redirected.get(target.value)
             return home is not None and home is self._envs.get(self.module)
         if not isinstance(target, cst.Attribute) or not isinstance(target.value, cst.Name):
             return False
-        owner = self.env.lookup(target.value.value)
+        owner = self.scope.lookup(target.value.value)
         made = next((call for call in self.calls if call.attribute == "__init__" and call.receiver is owner), None)
-        return made is not None and made.scope.traced_by() is None and self._is_used_beyond(target)
+        return made is not None and made.path.traced_by() is None and self._is_used_beyond(target)
 
     def _is_used_beyond(self, target: cst.Attribute) -> bool:
         """Whether an attribute is more than a local variable under another name: each function of the class that has it both assigns and reads it."""
@@ -172,7 +176,7 @@ class Statements(Machine):
             bind(self, target, value)
 
     def _bind_variable(self, target: cst.Name, value: Value) -> None:
-        if target.value in self.env.redirected:
+        if target.value in self.scope.redirected:
             self.note_write(target, UNKNOWN, target)
         self._bind_name(target.value, value)
 
@@ -193,79 +197,81 @@ class Statements(Machine):
         key = self._index(target)
         if not isinstance(constant(key), str):
             self.collect(target, [value])
-        if isinstance(base, Mapping) and isinstance(key, Const):
+        if isinstance(base, DictValue) and isinstance(key, Constant):
             self.store(base.items, key.value, value, base.born)
         elif base == External("os.environ"):
             self.record(target, "os.environ.__setitem__", "__setitem__", base, Arguments([key, value]))
-        elif isinstance(base, Mapping):
+        elif isinstance(base, DictValue):
             base.open, base.most = True, None
             for known in list(base.items):
                 self.store(base.items, known, join(base.items[known], value), base.born)
             self.store(base.items, target, value, base.born)
-        elif isinstance(base, Group):
+        elif isinstance(base, SequenceValue):
             self.extend(base, [value], certain=False)
-        elif isinstance(base, Made) and is_array(base):
+        elif isinstance(base, ExternalInstance) and is_array(base):
             # After a condition there may be one group of items for each way.
-            groups = [option for option in options_of(base.attributes.get("stored")) if isinstance(option, Group)]
+            groups = [
+                option for option in options_of(base.attributes.get("stored")) if isinstance(option, SequenceValue)
+            ]
             stored = [item for group in groups for item in group.items]
-            self.store(base.attributes, "stored", Group("list", [*stored, value], open=True), base.born)
+            self.store(base.attributes, "stored", SequenceValue("list", [*stored, value], open=True), base.born)
 
     def _bind_name(self, name: str, value: Value) -> None:
         if all(map(_may_be_tensor, options_of(value))) and self._is_differentiated(name):
             value = Tensor("result")
-        home = self.env.redirected.get(name)
+        home = self.scope.redirected.get(name)
         if home is None:
-            self.env.variables[name] = value
+            self.scope.variables[name] = value
         else:
             self.store(home.variables, name, value)
 
     def _is_differentiated(self, name: str) -> bool:
         """Whether a name gets its value under a tape that the function at hand then asks for the gradients of it."""
         if not any(
-            isinstance(manager.value, Made) and manager.value.name == GRADIENT_TAPE
-            for manager in self.scope.managers(within="function")
+            isinstance(manager.value, ExternalInstance) and manager.value.name == GRADIENT_TAPE
+            for manager in self.path.managers(within="function")
         ):
             return False
-        function = self.scope.frame.function
+        function = self.path.frame.function
         return name in remembered(
             self.module, function.node if function is not None else self.module.tree.root, differentiated
         )
 
     def set_attribute(self, node: cst.CSTNode, receiver: Value, name: str, value: Value) -> None:
         for option in options_of(receiver):
-            if isinstance(option, (Instance, Made)):
-                if isinstance(option, Made) and option.name.startswith(OPTIONS):
+            if isinstance(option, (Instance, ExternalInstance)):
+                if isinstance(option, ExternalInstance) and option.name.startswith(OPTIONS):
                     # Where it is not set, the default holds.
                     option.attributes.setdefault(name, UNKNOWN)
                 self.store(option.attributes, name, value, option.born)
             owner = self.class_name(option)
             if owner is not None:
-                self.record(node, f"{owner}.__setattr__", name, option, Arguments([Const(name), value]))
+                self.record(node, f"{owner}.__setattr__", name, option, Arguments([Constant(name), value]))
             elif isinstance(option, External):
                 if not option.name.startswith(TENSOR_LIBRARIES):
                     self.store(self.set_outside, f"{option.name}.{name}", value)
-                self.record(node, f"{option.name}.__setattr__", name, option, Arguments([Const(name), value]))
+                self.record(node, f"{option.name}.__setattr__", name, option, Arguments([Constant(name), value]))
             elif isinstance(option, Instance) and isinstance(self.module.tree.parents.get(node), cst.AugAssign):
-                self.record(node, "builtins.object.__setattr__", name, option, Arguments([Const(name), value]))
+                self.record(node, "builtins.object.__setattr__", name, option, Arguments([Constant(name), value]))
             elif option is UNKNOWN or isinstance(option, Method):
-                self.record(node, None, name, option, Arguments([Const(name), value]))
+                self.record(node, None, name, option, Arguments([Constant(name), value]))
             if isinstance(option, ModuleValue):
                 self.store(self._run_module(option.module).variables, name, value)
 
     def _unpack(self, elements: Sequence[cst.BaseElement], value: Value) -> None:
         value = parts_of(value) or value
         for option in options_of(value):
-            if isinstance(option, Group) and not option.open and len(option.items) == len(elements):
+            if isinstance(option, SequenceValue) and not option.open and len(option.items) == len(elements):
                 for element, item in zip(elements, option.items):
                     self._bind(element.value if isinstance(element, cst.Element) else element, item)
                 return
         if isinstance(value, Tensor) or (isinstance(value, Dataset) and value.stage.is_source):
             # Elements of a structure of tensors; tfds.load may return several datasets.
             each: Value = value
-        elif isinstance(value, Group):
+        elif isinstance(value, SequenceValue):
             each = any_of(value.items) if value.open else UNKNOWN
         elif (
-            isinstance(value, Made)
+            isinstance(value, ExternalInstance)
             and value.name == "sklearn.model_selection.train_test_split"
             and value.call is not None
         ):
@@ -287,7 +293,7 @@ class Statements(Machine):
             self._bind(element.value if isinstance(element, cst.Element) else element, each)
 
     def _return(self, node: cst.Return) -> bool:
-        value = self.eval(node.value) if node.value is not None else Const(None)
+        value = self.eval(node.value) if node.value is not None else Constant(None)
         if self._returns:
             self._returns[-1].append(value)
         return True
@@ -315,15 +321,15 @@ class Statements(Machine):
     def _global(self, node: cst.Global) -> None:
         module_env = self._envs[self.module]
         for item in node.names:
-            self.env.redirected[item.name.value] = module_env
+            self.scope.redirected[item.name.value] = module_env
 
     def _nonlocal(self, node: cst.Nonlocal) -> None:
         for item in node.names:
-            env: Env | None = self.env.parent
-            while env is not None and item.name.value not in env.variables:
-                env = env.parent
-            if env is not None:
-                self.env.redirected[item.name.value] = env
+            scope: Scope | None = self.scope.parent
+            while scope is not None and item.name.value not in scope.variables:
+                scope = scope.parent
+            if scope is not None:
+                self.scope.redirected[item.name.value] = scope
 
     def _import(self, node: cst.Import) -> None:
         for alias in node.names:
@@ -339,22 +345,26 @@ class Statements(Machine):
                     self._bind_name(first, external(first))
                 else:
                     self._bind_name(first, self._package(dotted, local))
-            self.record(node, "builtins.import", dotted, UNKNOWN, Arguments([Const(dotted)]))
+            self.record(node, "builtins.import", dotted, UNKNOWN, Arguments([Constant(dotted)]))
 
-    def _package(self, dotted: str, local: SeenModule) -> Value:
+    def _package(self, dotted: str, local: ModuleLike) -> Value:
         """What ``import a.b.c`` binds to ``a``."""
         first, _, rest = dotted.partition(".")
         found = self.module.project.find(self.module, first, 0)
         if found is not None:
             return self._module_value(found)
         # A folder without an __init__.py holds nothing but its modules.
-        bound = self.env.lookup(first)
-        package = bound if isinstance(bound, Made) and bound.name == "builtins.module" else Made("builtins.module")
+        bound = self.scope.lookup(first)
+        package = (
+            bound
+            if isinstance(bound, ExternalInstance) and bound.name == "builtins.module"
+            else ExternalInstance("builtins.module")
+        )
         inner = package
         *folders, last = rest.split(".")
         for folder in folders:
-            held = inner.attributes.setdefault(folder, Made("builtins.module"))
-            if not isinstance(held, Made):
+            held = inner.attributes.setdefault(folder, ExternalInstance("builtins.module"))
+            if not isinstance(held, ExternalInstance):
                 return UNKNOWN
             inner = held
         inner.attributes[last] = self._module_value(local)
@@ -365,12 +375,12 @@ class Statements(Machine):
         level = len(node.relative)
         local = self.module.project.find(self.module, base, level)
         if not level:
-            self.record(node, "builtins.import", base, UNKNOWN, Arguments([Const(base)]))
+            self.record(node, "builtins.import", base, UNKNOWN, Arguments([Constant(base)]))
         if isinstance(node.names, cst.ImportStar):
             if local is not None:
                 variables = self._run_module(local).variables
                 listed = variables.get("__all__")
-                public = {constant(item) for item in listed.items} if isinstance(listed, Group) else None
+                public = {constant(item) for item in listed.items} if isinstance(listed, SequenceValue) else None
                 for name, value in list(variables.items()):
                     if name in public if public is not None else not name.startswith("_"):
                         self._bind_name(name, value)
@@ -394,27 +404,27 @@ class Statements(Machine):
                     self._run_module(local)
                 self._bind_name(bound, Imported(local, name))
 
-    def _module_value(self, module: SeenModule) -> Value:
+    def _module_value(self, module: ModuleLike) -> Value:
         if module.acts_on_import:
             self._run_module(module)
         return ModuleValue(module)
 
-    def _member_of(self, module: SeenModule, name: str) -> Value:
-        env = self._run_module(module)
-        if name in env.variables:
-            return self._resolved(env, name, env.variables[name])
+    def _member_of(self, module: ModuleLike, name: str) -> Value:
+        scope = self._run_module(module)
+        if name in scope.variables:
+            return self._resolved(scope, name, scope.variables[name])
         inner = module.project.find(module, name, 1) if module.is_package else None
         return self._module_value(inner) if inner else UNKNOWN
 
-    def _resolved(self, env: Env, name: str, value: Value) -> Value:
+    def _resolved(self, scope: Scope, name: str, value: Value) -> Value:
         """``value``, or what it stands for if it is an import that was not followed yet."""
         if isinstance(value, Imported):
             # A cycle of imports meets itself here and stays unknown.
-            env.variables[name] = UNKNOWN
-            value = env.variables[name] = self._member_of(value.module, value.name)
-        elif isinstance(value, Union) and any(isinstance(option, Imported) for option in value.options):
-            env.variables[name] = UNKNOWN
-            value = env.variables[name] = any_of(
+            scope.variables[name] = UNKNOWN
+            value = scope.variables[name] = self._member_of(value.module, value.name)
+        elif isinstance(value, UnionValue) and any(isinstance(option, Imported) for option in value.options):
+            scope.variables[name] = UNKNOWN
+            value = scope.variables[name] = any_of(
                 self._member_of(option.module, option.name) if isinstance(option, Imported) else option
                 for option in value.options
             )
@@ -431,23 +441,23 @@ class Statements(Machine):
         if decided is False:
             return node.orelse is not None and self._orelse(node.orelse)
         self._forget_types(node.test)
-        before, mark = self.env.variables, len(self._trail)
-        self.env.variables = dict(before)
-        with_branch = self._branch_scope(node, "if")
+        before, mark = self.scope.variables, len(self._undo_log)
+        self.scope.variables = dict(before)
+        with_branch = self._branch_path(node, "if")
         ended = self.inside(with_branch, self._suite, node.body)
-        taken, written = self.env.variables, self._taken_back(mark)
-        self.env.variables = dict(before)
+        taken, written = self.scope.variables, self._rollback(mark)
+        self.scope.variables = dict(before)
         ended_else = False
         if node.orelse is not None:
-            ended_else = self.inside(self._branch_scope(node, "else"), self._orelse, node.orelse)
-        skipped = self.env.variables
-        self._meet(written, self._taken_back(mark))
+            ended_else = self.inside(self._branch_path(node, "else"), self._orelse, node.orelse)
+        skipped = self.scope.variables
+        self._merge_branches(written, self._rollback(mark))
         if ended and not ended_else:
-            self.env.variables = skipped
+            self.scope.variables = skipped
         elif ended_else and not ended:
-            self.env.variables = taken
+            self.scope.variables = taken
         else:
-            self.env.variables = self._merge(taken, skipped)
+            self.scope.variables = self._merge(taken, skipped)
         if holds_tensor(test):
             self.use("branch", node)
         return ended and ended_else
@@ -480,9 +490,11 @@ class Statements(Machine):
         if literal is not None or not isinstance(test, cst.Name):
             return None if literal is None else bool(literal.value)
         value = self._parameter(test)
-        if value is None and _DEBUGGING.search(test.value) and constant(self.env.lookup(test.value), True) is False:
+        if value is None and _DEBUGGING.search(test.value) and constant(self.scope.lookup(test.value), True) is False:
             return False
-        return bool(value.value) if isinstance(value, Const) else True if isinstance(value, (Function, Class)) else None
+        return (
+            bool(value.value) if isinstance(value, Constant) else True if isinstance(value, (Function, Class)) else None
+        )
 
     def _decided_comparison(self, test: cst.Comparison) -> bool | None:
         if len(test.comparisons) != 1 or not isinstance(test.left, cst.Name):
@@ -490,14 +502,16 @@ class Statements(Machine):
         operator, other = test.comparisons[0].operator, test.comparisons[0].comparator
         value, literal = self._parameter(test.left), literal_of(other)
         listed = isinstance(operator, (cst.In, cst.NotIn))
-        if listed and isinstance(other, (cst.Tuple, cst.List, cst.Set)) and isinstance(value, Const):
+        if listed and isinstance(other, (cst.Tuple, cst.List, cst.Set)) and isinstance(value, Constant):
             among = [literal_of(element.value) for element in other.elements]
             return None if None in among else (value in among) is isinstance(operator, cst.In)
         if literal is None or value is None:
             return None
-        if isinstance(value, Const):
+        if isinstance(value, Constant):
             same: bool = literal.value == value.value
-        elif literal.value is None and isinstance(value, (Function, Class, Dataset, Instance, Group, Mapping)):
+        elif literal.value is None and isinstance(
+            value, (Function, Class, Dataset, Instance, SequenceValue, DictValue)
+        ):
             same = False
         else:
             return None
@@ -507,8 +521,8 @@ class Statements(Machine):
 
     def _parameter(self, name: cst.Name) -> Value | None:
         """The value that this call gives a parameter; None for any other variable."""
-        env = self.env.owner(name.value)
-        return env.variables[name.value] if env is not None and name.value in env.parameters else None
+        scope = self.scope.owner(name.value)
+        return scope.variables[name.value] if scope is not None and name.value in scope.parameters else None
 
     def _forget_types(self, test: cst.BaseExpression) -> None:
         """A function that asks for the type of an argument handles other types than tensors, too."""
@@ -523,15 +537,15 @@ class Statements(Machine):
                 else ""
             )
             if name in ("isinstance", "hasattr", "is_tensor", "is_keras_tensor", "is_numpy_array") and holds_tensor(
-                self.env.lookup(node.args[0].value.value)
+                self.scope.lookup(node.args[0].value.value)
             ):
                 self._bind_name(node.args[0].value.value, UNKNOWN)
 
     def _orelse(self, node: cst.If | cst.Else) -> bool:
         return self._if(node) if isinstance(node, cst.If) else self._suite(node.body)
 
-    def _branch_scope(self, node: cst.CSTNode, label: str) -> Scope:
-        return Scope("branch", self.scope, self.module, node, label=label)
+    def _branch_path(self, node: cst.CSTNode, label: str) -> ExecutionPath:
+        return ExecutionPath("branch", self.path, self.module, node, label=label)
 
     def _is_main_guard(self, test: cst.BaseExpression) -> bool:
         return (
@@ -555,51 +569,51 @@ class Statements(Machine):
         return merged
 
     def _try(self, node: cst.Try | cst.TryStar) -> bool:
-        before = dict(self.env.variables)
-        ended = self.inside(Scope("try", self.scope, self.module, node), self._suite, node.body)
-        after = self.env.variables
+        before = dict(self.scope.variables)
+        ended = self.inside(ExecutionPath("try", self.path, self.module, node), self._suite, node.body)
+        after = self.scope.variables
         survivors = [] if ended else [after]
-        mark = len(self._trail)
+        mark = len(self._undo_log)
         written: list[Written] = []
         for handler in node.handlers:
-            self.env.variables = dict(self._merge(before, after))
+            self.scope.variables = dict(self._merge(before, after))
             if handler.name is not None:
                 self._bind(handler.name.name, UNKNOWN)
-            scope = Scope("handler", self.scope, self.module, handler)
-            if not self.inside(scope, self._suite, handler.body):
-                survivors.append(self.env.variables)
-            written.append(self._taken_back(mark))
-        self._meet({}, *written)
-        self.env.variables = after
+            path = ExecutionPath("handler", self.path, self.module, handler)
+            if not self.inside(path, self._suite, handler.body):
+                survivors.append(self.scope.variables)
+            written.append(self._rollback(mark))
+        self._merge_branches({}, *written)
+        self.scope.variables = after
         if node.orelse is not None and not ended:
             if self._suite(node.orelse.body):
                 survivors.remove(after)
-            elif self.env.variables is not after:
-                survivors[0] = self.env.variables
+            elif self.scope.variables is not after:
+                survivors[0] = self.scope.variables
         if survivors:
             merged = survivors[0]
             for other in survivors[1:]:
                 merged = self._merge(merged, other)
-            self.env.variables = merged
+            self.scope.variables = merged
         finished = False
         if node.finalbody is not None:
             finished = self._suite(node.finalbody.body)
         return finished or not survivors
 
     def _with(self, node: cst.With) -> bool:
-        scope = self.scope
+        path = self.path
         try:
             for item in node.items:
                 value = self.eval(item.item)
                 if item.asname is not None:
                     self._bind(item.asname.name, value)
-                self.scope = Scope("with", self.scope, self.module, node, value=value)
+                self.path = ExecutionPath("with", self.path, self.module, node, value=value)
             if any(_expects_error(item.item) for item in node.items):
                 self._unrecorded(self._suite, node.body)
                 return False
             return self._suite(node.body)
         finally:
-            self.scope = scope
+            self.path = path
 
     def _unrecorded(self, action: Callable[[Given], object], argument: Given) -> None:
         """Do what shows an error on purpose: nobody else is seen to call what only that calls, and it does not count as run."""
@@ -617,11 +631,11 @@ class Statements(Machine):
         turns = bool(loop.trips)
         if _ends_first_turn(node.body):
             loop.trips = 1 if loop.trips is None else min(loop.trips, 1)
-        before, mark = dict(self.env.variables), len(self._trail)
+        before, mark = dict(self.scope.variables), len(self._undo_log)
         # Functions of a literal list act one after the other; all else is gone round once, over what any item may be.
         apart = (
             iterable.items
-            if isinstance(iterable, Group)
+            if isinstance(iterable, SequenceValue)
             and not iterable.open
             and 1 < len(iterable.items) <= MAX_OPTIONS
             and all(isinstance(item, (Function, Partial)) for item in iterable.items)
@@ -629,15 +643,15 @@ class Statements(Machine):
         )
         for item in [self._element(iterable, loop)] if apart is None else apart:
             self._bind(node.target, item)
-            if loop.trips == 0 and isinstance(iterable, Iteration) and iterable.kind == "range":
+            if loop.trips == 0 and isinstance(iterable, IteratorValue) and iterable.kind == "range":
                 # Written to be off, as by range(0); its names may be used for all that.
                 self._unrecorded(lambda body: self.inside(loop, self._suite, body), node.body)
             else:
                 self.inside(loop, self._suite, node.body)
         if not turns:
-            self._meet({}, self._taken_back(mark))
+            self._merge_branches({}, self._rollback(mark))
         if apart is None:
-            self.env.variables = self._merge(self.env.variables, before)
+            self.scope.variables = self._merge(self.scope.variables, before)
         if node.orelse is not None:
             self._suite(node.orelse.body)
         return False
@@ -647,33 +661,33 @@ class Statements(Machine):
         loop = self._loop(node, UNKNOWN)
         if _ends_first_turn(node.body):
             loop.trips = 1
-        before, mark = dict(self.env.variables), len(self._trail)
+        before, mark = dict(self.scope.variables), len(self._undo_log)
         self.inside(loop, self._suite, node.body)
-        self._meet({}, self._taken_back(mark))
-        self.env.variables = self._merge(self.env.variables, before)
+        self._merge_branches({}, self._rollback(mark))
+        self.scope.variables = self._merge(self.scope.variables, before)
         if node.orelse is not None:
             self._suite(node.orelse.body)
         return False
 
-    def _loop(self, node: cst.CSTNode, iterable: Value, written: cst.BaseExpression | None = None) -> Scope:
+    def _loop(self, node: cst.CSTNode, iterable: Value, written: cst.BaseExpression | None = None) -> ExecutionPath:
         trips = self._trips(iterable)
         if trips is None and written is not None:
             trips = written_trips(written)
         most, cut = _most(iterable), _broken_off_at(node) if isinstance(node, (cst.For, cst.While)) else None
         if cut is not None and cut < (trips if trips is not None else most if most is not None else cut + 1):
             trips, most = None, cut
-        loop = Scope("loop", self.scope, self.module, node, value=iterable, trips=trips, most=most)
+        loop = ExecutionPath("loop", self.path, self.module, node, value=iterable, trips=trips, most=most)
         self.loops.append(loop)
         for dataset in self.iterated(iterable):
-            self.sinks.append(Sink("loop", dataset.stage, self.module, node, loop, loop=loop))
+            self.sinks.append(DatasetConsumer("loop", dataset.stage, self.module, node, loop, loop=loop))
         return loop
 
     def _trips(self, iterable: Value) -> int | None:
-        if isinstance(iterable, Group):
+        if isinstance(iterable, SequenceValue):
             return None if iterable.open else len(iterable.items)
-        if isinstance(iterable, Mapping) and not iterable.open:
+        if isinstance(iterable, DictValue) and not iterable.open:
             return len(iterable.items)
-        if isinstance(iterable, Iteration):
+        if isinstance(iterable, IteratorValue):
             if iterable.kind == "range":
                 numbers = [constant(value) for value in iterable.over]
                 if all(isinstance(number, int) for number in numbers) and 1 <= len(numbers) <= 3:
@@ -689,34 +703,34 @@ class Statements(Machine):
         shape = shape_of(iterable) if is_array(iterable) else None
         return shape[0] if shape else None
 
-    def _element(self, iterable: Value, loop: Scope) -> Value:
+    def _element(self, iterable: Value, loop: ExecutionPath) -> Value:
         """What one turn of a loop over ``iterable`` gets."""
         return any_of(self._element_of(option, loop) for option in options_of(iterable))
 
-    def _element_of(self, value: Value, loop: Scope) -> Value:
+    def _element_of(self, value: Value, loop: ExecutionPath) -> Value:
         if isinstance(value, (Dataset, Tensor)):
             return Tensor("element")
-        if isinstance(value, Group) and value.items:
+        if isinstance(value, SequenceValue) and value.items:
             return item_of_turn(value.items, loop)
-        if isinstance(value, Made) and (kind := item_of(value.name)) is not None:
-            return Counter(kind, loop=loop)
-        return self._next_of(value, loop) if isinstance(value, Iteration) else UNKNOWN
+        if isinstance(value, ExternalInstance) and (kind := item_of(value.name)) is not None:
+            return LoopVariable(kind, loop=loop)
+        return self._next_of(value, loop) if isinstance(value, IteratorValue) else UNKNOWN
 
-    def _next_of(self, iterator: Iteration, loop: Scope) -> Value:
+    def _next_of(self, iterator: IteratorValue, loop: ExecutionPath) -> Value:
         """What one turn of a loop over an iterator gets."""
         inner = [self._element(value, loop) for value in iterator.over]
         if iterator.kind == "enumerate" and inner:
-            return Group("tuple", [Counter("builtins.int", loop=loop), inner[0]])
+            return SequenceValue("tuple", [LoopVariable("builtins.int", loop=loop), inner[0]])
         if iterator.kind == "zip":
-            return Group("tuple", inner)
-        if iterator.kind == "items" and isinstance(iterator.over[0], Mapping):
-            return Group("tuple", [UNKNOWN, any_of(iterator.over[0].items.values())])
+            return SequenceValue("tuple", inner)
+        if iterator.kind == "items" and isinstance(iterator.over[0], DictValue):
+            return SequenceValue("tuple", [UNKNOWN, any_of(iterator.over[0].items.values())])
         if iterator.kind == "range":
-            return Counter("builtins.int", loop=loop)
+            return LoopVariable("builtins.int", loop=loop)
         return inner[0] if inner and iterator.kind != "as_numpy_iterator" else UNKNOWN
 
     def _function_def(self, node: cst.FunctionDef, owner: Class | None = None) -> None:
-        function = Function(self.module, node, self.env, node.name.value, owner=owner, defaults=self._defaults(node))
+        function = Function(self.module, node, self.scope, node.name.value, owner=owner, defaults=self._defaults(node))
         self.functions.setdefault(node, function)
         value: Value = function
         for decorator in reversed(node.decorators):
@@ -745,7 +759,7 @@ class Statements(Machine):
             # TensorFlow calls it with arrays, wherever that is.
             return UNKNOWN
         wrapper = self.eval(decorator)
-        name = wrapper.name if isinstance(wrapper, (External, Made)) else None
+        name = wrapper.name if isinstance(wrapper, (External, ExternalInstance)) else None
         if name in METHOD_KINDS:
             # A decorator below, such as tf.function, has made another function of it.
             for each in (function, *(option for option in options_of(value) if isinstance(option, Function))):
@@ -755,7 +769,7 @@ class Statements(Machine):
             return value
         if name in COMPILERS:
             return self.compile(
-                value, COMPILERS[name], wrapper.call if isinstance(wrapper, Made) else None, function.node
+                value, COMPILERS[name], wrapper.call if isinstance(wrapper, ExternalInstance) else None, function.node
             )
         result = self.call(wrapper, Arguments([value]), decorator)
         if any(isinstance(option, (Function, Partial)) for option in options_of(result)):
@@ -768,14 +782,14 @@ class Statements(Machine):
         """``value`` as tf.function (or another compiler) makes it at ``node``."""
         if isinstance(value, Partial):
             return Partial(self.compile(value.target, how, options, node), value.arguments)
-        if isinstance(value, Union):
-            return Union(tuple(self.compile(option, how, options, node) for option in value.options))
+        if isinstance(value, UnionValue):
+            return UnionValue(tuple(self.compile(option, how, options, node) for option in value.options))
         if isinstance(value, Function):
             self.compiled.add(value.node)
-            result: Function | Made = Function(
+            result: Function | ExternalInstance = Function(
                 value.module,
                 value.node,
-                value.env,
+                value.scope,
                 value.name,
                 value.receiver,
                 value.owner,
@@ -785,11 +799,11 @@ class Statements(Machine):
                 value.kind,
                 value.defaults,
             )
-        elif value is UNKNOWN or isinstance(value, (Made, Instance, Method)):
-            result = Made(FUNCTION_COMPILED, options, {"target": value})
+        elif value is UNKNOWN or isinstance(value, (ExternalInstance, Instance, Method)):
+            result = ExternalInstance(FUNCTION_COMPILED, options, {"target": value})
         else:
             return value
-        self.compilations.append(Compilation(self.module, node, result, how, self.scope))
+        self.compilations.append(Compilation(self.module, node, result, how, self.path))
         return result
 
     def _class_def(self, node: cst.ClassDef) -> None:
@@ -797,46 +811,48 @@ class Statements(Machine):
         for decorator in node.decorators:
             self.eval(decorator.decorator)
         cls = Class(self.module, node, node.name.value, bases, {})
-        env = Env(self.env, cls.members)
-        saved, self.env = self.env, env
+        scope = Scope(self.scope, cls.members)
+        saved, self.scope = self.scope, scope
         try:
             for statement in node.body.body:
                 if isinstance(statement, cst.FunctionDef):
                     # Methods see the scope around the class, not its members.
-                    self.env = saved
+                    self.scope = saved
                     self._function_def(statement, cls)
-                    self.env = env
+                    self.scope = scope
                 else:
                     self._block((statement,))
         finally:
-            cls.members.update(env.variables)
-            self.env = saved
+            cls.members.update(scope.variables)
+            self.scope = saved
         self._bind_name(node.name.value, cls)
 
     def _match(self, node: cst.Match) -> bool:
         self.eval(node.subject)
-        before, mark = self.env.variables, len(self._trail)
+        before, mark = self.scope.variables, len(self._undo_log)
         survivors: list[dict[str, Value]] = []
         written: list[Written] = []
         exhaustive = False
         for case in node.cases:
-            self.env.variables = dict(before)
+            self.scope.variables = dict(before)
             self._bind_pattern(case.pattern)
             if case.guard is not None:
                 self.eval(case.guard)
-            if not self.inside(Scope("branch", self.scope, self.module, node, label="case"), self._suite, case.body):
-                survivors.append(self.env.variables)
-            written.append(self._taken_back(mark))
+            if not self.inside(
+                ExecutionPath("branch", self.path, self.module, node, label="case"), self._suite, case.body
+            ):
+                survivors.append(self.scope.variables)
+            written.append(self._rollback(mark))
             exhaustive = exhaustive or (
                 isinstance(case.pattern, cst.MatchAs) and case.pattern.pattern is None and case.guard is None
             )
         if not exhaustive:
             survivors.append(before)
             written.append({})
-        self._meet(*written)
-        self.env.variables = survivors[0] if survivors else before
+        self._merge_branches(*written)
+        self.scope.variables = survivors[0] if survivors else before
         for other in survivors[1:]:
-            self.env.variables = self._merge(self.env.variables, other)
+            self.scope.variables = self._merge(self.scope.variables, other)
         return not survivors
 
     def _bind_pattern(self, pattern: cst.MatchPattern) -> None:
@@ -854,18 +870,18 @@ class Statements(Machine):
 
 def _may_be_tensor(value: Value) -> bool:
     """Whether nothing, or nothing but the library that made it, is known of a value."""
-    if isinstance(value, Made):
+    if isinstance(value, ExternalInstance):
         return not value.name.startswith("builtins.") and value.name not in (KERAS_TENSOR, VARIABLE)
     return value is UNKNOWN or isinstance(value, Method)
 
 
 def _most(iterable: Value) -> int | None:
     """How many items a loop over something goes through at most; None where nothing tells."""
-    if isinstance(iterable, (Group, Mapping)):
+    if isinstance(iterable, (SequenceValue, DictValue)):
         return iterable.most if iterable.open else len(iterable.items)
-    if isinstance(iterable, Iteration) and iterable.kind == "range":
+    if isinstance(iterable, IteratorValue) and iterable.kind == "range":
         return largest(iterable.over[0]) if len(iterable.over) == 1 else None
-    if isinstance(iterable, Iteration):
+    if isinstance(iterable, IteratorValue):
         return min((most for most in map(_most, iterable.over) if most is not None), default=None)
     return None
 

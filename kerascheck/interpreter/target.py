@@ -24,7 +24,7 @@ _LAST_MULTI_BACKEND = (2, 4)
 """Keras before this one is a package of its own, made for TensorFlow 2.1 and older."""
 
 
-class Told(enum.Enum):
+class VersionSource(enum.Enum):
     """What tells a version, where no requirement does."""
 
     BY_SETTING = enum.auto()
@@ -36,7 +36,7 @@ class Told(enum.Enum):
     """The default."""
 
 
-class Signs:
+class VersionHints:
     """What a module's code tells of the versions that it is written for; here that of none, which tells nothing."""
 
     @property
@@ -65,9 +65,9 @@ class Target:
     """The versions that a module is judged for, each with what tells it: a requirement, or something else."""
 
     runtime: Runtime
-    tensorflow: Pin | Told
-    keras: Pin | Told
-    backend: Told
+    tensorflow: Pin | VersionSource
+    keras: Pin | VersionSource
+    backend: VersionSource
 
     @property
     def assumed(self) -> str | None:
@@ -77,15 +77,15 @@ class Target:
         return "TensorFlow {}.{}".format(*self.runtime.tensorflow)
 
 
-def _leaves(told: Pin | Told, releases: tuple[tuple[int, int], ...], since: tuple[int, int]) -> bool:
+def _leaves(told: Pin | VersionSource, releases: tuple[tuple[int, int], ...], since: tuple[int, int]) -> bool:
     """Whether a setting or a requirement allows no release but those since one."""
     if isinstance(told, Pin):
         oldest = oldest_allowed(told.specifier, releases)
         return oldest is not None and oldest >= since
-    return told is Told.BY_SETTING
+    return told is VersionSource.BY_SETTING
 
 
-def target_of(settings: Settings, pins: Mapping[str, Pin], signs: Signs) -> Target:
+def target_of(settings: Settings, pins: Mapping[str, Pin], signs: VersionHints) -> Target:
     """The versions for a module.
 
     Args:
@@ -99,10 +99,18 @@ def target_of(settings: Settings, pins: Mapping[str, Pin], signs: Signs) -> Targ
         or pinned is None and tensorflow is None and signs.is_of_multi_backend_keras
     )  # fmt: skip
     if tensorflow is None:
-        tensorflow, told = ((2, 1), Told.BY_KERAS) if multi_backend else (NEWEST_TENSORFLOW, Told.BY_NOTHING)
+        tensorflow, told = (
+            ((2, 1), VersionSource.BY_KERAS) if multi_backend else (NEWEST_TENSORFLOW, VersionSource.BY_NOTHING)
+        )
     keras, keras_told = _keras(settings, pins, signs, pinned, multi_backend, tensorflow)
     backend = settings.backend or signs.backend
-    backend_told = Told.BY_SETTING if settings.backend else Told.BY_CODE if signs.backend else Told.BY_NOTHING
+    backend_told = (
+        VersionSource.BY_SETTING
+        if settings.backend
+        else VersionSource.BY_CODE
+        if signs.backend
+        else VersionSource.BY_NOTHING
+    )
     return Target(
         Runtime(tensorflow, keras, backend or "tensorflow", multi_backend, pinned or KERAS_RELEASES[-1]),
         told,
@@ -111,26 +119,28 @@ def target_of(settings: Settings, pins: Mapping[str, Pin], signs: Signs) -> Targ
     )
 
 
-def _tensorflow(settings: Settings, pins: Mapping[str, Pin], signs: Signs) -> tuple[tuple[int, int] | None, Pin | Told]:
+def _tensorflow(
+    settings: Settings, pins: Mapping[str, Pin], signs: VersionHints
+) -> tuple[tuple[int, int] | None, Pin | VersionSource]:
     if settings.target_tensorflow is not None:
-        return parse_version(settings.target_tensorflow), Told.BY_SETTING
+        return parse_version(settings.target_tensorflow), VersionSource.BY_SETTING
     if "tensorflow" in pins:
         return newest_allowed(pins["tensorflow"].specifier, TENSORFLOW_RELEASES), pins["tensorflow"]
-    return (_LAST_1, Told.BY_CODE) if signs.is_of_tensorflow_1 else (None, Told.BY_NOTHING)
+    return (_LAST_1, VersionSource.BY_CODE) if signs.is_of_tensorflow_1 else (None, VersionSource.BY_NOTHING)
 
 
 def _keras(
     settings: Settings,
     pins: Mapping[str, Pin],
-    signs: Signs,
+    signs: VersionHints,
     pinned: tuple[int, int] | None,
     multi_backend: bool,
     tensorflow: tuple[int, int],
-) -> tuple[int, Pin | Told]:
+) -> tuple[int, Pin | VersionSource]:
     if settings.keras is not None:
-        return int(settings.keras), Told.BY_SETTING
+        return int(settings.keras), VersionSource.BY_SETTING
     if multi_backend or signs.is_of_keras_2:
-        return 2, pins["keras"] if multi_backend and pinned is not None else Told.BY_CODE
+        return 2, pins["keras"] if multi_backend and pinned is not None else VersionSource.BY_CODE
     if pinned is not None:
         return max(pinned[0], 2), pins["keras"]
-    return 3 if tensorflow >= KERAS_3_SINCE else 2, Told.BY_TENSORFLOW
+    return 3 if tensorflow >= KERAS_3_SINCE else 2, VersionSource.BY_TENSORFLOW

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter as CountOf
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -26,23 +26,23 @@ now = count(1).__next__
 """A moment: later ones are higher. What can be written to has that of its making, so that old can be told from new."""
 
 
-class Finder(Protocol):
+class ModuleFinder(Protocol):
     """A project as far as the interpreter knows it: :class:`kerascheck.interpreter.project.Project`."""
 
-    def find(self, importer: Any, dotted: str, level: int) -> SeenModule | None: ...
+    def find(self, importer: Any, dotted: str, level: int) -> ModuleLike | None: ...
     def imported(self, module: Any) -> list[Any]: ...
 
 
-class Record(Protocol):
-    """What running a module showed: :class:`kerascheck.interpreter.machine.Machine`."""
+class RunRecord(Protocol):
+    """What running a module showed: :class:`kerascheck.interpreter.abstract_state.Machine`."""
 
     calls: list[Call]
 
     @property
-    def modules(self) -> list[SeenModule]: ...
+    def modules(self) -> list[ModuleLike]: ...
 
 
-class SeenModule(Protocol):
+class ModuleLike(Protocol):
     """A module as far as values and the interpreter know it: :class:`kerascheck.interpreter.module.Module`."""
 
     source: Source
@@ -51,13 +51,13 @@ class SeenModule(Protocol):
     def memory(self) -> dict[Any, Any]: ...
     def once(self, find: Callable[[Any], Found]) -> Found: ...
     @property
-    def project(self) -> Finder: ...
+    def project(self) -> ModuleFinder: ...
     @property
     def acts_on_import(self) -> bool: ...
     @property
     def generators(self) -> frozenset[cst.CSTNode]: ...
     @property
-    def name_counts(self) -> CountOf[str]: ...
+    def name_counts(self) -> Counter[str]: ...
     @property
     def worth_following(self) -> bool: ...
     def mentions(self, pattern: re.Pattern[str]) -> bool: ...
@@ -74,7 +74,7 @@ class SeenModule(Protocol):
     @property
     def runtime(self) -> Runtime: ...
     @property
-    def run(self) -> Record: ...
+    def run(self) -> RunRecord: ...
     @property
     def code(self) -> str: ...
     @property
@@ -113,7 +113,7 @@ UNKNOWN = _Unknown()
 
 
 @dataclass(frozen=True, slots=True)
-class Const(Value):
+class Constant(Value):
     """A literal number, string, bytes, bool or None.
 
     Example:
@@ -143,7 +143,7 @@ def external(dotted: str) -> External:
 
 
 @dataclass(eq=False, slots=True)
-class Made(Value):
+class ExternalInstance(Value):
     """What a call of an external symbol returned: usually an instance of the class ``name``.
 
     Example:
@@ -162,10 +162,10 @@ class Made(Value):
 
 
 @dataclass(eq=False, slots=True)
-class Counter(Made):
+class LoopVariable(ExternalInstance):
     """A Python number or text that is another one in every turn of a loop."""
 
-    loop: Scope | None = None
+    loop: ExecutionPath | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -185,7 +185,7 @@ class Tensor(Value):
 
 
 @dataclass(eq=False, slots=True)
-class Group(Value):
+class SequenceValue(Value):
     """A tuple, list or set whose items are known; ``kind`` is "tuple", "list" or "set".
 
     ``open`` where there may be fewer, more, or in another order, of the same kinds; then ``most`` is how many there are at most, where
@@ -205,8 +205,8 @@ class Group(Value):
 
 
 @dataclass(eq=False, slots=True)
-class Mapping(Value):
-    """A dictionary with known string keys; ``open`` where there may be others, and ``most`` as in :class:`Group`.
+class DictValue(Value):
+    """A dictionary with known string keys; ``open`` where there may be others, and ``most`` as in :class:`SequenceValue`.
 
     Example:
         >>> call("print({'a': 1})").arguments.positional[0].items
@@ -228,9 +228,9 @@ class Function(Value):
         '<lambda>'
     """
 
-    module: SeenModule
+    module: ModuleLike
     node: cst.FunctionDef | cst.Lambda
-    env: Env
+    scope: Scope
     name: str
     receiver: Value | None = None
     owner: Class | None = None
@@ -250,7 +250,7 @@ class Function(Value):
 class Class(Value):
     """A class of the linted tree."""
 
-    module: SeenModule
+    module: ModuleLike
     node: cst.ClassDef
     name: str
     bases: tuple[Value, ...]
@@ -327,11 +327,11 @@ class Partial(Value):
 class ModuleValue(Value):
     """A module of the linted tree."""
 
-    module: SeenModule
+    module: ModuleLike
 
 
 @dataclass(eq=False, slots=True)
-class Iteration(Value):
+class IteratorValue(Value):
     """An iterator or wrapper (enumerate, zip, tqdm, iter) over other values; ``kind`` names it.
 
     Example:
@@ -341,11 +341,11 @@ class Iteration(Value):
 
     kind: str
     over: list[Value]
-    scope: Scope | None = None
+    path: ExecutionPath | None = None
 
 
 @dataclass(eq=False, slots=True)
-class Union(Value):
+class UnionValue(Value):
     """One of several values, depending on the way taken."""
 
     options: tuple[Value, ...]
@@ -360,38 +360,38 @@ class Dataset(Value):
         'batch'
     """
 
-    stage: Stage
+    stage: DatasetOp
 
 
 @dataclass(eq=False, slots=True)
-class Env:
+class Scope:
     """The variables of one function, class or module body."""
 
-    parent: Env | None
+    parent: Scope | None
     variables: dict[str, Value] = field(default_factory=dict)
-    redirected: dict[str, Env] = field(default_factory=dict)
+    redirected: dict[str, Scope] = field(default_factory=dict)
     """Names declared ``global`` or ``nonlocal`` here, with the environment they live in."""
     parameters: frozenset[str] = frozenset()
     """Parameters of the function whose values the call at hand decides."""
 
-    def owner(self, name: str) -> Env | None:
+    def owner(self, name: str) -> Scope | None:
         """The nearest scope that binds ``name``; None where none does."""
-        env: Env | None = self
-        while env is not None:
-            env = env.redirected.get(name, env)
-            if name in env.variables:
-                return env
-            env = env.parent
+        scope: Scope | None = self
+        while scope is not None:
+            scope = scope.redirected.get(name, scope)
+            if name in scope.variables:
+                return scope
+            scope = scope.parent
         return None
 
     def lookup(self, name: str) -> Value | None:
         """The value of ``name`` here or in an enclosing scope; None where it is not bound."""
-        env = self.owner(name)
-        return None if env is None else env.variables[name]
+        scope = self.owner(name)
+        return None if scope is None else scope.variables[name]
 
 
 @dataclass(eq=False, slots=True)
-class Scope(Nested):
+class ExecutionPath(Nested):
     """One step of the way that leads to a piece of running code.
 
     ``kind`` is one of "root" (a module body or a function nobody was seen to call),
@@ -405,8 +405,8 @@ class Scope(Nested):
     """
 
     kind: str
-    parent: Scope | None
-    module: SeenModule
+    parent: ExecutionPath | None
+    module: ModuleLike
     node: cst.CSTNode
     function: Function | None = None
     traced: str | None = None
@@ -417,16 +417,16 @@ class Scope(Nested):
     """Turns of a loop where a literal tells."""
     most: int | None = None
     """Turns at most, where ``trips`` is not known."""
-    stage: Stage | None = None
+    stage: DatasetOp | None = None
     """The dataset operation that runs this function."""
     trains: bool = False
     """A loop in which weights are updated."""
     label: str = ""
     depth: int = field(init=False, repr=False)
-    root: Scope = field(init=False, repr=False)
-    frame: Scope = field(init=False, repr=False)
-    loop: Scope | None = field(init=False, repr=False)
-    condition: Scope | None = field(init=False, repr=False)
+    root: ExecutionPath = field(init=False, repr=False)
+    frame: ExecutionPath = field(init=False, repr=False)
+    loop: ExecutionPath | None = field(init=False, repr=False)
+    condition: ExecutionPath | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         parent, kind = self.parent, self.kind
@@ -529,14 +529,14 @@ class Call:
         ('keras.Model.fit', Const(value=3))
     """
 
-    module: SeenModule
+    module: ModuleLike
     node: cst.CSTNode
     name: str | None
     attribute: str | None
     """The method name, also where the receiver is unknown."""
     receiver: Value
     arguments: Arguments
-    scope: Scope
+    path: ExecutionPath
     order: int
     """When it was seen, as :data:`now` counts."""
     result: Value = UNKNOWN
@@ -573,17 +573,17 @@ class Call:
 class Compilation:
     """One place where tf.function or another compiler is applied: its call, or the ``def`` that it decorates."""
 
-    module: SeenModule
+    module: ModuleLike
     node: cst.CSTNode
-    function: Function | Made
+    function: Function | ExternalInstance
     """What came out: a function of the tree, or a compiled object such as a model."""
     how: str
     """"tf.function", "jax.jit", ..."""
-    scope: Scope
+    path: ExecutionPath
 
 
 @dataclass(eq=False, slots=True)
-class Stage:
+class DatasetOp:
     """One operation of a dataset pipeline, or its source (``inputs`` empty).
 
     Example:
@@ -592,19 +592,19 @@ class Stage:
         ['batch', 'shuffle', 'tensorflow.data.Dataset.range']
     """
 
-    module: SeenModule
+    module: ModuleLike
     node: cst.CSTNode
     name: str
     """The method ("map", "batch", ...) or, of a source, its canonical name."""
     call: Call | None
-    inputs: tuple[Stage, ...]
-    scope: Scope
+    inputs: tuple[DatasetOp, ...]
+    path: ExecutionPath
     maybe: bool = False
     """Applied on some ways through the code only."""
     facts: FunctionFacts | None = None
     function: Value = UNKNOWN
     """The function given to map, filter, interleave, ..."""
-    origin: Stage | None = None
+    origin: DatasetOp | None = None
     """The operation that this one is a copy of."""
     routes: int = field(init=False)
     """How many ways lead to its sources."""
@@ -613,12 +613,12 @@ class Stage:
         self.routes = sum(each.routes for each in self.inputs) or 1
 
     @property
-    def identity(self) -> Stage:
+    def identity(self) -> DatasetOp:
         """The same for an operation and its copies."""
         return self.origin or self
 
     @property
-    def input(self) -> Stage | None:
+    def input(self) -> DatasetOp | None:
         """The dataset that the operation is applied to; None for a source."""
         return self.inputs[0] if self.inputs else None
 
@@ -626,9 +626,9 @@ class Stage:
     def is_source(self) -> bool:
         return not self.inputs
 
-    def upstream(self) -> Iterator[Stage]:
+    def upstream(self) -> Iterator[DatasetOp]:
         """This stage and those that lead to it along the main line, last first."""
-        stage: Stage | None = self
+        stage: DatasetOp | None = self
         while stage is not None:
             yield stage
             stage = stage.input
@@ -652,7 +652,7 @@ class Stage:
 
 
 @dataclass(eq=False, slots=True)
-class Sink:
+class DatasetConsumer:
     """A place that consumes a dataset.
 
     ``role`` is one of "train", "validation", "evaluate", "predict", "adapt", "inspect",
@@ -661,12 +661,12 @@ class Sink:
     """
 
     role: str
-    stage: Stage
-    module: SeenModule
+    stage: DatasetOp
+    module: ModuleLike
     node: cst.CSTNode
-    scope: Scope
-    outer: Stage | None = None
-    loop: Scope | None = None
+    path: ExecutionPath
+    outer: DatasetOp | None = None
+    loop: ExecutionPath | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -674,7 +674,7 @@ class FunctionFacts:
     """What running a mapped function showed. See :mod:`kerascheck.meaning.data.mapped_functions`."""
 
     calls: list[Call]
-    uses: list[tuple[str, cst.CSTNode, SeenModule]]
+    uses: list[tuple[str, cst.CSTNode, ModuleLike]]
     known: bool
     """False where something that it calls could not be followed."""
     result: Value = UNKNOWN
@@ -689,7 +689,7 @@ def options_of(value: Value | None) -> tuple[Value, ...]:
     """
     if value is None:
         return ()
-    return value.options if isinstance(value, Union) else (value,)
+    return value.options if isinstance(value, UnionValue) else (value,)
 
 
 def flat(value: Value | None) -> Iterator[Value]:
@@ -700,7 +700,7 @@ def flat(value: Value | None) -> Iterator[Value]:
     pending, entered = [value], set()
     while pending:
         each = pending.pop()
-        if isinstance(each, (Union, Group, Mapping)):
+        if isinstance(each, (UnionValue, SequenceValue, DictValue)):
             if id(each) not in entered:
                 entered.add(id(each))
                 pending += reversed([*_items_of(each)])
@@ -708,13 +708,13 @@ def flat(value: Value | None) -> Iterator[Value]:
             yield each
 
 
-def _items_of(value: Union | Group | Mapping) -> Collection[Value]:
-    if isinstance(value, Union):
+def _items_of(value: UnionValue | SequenceValue | DictValue) -> Collection[Value]:
+    if isinstance(value, UnionValue):
         return value.options
-    return value.items.values() if isinstance(value, Mapping) else value.items
+    return value.items.values() if isinstance(value, DictValue) else value.items
 
 
-def is_beyond(value: Union | Group | Mapping, most: int) -> bool:
+def is_beyond(value: UnionValue | SequenceValue | DictValue, most: int) -> bool:
     """Whether a container has more than so many items, with those of the containers in it, each as often as it is held."""
     if len(_items_of(value)) > most:
         return True
@@ -723,7 +723,7 @@ def is_beyond(value: Union | Group | Mapping, most: int) -> bool:
 
 
 def _size(value: Value, sizes: dict[int, int]) -> int:
-    if not isinstance(value, (Union, Group, Mapping)):
+    if not isinstance(value, (UnionValue, SequenceValue, DictValue)):
         return 1
     if (size := sizes.get(id(value))) is None:
         size = sizes[id(value)] = 1 + sum(_size(item, sizes) for item in _items_of(value))
@@ -738,10 +738,10 @@ def holds_container(value: Value, items: list[Value] | dict[Any, Value]) -> bool
     pending, seen = [value], set()
     while pending:
         each = pending.pop()
-        if not isinstance(each, (Union, Group, Mapping)) or id(each) in seen:
+        if not isinstance(each, (UnionValue, SequenceValue, DictValue)) or id(each) in seen:
             continue
         seen.add(id(each))
-        if not isinstance(each, Union) and each.items is items:
+        if not isinstance(each, UnionValue) and each.items is items:
             return True
         pending += _items_of(each)
     return False
@@ -762,19 +762,19 @@ def _datasets_in(value: Value | None, depth: int) -> Iterator[Dataset]:
     for option in options_of(value):
         if isinstance(option, Dataset):
             yield option
-        elif depth and isinstance(option, (Group, Iteration)):
-            for item in option.items if isinstance(option, Group) else option.over:
+        elif depth and isinstance(option, (SequenceValue, IteratorValue)):
+            for item in option.items if isinstance(option, SequenceValue) else option.over:
                 yield from datasets_in(item, depth - 1)
-        elif depth and isinstance(option, Mapping):
+        elif depth and isinstance(option, DictValue):
             for item in option.items.values():
                 yield from datasets_in(item, depth - 1)
 
 
 # Most values are asked, and of most the type answers.
 _NONE: Iterator[Dataset] = iter(())
-MAY_HOLD_VALUES = frozenset({Union, Group, Mapping})
-MAY_HOLD_DATASETS = frozenset({Dataset, Union, Group, Mapping, Iteration})
-_MAY_HOLD_TENSORS = frozenset({Union, Group, Mapping})
+MAY_HOLD_VALUES = frozenset({UnionValue, SequenceValue, DictValue})
+MAY_HOLD_DATASETS = frozenset({Dataset, UnionValue, SequenceValue, DictValue, IteratorValue})
+_MAY_HOLD_TENSORS = frozenset({UnionValue, SequenceValue, DictValue})
 
 
 def holds_tensor(value: Value | None, depth: int = 3) -> bool:
@@ -789,9 +789,9 @@ def holds_tensor(value: Value | None, depth: int = 3) -> bool:
     for option in options_of(value):
         if isinstance(option, Tensor):
             return True
-        if depth and isinstance(option, Group) and any(holds_tensor(item, depth - 1) for item in option.items):
+        if depth and isinstance(option, SequenceValue) and any(holds_tensor(item, depth - 1) for item in option.items):
             return True
-        if depth and isinstance(option, Mapping) and any(holds_tensor(i, depth - 1) for i in option.items.values()):
+        if depth and isinstance(option, DictValue) and any(holds_tensor(i, depth - 1) for i in option.items.values()):
             return True
     return False
 
@@ -804,7 +804,7 @@ def shows_tensor(value: Value) -> bool:
         True
     """
     return holds_tensor(value) or any(
-        isinstance(option, Made)
+        isinstance(option, ExternalInstance)
         and option.name == "builtins.str"
         and any(map(shows_tensor, flat(option.attributes.get("operands"))))
         for option in options_of(value)
@@ -817,11 +817,11 @@ def largest(value: Value | None) -> int | None:
     for option in options_of(value):
         chosen = (
             option.call
-            if isinstance(option, Made) and option.name.startswith(OF_KERAS_TUNER_HYPER_PARAMETERS)
+            if isinstance(option, ExternalInstance) and option.name.startswith(OF_KERAS_TUNER_HYPER_PARAMETERS)
             else None
         )
         among = chosen.given("values") if chosen is not None and chosen.attribute == "Choice" else None
-        if isinstance(among, Group) and not among.open:
+        if isinstance(among, SequenceValue) and not among.open:
             numbers += map(constant, among.items)
         else:
             numbers.append(
@@ -839,4 +839,4 @@ def constant(value: Value | None, default: Any = None) -> Any:
         >>> constant(call("model.fit(x)").given("epochs"), 1)
         1
     """
-    return value.value if isinstance(value, Const) else default
+    return value.value if isinstance(value, Constant) else default

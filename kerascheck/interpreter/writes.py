@@ -7,16 +7,16 @@ from itertools import takewhile
 
 import libcst as cst
 
-from kerascheck.interpreter.machine import Machine, Start
+from kerascheck.interpreter.abstract_state import AbstractState, Start
 from kerascheck.interpreter.values import (
     Class,
-    Env,
+    DictValue,
     External,
-    Group,
+    ExternalInstance,
     Instance,
-    Made,
-    Mapping,
     ModuleValue,
+    Scope,
+    SequenceValue,
     Value,
     options_of,
 )
@@ -24,7 +24,7 @@ from kerascheck.interpreter.values import (
 _DEEPEST_HOLDER = 4
 
 
-class Writes(Machine):
+class Writes(AbstractState):
     """Tells writes to what was there before the function of a dataset was called from those to what it made itself."""
 
     def note_write(self, holder: cst.CSTNode | None, value: Value, node: cst.CSTNode) -> None:
@@ -41,7 +41,7 @@ class Writes(Machine):
             holder = holder.value
         objects = list(options_of(value))
         if isinstance(holder, cst.Name):
-            home = self.env.redirected.get(holder.value) or self.env.owner(holder.value)
+            home = self.scope.redirected.get(holder.value) or self.scope.owner(holder.value)
             if home is None or not self._is_own(home, start):
                 self.use("write", node)
                 return
@@ -54,37 +54,37 @@ class Writes(Machine):
         function = node.func if isinstance(node, cst.Call) else None
         self.note_write(function.value if isinstance(function, cst.Attribute) else None, receiver, node)
 
-    def _is_own(self, home: Env, start: Start) -> bool:
+    def _is_own(self, home: Scope, start: Start) -> bool:
         """Whether variables are those of a function that was called since, or of a comprehension in it."""
         frames = self.frames[start.frames :]
-        env: Env | None = self.env
-        while env is not None and env not in frames:
-            if env is home:
+        scope: Scope | None = self.scope
+        while scope is not None and scope not in frames:
+            if scope is home:
                 return True
-            env = env.parent
+            scope = scope.parent
         return home in frames
 
     def _was_there(self, value: Value, start: Start) -> bool:
         """Whether an object is certainly older than the call of the function of a dataset."""
-        if isinstance(value, Made):
+        if isinstance(value, ExternalInstance):
             return value.call is not None and value.call.order <= start.calls
         if isinstance(value, Instance):
             since = takewhile(lambda call: call.order > start.calls, reversed(self.calls))
             return not any(call.receiver is value and call.attribute == "__init__" for call in since)
         return (
             isinstance(value, (Class, External, ModuleValue))
-            or isinstance(value, (Group, Mapping))
+            or isinstance(value, (SequenceValue, DictValue))
             and self._is_held(value, start)
         )
 
     def _is_held(self, value: Value, start: Start) -> bool:
         """Whether a container is in a variable around the function of a dataset, or in an object that is older than its call."""
         frames = self.frames[start.frames :]
-        holders = {id(env): env.variables for env in self._envs.values()}
-        env = frames[0].parent if frames else None
-        while env is not None:
-            holders[id(env)] = env.variables
-            env = env.parent
+        holders = {id(scope): scope.variables for scope in self._envs.values()}
+        scope = frames[0].parent if frames else None
+        while scope is not None:
+            holders[id(scope)] = scope.variables
+            scope = scope.parent
         held = [item for variables in holders.values() for item in variables.values()]
         held += [
             item
@@ -104,9 +104,9 @@ class Writes(Machine):
 
 def _contents(value: Value) -> Iterator[Value]:
     """What a container or an object holds."""
-    if isinstance(value, Group):
+    if isinstance(value, SequenceValue):
         yield from value.items
-    elif isinstance(value, Mapping):
+    elif isinstance(value, DictValue):
         yield from value.items.values()
-    elif isinstance(value, (Instance, Made)):
+    elif isinstance(value, (Instance, ExternalInstance)):
         yield from value.attributes.values()

@@ -10,7 +10,7 @@ import libcst as cst
 
 from kerascheck.fixes.builders.chains import rearranged
 from kerascheck.fixes.proofs import SAME_ORDER
-from kerascheck.interpreter.values import Stage
+from kerascheck.interpreter.values import DatasetOp
 from kerascheck.meaning.data.order import CONFLICTING, Added, Arrangement, ReorderKind, arrangement
 
 if TYPE_CHECKING:
@@ -70,10 +70,10 @@ def _conflict(module: Module, group: Sequence[Asked]) -> bool:
     if len(moves) != 1 or len(requests) == 1:
         return len(moves) > 1
     plan = arrangement(module.pipelines, moves)
-    return plan is not None and [item for item in plan.after if isinstance(item, Stage)][-1] is not plan.before[-1]
+    return plan is not None and [item for item in plan.after if isinstance(item, DatasetOp)][-1] is not plan.before[-1]
 
 
-def _on_one_line(one: Stage, other: Stage) -> bool:
+def _on_one_line(one: DatasetOp, other: DatasetOp) -> bool:
     return any(stage.identity is other.identity for stage in one.upstream()) or any(
         stage.identity is one.identity for stage in other.upstream()
     )
@@ -130,8 +130,8 @@ def _recipe(plan: Arrangement) -> str:
     )
 
 
-def _argument(item: Stage | Added, is_scaled: bool) -> str:
-    """The argument of an operation, or "..." if it is long."""
+def _argument(item: DatasetOp | Added, is_scaled: bool) -> str:
+    """What stands in the brackets of an operation, where that is short."""
     if isinstance(item, Added):
         return "" if item.name == "cache" else "..."
     arguments = item.node.args if isinstance(item.node, cst.Call) else ()

@@ -71,7 +71,7 @@ class Pattern:
 
 
 @dataclass(frozen=True)
-class Machine:
+class HardwareProfile:
     """The machine that the code is to run on, where the user asked to look at it.
 
     Attributes:
@@ -112,7 +112,7 @@ class Settings:
     """The file of findings that are not reported."""
     docs_url: str = DOCS_URL
     """The address of the site with the pages of the rules; empty: findings have no addresses."""
-    machine: Machine | None = None
+    machine: HardwareProfile | None = None
     """None: any machine."""
     stated_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
     """The files and options that state each setting, by its key in the configuration; a key that is not there has its default."""

@@ -36,7 +36,7 @@ class InTree(Protocol):
 class Nested:
     """A step of the way that leads to a piece of running code: the answers that every step can give about it.
 
-    The fields are those of :class:`kerascheck.interpreter.values.Scope`.
+    The fields are those of :class:`kerascheck.interpreter.values.ExecutionPath`.
     """
 
     __slots__ = ()
@@ -60,10 +60,10 @@ class Nested:
 
     def chain(self) -> Iterator[Self]:
         """This scope and those around it, innermost first, through calls."""
-        scope: Self | None = self
-        while scope is not None:
-            yield scope
-            scope = scope.parent
+        path: Self | None = self
+        while path is not None:
+            yield path
+            path = path.parent
 
     def way(self, *, within: Reach) -> Iterator[Self]:
         """The scopes that lead from ``within`` to this place, innermost first; ``within`` is not one of them.
@@ -74,10 +74,10 @@ class Nested:
             end: Nested | None = self.root if within == "program" else self.frame
         else:
             end = self._shared(within)
-        scope: Self | None = self
-        while scope is not None and scope is not end:
-            yield scope
-            scope = scope.parent
+        path: Self | None = self
+        while path is not None and path is not end:
+            yield path
+            path = path.parent
 
     def _shared(self, other: Nested) -> Nested | None:
         """The innermost scope that is around, or is, this place and another."""
@@ -100,10 +100,10 @@ class Nested:
 
     def is_in(self, outer: Nested) -> bool:
         """Whether this place is in another, or in a function that is called there."""
-        scope: Nested | None = self
-        while scope is not None and scope.depth > outer.depth:
-            scope = scope.parent
-        return scope is outer
+        path: Nested | None = self
+        while path is not None and path.depth > outer.depth:
+            path = path.parent
+        return path is outer
 
     def conditions(self, *, within: Reach) -> Iterator[Self]:
         """The branches and handlers that decide whether this place runs when ``within`` does, innermost first."""
@@ -123,10 +123,10 @@ class Nested:
         shared = None if isinstance(within, str) else self._shared(within)
         depth = -1 if shared is None else shared.depth
         frame = self.frame if within == "function" else None
-        scope: Self | None = first
-        while scope is not None and scope.depth > depth and (frame is None or scope.frame is frame):
-            yield scope
-            scope = following(scope)
+        path: Self | None = first
+        while path is not None and path.depth > depth and (frame is None or path.frame is frame):
+            yield path
+            path = following(path)
 
     def innermost_loop(self, *, within: Reach, comprehensions: bool = True) -> Self | None:
         """The first of :meth:`loops`; None where there is none."""
@@ -136,11 +136,11 @@ class Nested:
 
     def managers(self, *, within: Reach) -> Iterator[Self]:
         """The ``with`` statements that this place stands in, innermost first."""
-        return (scope for scope in self.way(within=within) if scope.kind == "with")
+        return (path for path in self.way(within=within) if path.kind == "with")
 
     def tries(self, *, within: Reach) -> Iterator[Self]:
         """The ``try`` blocks that this place stands in, innermost first; neither their handlers nor what follows them."""
-        return (scope for scope in self.way(within=within) if scope.kind == "try")
+        return (path for path in self.way(within=within) if path.kind == "try")
 
     @property
     def test(self) -> cst.BaseExpression | None:
@@ -153,19 +153,19 @@ class Nested:
         return self.module.tree.code_of(self.test) if self.test is not None else ""
 
 
-def _next_loop(scope: AnyNested) -> AnyNested | None:
-    return None if scope.parent is None else scope.parent.loop
+def _next_loop(path: AnyNested) -> AnyNested | None:
+    return None if path.parent is None else path.parent.loop
 
 
-def _next_condition(scope: AnyNested) -> AnyNested | None:
-    return None if scope.parent is None else scope.parent.condition
+def _next_condition(path: AnyNested) -> AnyNested | None:
+    return None if path.parent is None else path.parent.condition
 
 
 class Event(Protocol):
     """What happens at a place, in program order: a call."""
 
     @property
-    def scope(self) -> Nested: ...
+    def path(self) -> Nested: ...
 
     @property
     def order(self) -> int: ...
@@ -175,7 +175,7 @@ def happens_before(first: Event, second: Event) -> bool:
     """Whether ``first`` has certainly run when ``second`` runs, both seen in program order."""
     if first.order >= second.order:
         return False
-    roots = first.scope.root, second.scope.root
+    roots = first.path.root, second.path.root
     if roots[0] is not roots[1] and (roots[0].function is not None or "process" in (roots[0].label, roots[1].label)):
         return False
     return not _deciding(first, second)
@@ -192,9 +192,7 @@ def branch_before(first: Event, second: Event) -> Nested | None:
 
 def _deciding(first: Event, second: Event) -> list[Nested]:
     """The conditions that ``first`` alone is under; what a library is handed may run later, or never."""
-    return [
-        scope for scope in first.scope.way(within=second.scope) if scope.kind in CONDITIONS or scope.kind == "handed"
-    ]
+    return [path for path in first.path.way(within=second.path) if path.kind in CONDITIONS or path.kind == "handed"]
 
 
 def written_conditions(tree: Tree, node: cst.CSTNode, *, within: cst.CSTNode) -> Iterator[cst.If | cst.IfExp]:

@@ -10,7 +10,7 @@ import pytest
 from command import kerascheck
 from doctor.machines import CASES, GTX_1070, T4, card, machine
 
-from kerascheck.project.config import Machine
+from kerascheck.project.config import HardwareProfile
 from kerascheck.runtime import doctor
 from kerascheck.runtime.doctor import machine_for_linter
 from kerascheck.runtime.doctor.snapshot import Driver, System
@@ -37,11 +37,11 @@ STEP = (
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("gtx 1070", Machine("NVIDIA GeForce GTX 1070", ())),
-        ("gtx 1660 ti", Machine("NVIDIA GeForce GTX 1660 Ti", ())),
-        ("t4", Machine("Tesla T4", ("float16",))),
-        ("8 x h100", Machine("NVIDIA H100 80GB HBM3", ("float16", "bfloat16"))),
-        ("laptop without a gpu", Machine(None, ())),
+        ("gtx 1070", HardwareProfile("NVIDIA GeForce GTX 1070", ())),
+        ("gtx 1660 ti", HardwareProfile("NVIDIA GeForce GTX 1660 Ti", ())),
+        ("t4", HardwareProfile("Tesla T4", ("float16",))),
+        ("8 x h100", HardwareProfile("NVIDIA H100 80GB HBM3", ("float16", "bfloat16"))),
+        ("laptop without a gpu", HardwareProfile(None, ())),
         ("mac without tensorflow-metal", None),
         ("card without a driver", None),
     ],

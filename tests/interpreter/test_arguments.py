@@ -5,10 +5,18 @@ import pytest
 from snippets import IMPORTS, load, shown
 
 from kerascheck.interpreter.arguments import bound_arguments, spread, traced_arguments, without_first
-from kerascheck.interpreter.values import UNKNOWN, Arguments, Const, Group, Made, Mapping, Tensor
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Arguments,
+    Constant,
+    DictValue,
+    ExternalInstance,
+    SequenceValue,
+    Tensor,
+)
 from kerascheck.knowledge.classes import KERAS_TENSOR
 
-ONE, TWO, THREE = Const(1), Const(2), Const(3)
+ONE, TWO, THREE = Constant(1), Constant(2), Constant(3)
 HEAD = IMPORTS + "import functools\nfrom z import load, show\n"
 
 
@@ -69,8 +77,8 @@ def test_a_dataset_that_follows_unknown_bound_arguments_is_read(tmp_path):
 
 
 def test_a_trace_gets_tensors_for_symbols_at_any_depth():
-    symbol = Made(KERAS_TENSOR)
-    given = Arguments([Group("list", [symbol, ONE]), TWO], {"x": Mapping({"a": symbol}), "n": THREE})
+    symbol = ExternalInstance(KERAS_TENSOR)
+    given = Arguments([SequenceValue("list", [symbol, ONE]), TWO], {"x": DictValue({"a": symbol}), "n": THREE})
     traced = traced_arguments(given)
     assert isinstance(traced.positional[0].items[0], Tensor) and traced.positional[0].items[1] is ONE
     assert isinstance(traced.keywords["x"].items["a"], Tensor)
@@ -98,4 +106,4 @@ def test_without_the_first_argument_the_others_move_up():
 def test_a_partial_call_gives_both_sets_of_arguments(tmp_path, call, expected):
     text = f"def f(a=0, b=0, c=3): show([a, b, c])\n{call}\n"
     (value,) = shown(load(tmp_path, text, HEAD))
-    assert [item.value if isinstance(item, Const) else None for item in value.items] == expected
+    assert [item.value if isinstance(item, Constant) else None for item in value.items] == expected

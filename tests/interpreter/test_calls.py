@@ -3,7 +3,16 @@
 import pytest
 from snippets import IMPORTS, load, shown
 
-from kerascheck.interpreter.values import UNKNOWN, Const, Dataset, Instance, Made, Tensor, constant, options_of
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Constant,
+    Dataset,
+    ExternalInstance,
+    Instance,
+    Tensor,
+    constant,
+    options_of,
+)
 from kerascheck.knowledge.classes import KERAS_TENSOR
 
 HEAD = IMPORTS + "import functools\nfrom z import flag, load, show\ni = keras.Input((3,))\n"
@@ -42,18 +51,18 @@ def test_a_new_that_returns_a_dataset_makes_no_object(tmp_path):
 
 def test_a_new_that_returns_an_object_is_followed_by_init(tmp_path):
     text = "class C:\n    def __new__(cls, n): return object.__new__(cls)\n    def __init__(self, n): self.n = n"
-    assert value_of(tmp_path, f"{text}; C(3).n") == Const(3)
+    assert value_of(tmp_path, f"{text}; C(3).n") == Constant(3)
 
 
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("keras.layers.Dense(3)(i)", Made),
+        ("keras.layers.Dense(3)(i)", ExternalInstance),
         ("keras.layers.Dense(3)(load())", Tensor),
-        ("keras.layers.Concatenate()([i, load()])", Made),
-        ("keras.applications.VGG16()(i)", Made),
-        ("class L(keras.layers.Layer): pass; L()(i)", Made),
-        ("class L(keras.layers.Layer):\n    def call(self, x): return x; L()(i)", Made),
+        ("keras.layers.Concatenate()([i, load()])", ExternalInstance),
+        ("keras.applications.VGG16()(i)", ExternalInstance),
+        ("class L(keras.layers.Layer): pass; L()(i)", ExternalInstance),
+        ("class L(keras.layers.Layer):\n    def call(self, x): return x; L()(i)", ExternalInstance),
         ("class L(keras.layers.Layer):\n    def call(self, x): return x; L()(tf.zeros(3))", Tensor),
         ("keras.losses.MeanSquaredError()(load(), load())", Tensor),
     ],
@@ -61,7 +70,7 @@ def test_a_new_that_returns_an_object_is_followed_by_init(tmp_path):
 def test_a_layer_returns_a_symbol_for_symbols_and_else_a_tensor(tmp_path, text, kind):
     value = value_of(tmp_path, text)
     assert isinstance(value, kind)
-    assert kind is not Made or value.name == KERAS_TENSOR and value.call.attribute == "__call__"
+    assert kind is not ExternalInstance or value.name == KERAS_TENSOR and value.call.attribute == "__call__"
 
 
 def test_the_result_of_a_layer_remembers_the_call(tmp_path):
@@ -100,7 +109,7 @@ def test_python_gets_tensors_and_structures_from_compiled_code(tmp_path, body, r
 
 def test_compiled_code_gets_from_compiled_code_what_python_computes(tmp_path):
     text = "@tf.function\ndef f(): return 3\n@tf.function\ndef g(): show(f())\ng()\n"
-    assert shown(load(tmp_path, text, HEAD)) == [Const(3)]
+    assert shown(load(tmp_path, text, HEAD)) == [Constant(3)]
 
 
 @pytest.mark.parametrize(
@@ -151,7 +160,7 @@ def test_a_call_that_is_not_followed_is_noted_where_it_gets_a_tensor(tmp_path, t
 
 def test_methods_that_nothing_calls_see_the_object_that_the_program_makes(tmp_path):
     text = "class C:\n    def __init__(self, n): self.n = n\n    def go(self): show(self.n)\nload(C(3))\n"
-    assert Const(3) in options_of(shown(load(tmp_path, text, HEAD))[0])
+    assert Constant(3) in options_of(shown(load(tmp_path, text, HEAD))[0])
 
 
 def test_an_object_of_a_class_of_the_tree_is_recorded_by_its_base_in_keras(tmp_path):

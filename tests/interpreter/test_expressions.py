@@ -3,8 +3,18 @@
 import pytest
 from snippets import IMPORTS, load, shown
 
-from kerascheck.interpreter.bounds import MAX_OPTIONS, MAX_TEXT
-from kerascheck.interpreter.values import UNKNOWN, Const, Dataset, Group, Made, Mapping, Tensor, constant, options_of
+from kerascheck.interpreter.limits import MAX_OPTIONS, MAX_TEXT
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Constant,
+    Dataset,
+    DictValue,
+    ExternalInstance,
+    SequenceValue,
+    Tensor,
+    constant,
+    options_of,
+)
 
 HEAD = IMPORTS + "import time\nimport numpy as np\nfrom z import flag, items, load, show\n"
 
@@ -72,7 +82,7 @@ def test_a_constant_expression_has_the_value_that_python_gives_it(tmp_path, text
     ],
 )
 def test_what_is_not_computed_is_no_constant(tmp_path, text):
-    assert not isinstance(value_of(tmp_path, text), Const)
+    assert not isinstance(value_of(tmp_path, text), Constant)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +109,7 @@ def test_an_expression_may_have_several_values(tmp_path, text, expected):
 @pytest.mark.parametrize(("length", "known"), [(MAX_TEXT // 2, True), (MAX_TEXT // 2 + 1, False)])
 def test_a_text_beyond_the_bound_is_unknown(tmp_path, length, known):
     value = value_of(tmp_path, f"a = '{'x' * length}'; a + a")
-    assert (isinstance(value, Const), value is UNKNOWN) == (known, not known)
+    assert (isinstance(value, Constant), value is UNKNOWN) == (known, not known)
 
 
 def test_a_number_beyond_the_bound_is_unknown(tmp_path):
@@ -121,12 +131,12 @@ def test_a_number_beyond_the_bound_is_unknown(tmp_path):
 )
 def test_a_comprehension_has_as_many_items_as_its_loops_have_iterations(tmp_path, text, length, most):
     value = value_of(tmp_path, text)
-    assert isinstance(value, (Group, Mapping))
+    assert isinstance(value, (SequenceValue, DictValue))
     assert (None if value.open else len(value.items), value.most) == (length, most)
 
 
 def test_the_variables_of_a_comprehension_are_its_own(tmp_path):
-    assert value_of(tmp_path, "i = 7; k = [i for i in range(3)]; i") == Const(7)
+    assert value_of(tmp_path, "i = 7; k = [i for i in range(3)]; i") == Constant(7)
 
 
 @pytest.mark.parametrize(
@@ -216,7 +226,7 @@ def test_a_tensor_knows_where_it_comes_from(tmp_path, line, origin):
 )
 def test_the_difference_of_two_readings_is_a_time_and_what_is_divided_by_it_a_rate(tmp_path, text, name):
     value = value_of(tmp_path, text)
-    assert (value.name if isinstance(value, Made) and value.name.startswith("time.") else None) == name
+    assert (value.name if isinstance(value, ExternalInstance) and value.name.startswith("time.") else None) == name
 
 
 @pytest.mark.parametrize(
@@ -227,7 +237,7 @@ def test_arithmetic_on_arrays_is_a_function_of_numpy(tmp_path, operator, name):
     value = value_of(tmp_path, f"np.zeros(3) {operator} 2")
     operation = value.attributes.get("operation")
     assert (operation.name if operation is not None else None) == (f"numpy.{name}" if name else None)
-    assert [type(item) for item in value.attributes["operands"].items] == [Made, Const]
+    assert [type(item) for item in value.attributes["operands"].items] == [ExternalInstance, Constant]
 
 
 @pytest.mark.parametrize(
@@ -250,7 +260,7 @@ def test_attributes(tmp_path, text, expected):
 def test_a_super_call_is_bound_to_the_object(tmp_path):
     text = "class A:\n    n = 1\n    def f(self): return self.n\nclass B(A):\n    n = 2\n"
     call = "    def f(self): return super().f()\nshow(B().f())\n"
-    assert shown(load(tmp_path, text + call, HEAD)) == [Const(2)]
+    assert shown(load(tmp_path, text + call, HEAD)) == [Constant(2)]
 
 
 @pytest.mark.parametrize(
@@ -283,7 +293,7 @@ def test_what_a_generator_yields_is_read(tmp_path):
 
 
 def test_a_walrus_binds_its_value(tmp_path):
-    assert value_of(tmp_path, "k = (n := 3) + 1; [n, k]").items == [Const(3), Const(4)]
+    assert value_of(tmp_path, "k = (n := 3) + 1; [n, k]").items == [Constant(3), Constant(4)]
 
 
 def test_tfds_may_load_a_structure_of_datasets(tmp_path):

@@ -3,8 +3,17 @@
 import pytest
 from snippets import IMPORTS, load, shown
 
-from kerascheck.interpreter.bounds import MAX_CALLS, MAX_DEPTH, MAX_VISITS
-from kerascheck.interpreter.values import UNKNOWN, Const, Dataset, Instance, Made, Tensor, constant, options_of
+from kerascheck.interpreter.limits import MAX_CALLS, MAX_DEPTH, MAX_VISITS
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Constant,
+    Dataset,
+    ExternalInstance,
+    Instance,
+    Tensor,
+    constant,
+    options_of,
+)
 
 HEAD = IMPORTS + "from z import flag, items, load, show\n"
 
@@ -71,16 +80,16 @@ def nested(depth):
     return f"{functions}def f{depth}(): return 7\nshow(f1())\n"
 
 
-@pytest.mark.parametrize(("depth", "value"), [(MAX_DEPTH, Const(7)), (MAX_DEPTH + 1, UNKNOWN)])
+@pytest.mark.parametrize(("depth", "value"), [(MAX_DEPTH, Constant(7)), (MAX_DEPTH + 1, UNKNOWN)])
 def test_nested_calls_are_followed_to_their_bound(tmp_path, depth, value):
     assert shown(load(tmp_path, nested(depth))) == [value]
 
 
-@pytest.mark.parametrize(("calls", "last"), [(MAX_VISITS, Const(MAX_VISITS - 1)), (MAX_VISITS + 1, UNKNOWN)])
+@pytest.mark.parametrize(("calls", "last"), [(MAX_VISITS, Constant(MAX_VISITS - 1)), (MAX_VISITS + 1, UNKNOWN)])
 def test_a_function_is_followed_as_often_as_the_bound_allows(tmp_path, calls, last):
     lines = "".join(f"show(f({n}))\n" for n in range(calls))
     values = shown(load(tmp_path, f"def f(n): return n\n{lines}", HEAD))
-    assert [values[0], values[-1]] == [Const(0), last]
+    assert [values[0], values[-1]] == [Constant(0), last]
 
 
 def test_a_program_of_too_many_calls_is_truncated(tmp_path):
@@ -112,8 +121,8 @@ def test_a_call_that_is_not_followed_is_noted_as_unknown(tmp_path):
         ("Optional[tf.data.Dataset]", Dataset),
         ("typing.Optional[tf.data.Dataset]", Dataset),
         ("tf.Tensor", Tensor),
-        ("keras.Model", Made),
-        ("keras.optimizers.Optimizer", Made),
+        ("keras.Model", ExternalInstance),
+        ("keras.optimizers.Optimizer", ExternalInstance),
         ("Own", Instance),
         ("Plain", None),
         ("int", None),
@@ -130,7 +139,7 @@ def test_an_annotation_tells_what_an_unknown_parameter_is(tmp_path, annotation, 
 
 
 def test_an_annotation_does_not_replace_a_known_argument(tmp_path):
-    assert shown(load(tmp_path, "def f(a: tf.Tensor): show(a)\nf(3)\n", HEAD)) == [Const(3)]
+    assert shown(load(tmp_path, "def f(a: tf.Tensor): show(a)\nf(3)\n", HEAD)) == [Constant(3)]
 
 
 @pytest.mark.parametrize(
@@ -168,4 +177,4 @@ def test_a_generator_gives_what_it_returns_and_loops_over(tmp_path):
 
 def test_a_function_remembers_its_first_result(tmp_path):
     module = load(tmp_path, "def f(n): return n\nf(1)\nf(2)\n", HEAD)
-    assert list(module.run.returned.values()) == [Const(1)]
+    assert list(module.run.returned.values()) == [Constant(1)]

@@ -9,10 +9,10 @@ from snippets import IMPORTS, MODEL, load, shown, sinks
 
 from kerascheck.interpreter.values import (
     UNKNOWN,
-    Const,
+    Constant,
     Dataset,
-    Group,
-    Union,
+    SequenceValue,
+    UnionValue,
     constant,
     flat,
     holds_tensor,
@@ -25,7 +25,7 @@ DATA = MODEL + "def aug(x):\n    return x + tf.random.uniform([])\nbase = tf.dat
 def constants(module):
     """What the first ``show`` may have been given: the constants, and "?" for anything else."""
     return sorted(
-        {option.value if isinstance(option, Const) else "?" for option in options_of(shown(module)[0])}, key=str
+        {option.value if isinstance(option, Constant) else "?" for option in options_of(shown(module)[0])}, key=str
     )
 
 
@@ -219,7 +219,7 @@ def test_items_change_too(tmp_path, change, expected):
 )
 def test_lists_know_whether_their_length_is_known(tmp_path, text, length):
     (value,) = shown(load(tmp_path, f"{text}\nshow(a)\n"))
-    known = isinstance(value, Group) and not value.open
+    known = isinstance(value, SequenceValue) and not value.open
     assert (len(value.items) if known else None) == length
 
 
@@ -378,7 +378,7 @@ def test_settings_of_another_module(tmp_path):
     config = "N = 4\nclass Config:\n    N = 5\n    M = load()\n"
     script = "from config import N, Config\nimport config as c\nfor v in (N, Config.N, Config.M, c.N, c.missing):\n    pass\nshow([N, Config.N, Config.M, c.N, c.missing])\n"
     (values,) = shown(load(tmp_path, {"train.py": script, "config.py": config}))
-    assert values.items == [Const(4), Const(5), UNKNOWN, Const(4), UNKNOWN]
+    assert values.items == [Constant(4), Constant(5), UNKNOWN, Constant(4), UNKNOWN]
 
 
 def test_main_of_another_module_does_not_run(tmp_path):
@@ -570,7 +570,7 @@ def test_syntax_that_matters_little_is_walked_over(tmp_path, text):
 def test_loops_that_are_left_in_their_first_turn(tmp_path, loop, turns):
     module = load(tmp_path, loop, "from z import load, show\n")
     call = next(call for call in module.run.calls if call.name == "z.show")
-    assert call.scope.innermost_loop(within="program").trips == turns
+    assert call.path.innermost_loop(within="program").trips == turns
 
 
 def test_what_a_loop_with_a_break_does_may_not_happen(tmp_path):
@@ -643,7 +643,7 @@ def test_notebook_cells_run_in_order(tmp_path):
 def test_options_of_a_value_stay_few(tmp_path):
     branches = "".join(f"elif k == {i}: n = {i}\n" for i in range(30))
     (value,) = shown(load(tmp_path, f"if k: n = -1\n{branches}show(n)\n"))
-    assert value is UNKNOWN or (isinstance(value, Union) and len(value.options) <= 8)
+    assert value is UNKNOWN or (isinstance(value, UnionValue) and len(value.options) <= 8)
 
 
 @pytest.mark.parametrize(
@@ -673,7 +673,7 @@ def test_many_short_modules_are_followed_as_a_few_long_ones_are(tmp_path, length
     lines = "".join(f"from parts.part{i} import LIMIT\nshow(LIMIT)\n" for i in range(50))
     module = load(tmp_path, {"train.py": lines, **files})
     last = module.run.calls[-1].arguments.positional[0]
-    assert [option.value if isinstance(option, Const) else "?" for option in options_of(last)] == expected
+    assert [option.value if isinstance(option, Constant) else "?" for option in options_of(last)] == expected
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from kerascheck.interpreter.nodes import (
     remembered,
     text_of,
 )
-from kerascheck.interpreter.values import Const
+from kerascheck.interpreter.values import Constant
 
 
 @pytest.mark.parametrize(
@@ -27,12 +27,12 @@ def test_dotted_names(text, name):
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("True", Const(True)),
-        ("None", Const(None)),
-        ("7", Const(7)),
-        ("0x10", Const(16)),
-        ("'a'", Const("a")),
-        ("b'a'", Const(b"a")),
+        ("True", Constant(True)),
+        ("None", Constant(None)),
+        ("7", Constant(7)),
+        ("0x10", Constant(16)),
+        ("'a'", Constant("a")),
+        ("b'a'", Constant(b"a")),
         ("x", None),
         ("-7", None),
         ("7.5", None),
@@ -49,7 +49,7 @@ def test_literals(text, value):
 )
 def test_a_number_with_more_digits_than_python_reads_is_unknown(text, value):
     found = number(cst.parse_expression(text))
-    assert found == (None if value is None else Const(value))
+    assert found == (None if value is None else Constant(value))
 
 
 @pytest.mark.parametrize(

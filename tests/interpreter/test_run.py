@@ -3,8 +3,8 @@
 import pytest
 from snippets import IMPORTS, load, shown
 
-from kerascheck.interpreter.bounds import MAX_IMPORT_DEPTH, MAX_MODULES
-from kerascheck.interpreter.values import UNKNOWN, Const, constant
+from kerascheck.interpreter.limits import MAX_IMPORT_DEPTH, MAX_MODULES
+from kerascheck.interpreter.values import UNKNOWN, Constant, constant
 
 
 def chain(length):
@@ -13,7 +13,7 @@ def chain(length):
     return {"train.py": "from m1 import N\nshow(N)\n", **files, f"m{length}.py": "N = 7\n"}
 
 
-@pytest.mark.parametrize(("length", "value"), [(MAX_IMPORT_DEPTH, Const(7)), (MAX_IMPORT_DEPTH + 1, UNKNOWN)])
+@pytest.mark.parametrize(("length", "value"), [(MAX_IMPORT_DEPTH, Constant(7)), (MAX_IMPORT_DEPTH + 1, UNKNOWN)])
 def test_a_chain_of_imports_is_followed_to_its_bound(tmp_path, length, value):
     assert shown(load(tmp_path, chain(length))) == [value]
 
@@ -22,7 +22,7 @@ def test_the_depth_of_a_module_is_that_of_its_first_import(tmp_path):
     files = chain(MAX_IMPORT_DEPTH + 1)
     last = f"m{MAX_IMPORT_DEPTH + 1}"
     files["train.py"] = f"from {last} import N\nshow(N)\nfrom m1 import N\nshow(N)\n"
-    assert shown(load(tmp_path, files)) == [Const(7), Const(7)]
+    assert shown(load(tmp_path, files)) == [Constant(7), Constant(7)]
 
 
 def test_a_project_of_many_long_modules_is_followed_to_its_bound(tmp_path):
@@ -43,7 +43,11 @@ LONG = "N = 7\n" + "".join(f"def keras_helper_{i}(a): return a\n" for i in range
 
 @pytest.mark.parametrize(
     ("script", "module", "value"),
-    [("", LONG, UNKNOWN), ("", LONG + "MAKE = tf.data.Dataset\n", Const(7)), ("run_eagerly = flag\n", LONG, Const(7))],
+    [
+        ("", LONG, UNKNOWN),
+        ("", LONG + "MAKE = tf.data.Dataset\n", Constant(7)),
+        ("run_eagerly = flag\n", LONG, Constant(7)),
+    ],
 )
 def test_a_long_module_is_followed_where_a_rule_may_ask_about_it(tmp_path, script, module, value):
     assert shown(load(tmp_path, {"train.py": f"{script}from m import N\nshow(N)\n", "m.py": module})) == [value]
@@ -51,7 +55,7 @@ def test_a_long_module_is_followed_where_a_rule_may_ask_about_it(tmp_path, scrip
 
 def test_functions_that_nothing_calls_run_before_their_helpers(tmp_path):
     text = "def helper(n): show(n)\ndef main(): helper(3)\n"
-    assert shown(load(tmp_path, text)) == [Const(3)]
+    assert shown(load(tmp_path, text)) == [Constant(3)]
 
 
 def test_a_function_that_nothing_calls_gets_unknown_arguments(tmp_path):
@@ -67,7 +71,7 @@ def test_unit_tests_do_not_run(tmp_path, definition):
 
 def test_a_class_of_a_script_runs_its_constructor_before_its_other_methods(tmp_path):
     text = "class T:\n    def go(self): show(self.n)\n    def __init__(self): self.n = 3\n"
-    assert shown(load(tmp_path, text)) == [Const(3)]
+    assert shown(load(tmp_path, text)) == [Constant(3)]
 
 
 @pytest.mark.parametrize(
@@ -77,13 +81,13 @@ def test_a_class_of_a_script_runs_its_constructor_before_its_other_methods(tmp_p
 def test_keras_compiles_the_call_of_a_model_that_it_trains(tmp_path, fit, traced):
     text = f"class M(keras.Model):\n{fit}    def call(self, x): show(x)\n"
     module = load(tmp_path, "from z import show\n" + IMPORTS + text)
-    assert {call.scope.traced_by() for call in module.run.calls if call.name == "z.show"} == {traced}
+    assert {call.path.traced_by() for call in module.run.calls if call.name == "z.show"} == {traced}
 
 
 def test_the_globals_of_a_module_are_those_at_its_end(tmp_path):
     module = load(tmp_path, {"train.py": "from m import N\nshow(N)\nN = 2\n", "m.py": "N = 7\n"})
     script, imported = module.run.modules
-    assert module.run.globals_of(script)["N"] == Const(2)
-    assert module.run.globals_of(imported)["N"] == Const(7)
-    assert module.run.globals_of(imported)["__name__"] == Const("m")
-    assert module.run.globals_of(script)["__name__"] == Const("__main__")
+    assert module.run.globals_of(script)["N"] == Constant(2)
+    assert module.run.globals_of(imported)["N"] == Constant(7)
+    assert module.run.globals_of(imported)["__name__"] == Constant("m")
+    assert module.run.globals_of(script)["__name__"] == Constant("__main__")

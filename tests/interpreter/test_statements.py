@@ -3,8 +3,8 @@
 import pytest
 from snippets import load, shown
 
-from kerascheck.interpreter.bounds import MAX_OPTIONS
-from kerascheck.interpreter.values import Const, options_of
+from kerascheck.interpreter.limits import MAX_OPTIONS
+from kerascheck.interpreter.values import Constant, options_of
 
 HEAD = "from z import flag, items, load, show\n"
 
@@ -12,7 +12,7 @@ HEAD = "from z import flag, items, load, show\n"
 def possible(folder, text):
     """What the argument of the only ``show`` may be: constants, and "?" for anything else."""
     (value,) = shown(load(folder, text, HEAD))
-    return sorted({option.value if isinstance(option, Const) else "?" for option in options_of(value)}, key=str)
+    return sorted({option.value if isinstance(option, Constant) else "?" for option in options_of(value)}, key=str)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def bound(folder, loop):
     """How many iterations the loop around ``show`` has at most."""
     module = load(folder, loop, HEAD)
     call = next(call for call in module.run.calls if call.name == "z.show")
-    return call.scope.innermost_loop(within="program").turns
+    return call.path.innermost_loop(within="program").turns
 
 
 @pytest.mark.parametrize("loop", CUT)

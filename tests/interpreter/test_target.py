@@ -2,7 +2,7 @@
 
 import pytest
 
-from kerascheck.interpreter.target import Signs, Told, target_of
+from kerascheck.interpreter.target import VersionHints, VersionSource, target_of
 from kerascheck.knowledge.runtime import KERAS_3_SINCE, NEWEST_TENSORFLOW
 from kerascheck.project.config import Settings
 from kerascheck.project.requirements import Pin, Stated
@@ -14,13 +14,13 @@ def pins(**specifiers):
 
 def signs(**told):
     """Signs of a module that tells what is given."""
-    return type("TellingSigns", (Signs,), told)()
+    return type("TellingSigns", (VersionHints,), told)()
 
 
 OF_1 = signs(is_of_tensorflow_1=True)
 OF_MULTI_BACKEND = signs(is_of_multi_backend_keras=True)
 OF_KERAS_2 = signs(is_of_keras_2=True)
-NOTHING = Signs()
+NOTHING = VersionHints()
 
 
 def versions(settings=None, found=None, told=NOTHING):
@@ -60,9 +60,9 @@ def test_settings_come_before_requirements_and_these_before_the_code(settings, f
 @pytest.mark.parametrize(
     ("settings", "told", "backend", "by"),
     [
-        ({}, NOTHING, "tensorflow", Told.BY_NOTHING),
-        ({}, signs(backend="jax"), "jax", Told.BY_CODE),
-        ({"backend": "torch"}, signs(backend="jax"), "torch", Told.BY_SETTING),
+        ({}, NOTHING, "tensorflow", VersionSource.BY_NOTHING),
+        ({}, signs(backend="jax"), "jax", VersionSource.BY_CODE),
+        ({"backend": "torch"}, signs(backend="jax"), "torch", VersionSource.BY_SETTING),
     ],
 )
 def test_the_backend_comes_from_the_settings_or_from_the_code(settings, told, backend, by):
@@ -73,12 +73,12 @@ def test_the_backend_comes_from_the_settings_or_from_the_code(settings, told, ba
 @pytest.mark.parametrize(
     ("settings", "found", "told", "tensorflow", "keras"),
     [
-        ({}, {}, NOTHING, Told.BY_NOTHING, Told.BY_TENSORFLOW),
-        ({"target_tensorflow": "2.10"}, {}, NOTHING, Told.BY_SETTING, Told.BY_TENSORFLOW),
-        ({"keras": "2"}, {}, NOTHING, Told.BY_NOTHING, Told.BY_SETTING),
-        ({}, {}, OF_1, Told.BY_CODE, Told.BY_TENSORFLOW),
-        ({}, {}, OF_KERAS_2, Told.BY_NOTHING, Told.BY_CODE),
-        ({}, {}, OF_MULTI_BACKEND, Told.BY_KERAS, Told.BY_CODE),
+        ({}, {}, NOTHING, VersionSource.BY_NOTHING, VersionSource.BY_TENSORFLOW),
+        ({"target_tensorflow": "2.10"}, {}, NOTHING, VersionSource.BY_SETTING, VersionSource.BY_TENSORFLOW),
+        ({"keras": "2"}, {}, NOTHING, VersionSource.BY_NOTHING, VersionSource.BY_SETTING),
+        ({}, {}, OF_1, VersionSource.BY_CODE, VersionSource.BY_TENSORFLOW),
+        ({}, {}, OF_KERAS_2, VersionSource.BY_NOTHING, VersionSource.BY_CODE),
+        ({}, {}, OF_MULTI_BACKEND, VersionSource.BY_KERAS, VersionSource.BY_CODE),
     ],
 )
 def test_a_target_knows_what_tells_each_version(settings, found, told, tensorflow, keras):

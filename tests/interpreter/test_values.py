@@ -6,13 +6,13 @@ from snippets import IMPORTS, load, shown
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
-    Const,
+    Constant,
     Dataset,
-    Env,
-    Group,
-    Mapping,
+    DictValue,
+    Scope,
+    SequenceValue,
     Tensor,
-    Union,
+    UnionValue,
     constant,
     datasets_in,
     external,
@@ -26,7 +26,7 @@ from kerascheck.interpreter.values import (
 )
 
 HEAD = IMPORTS + "import keras_tuner\nfrom z import flag, load, show\nds = tf.data.Dataset.range(3)\n"
-ONE, TWO = Const(1), Const(2)
+ONE, TWO = Constant(1), Constant(2)
 
 
 def value_of(folder, text):
@@ -36,13 +36,13 @@ def value_of(folder, text):
 
 def test_a_value_without_alternatives_is_its_only_option():
     assert options_of(ONE) == (ONE,)
-    assert options_of(Union((ONE, TWO))) == (ONE, TWO)
+    assert options_of(UnionValue((ONE, TWO))) == (ONE, TWO)
     assert options_of(None) == ()
 
 
 def test_a_constant_has_a_value_and_all_else_the_default():
     assert (constant(ONE), constant(UNKNOWN), constant(None), constant(UNKNOWN, 7)) == (1, None, None, 7)
-    assert constant(Const(None), 7) is None
+    assert constant(Constant(None), 7) is None
 
 
 def test_a_symbol_of_a_library_has_its_canonical_name():
@@ -111,25 +111,25 @@ def test_the_largest_number_that_a_value_may_be(tmp_path, text, number):
 
 
 def test_single_values_come_in_order_and_each_container_once():
-    inner = Group("list", [ONE, TWO])
-    value = Group("tuple", [inner, Mapping({"a": inner, "b": Union((TWO, UNKNOWN))})])
+    inner = SequenceValue("list", [ONE, TWO])
+    value = SequenceValue("tuple", [inner, DictValue({"a": inner, "b": UnionValue((TWO, UNKNOWN))})])
     assert list(flat(value)) == [ONE, TWO, TWO, UNKNOWN]
     assert list(flat(None)) == []
 
 
 def test_a_container_is_found_at_any_depth():
-    inner = Group("list", [ONE])
-    around = Mapping({"a": Union((TWO, Group("tuple", [inner])))})
+    inner = SequenceValue("list", [ONE])
+    around = DictValue({"a": UnionValue((TWO, SequenceValue("tuple", [inner])))})
     assert holds_container(around, inner.items) and holds_container(around, around.items)
     assert not holds_container(around, [ONE])
     assert not holds_container(inner, around.items)
 
 
 def test_a_size_is_beyond_a_bound_only_above_it():
-    pair = Group("list", [ONE, TWO])
+    pair = SequenceValue("list", [ONE, TWO])
     assert (is_beyond(pair, 1), is_beyond(pair, 2)) == (True, False)
     # The two lists within, their items, and the outer one.
-    nested = Group("list", [pair, pair])
+    nested = SequenceValue("list", [pair, pair])
     assert (is_beyond(nested, 6), is_beyond(nested, 7)) == (True, False)
 
 
@@ -144,9 +144,9 @@ def test_unknown_arguments_may_give_every_parameter():
 
 
 def test_a_name_is_looked_up_in_the_scopes_around_it():
-    module = Env(None, {"a": ONE, "b": ONE})
-    function = Env(module, {"a": TWO})
-    inner = Env(function, {"b": TWO}, redirected={"a": module})
+    module = Scope(None, {"a": ONE, "b": ONE})
+    function = Scope(module, {"a": TWO})
+    inner = Scope(function, {"b": TWO}, redirected={"a": module})
     assert (inner.lookup("b"), function.lookup("b"), inner.lookup("c")) == (TWO, ONE, None)
     assert inner.lookup("a") == ONE and inner.owner("a") is module
 
@@ -156,12 +156,12 @@ def test_a_scope_knows_its_frame_its_loop_and_its_condition(tmp_path):
         "def f():\n    for i in range(3):\n        if flag:\n            with load(): show(1)\nfor j in load(): f()\n"
     )
     module = load(tmp_path, text, HEAD)
-    (scope,) = (call.scope for call in module.run.calls if call.name == "z.show")
-    assert [scope.kind, scope.frame.kind, scope.loop.turns, scope.condition.label] == ["with", "call", 3, "if"]
-    assert scope.root.kind == "root" and scope.root.depth == 0
-    assert scope.depth == 1 + scope.parent.depth
-    assert [function.name for function in scope.functions()] == ["f"]
-    assert scope.runs_in(next(scope.functions()))
+    (path,) = (call.path for call in module.run.calls if call.name == "z.show")
+    assert [path.kind, path.frame.kind, path.loop.turns, path.condition.label] == ["with", "call", 3, "if"]
+    assert path.root.kind == "root" and path.root.depth == 0
+    assert path.depth == 1 + path.parent.depth
+    assert [function.name for function in path.functions()] == ["f"]
+    assert path.runs_in(next(path.functions()))
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_a_scope_knows_its_frame_its_loop_and_its_condition(tmp_path):
 )
 def test_what_compiles_the_code_that_runs(tmp_path, text, how):
     call = next(call for call in load(tmp_path, text, HEAD).run.calls if call.name == "z.show")
-    assert call.scope.traced_by() == how
+    assert call.path.traced_by() == how
 
 
 def test_a_dataset_counts_the_routes_to_its_sources(tmp_path):
@@ -190,7 +190,7 @@ def test_a_dataset_counts_the_routes_to_its_sources(tmp_path):
 def test_a_class_has_the_members_of_its_nearest_base(tmp_path):
     text = "class A(keras.Model): n = 1\nclass B(A): m = 2\nclass C(B, A): n = 3\nshow(C)\nshow(B)\n"
     c, b = shown(load(tmp_path, text, HEAD))
-    assert (c.member("n"), b.member("n"), c.member("m"), c.member("k")) == (Const(3), Const(1), Const(2), None)
+    assert (c.member("n"), b.member("n"), c.member("m"), c.member("k")) == (Constant(3), Constant(1), Constant(2), None)
     assert c.external_bases() == {"keras.Model"}
     assert [getattr(base, "name", None) for base in c.ancestry()] == ["C", "B", "A", "keras.Model"]
 

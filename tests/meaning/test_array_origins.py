@@ -3,7 +3,7 @@
 import pytest
 from snippets import load, shown
 
-from kerascheck.interpreter.values import Made
+from kerascheck.interpreter.values import ExternalInstance
 from kerascheck.knowledge.callables import IMAGE_DECODERS
 from kerascheck.knowledge.python import IMAGE_READERS
 from kerascheck.meaning.data.array_origins import ingredients, made_as_double
@@ -13,7 +13,9 @@ HEAD = "import cv2, keras, numpy as np, tensorflow as tf\nfrom PIL import Image\
 
 def read_by(module):
     (value,) = shown(module)
-    return {inner.name for inner in ingredients(value) if isinstance(inner, Made)} & (IMAGE_READERS | IMAGE_DECODERS)
+    return {inner.name for inner in ingredients(value) if isinstance(inner, ExternalInstance)} & (
+        IMAGE_READERS | IMAGE_DECODERS
+    )
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ from kerascheck.syntax.written import rows_of_slice
 def test_turns_of_loops(tmp_path, loops, number):
     module = load(tmp_path, f"{IMPORTS}{loops}\n     tf.print(1)\n")
     (call,) = module.program.calls("tensorflow.print")
-    assert most_iterations(call.scope) == (float("inf") if number is None else number)
+    assert most_iterations(call.path) == (float("inf") if number is None else number)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_turns_of_loops(tmp_path, loops, number):
 def test_expressions_that_depend_on_the_turn(tmp_path, text, depends):
     module = load(tmp_path, f"{IMPORTS}{text}\n")
     (call,) = module.program.calls("tensorflow.print")
-    assert (loop_that_changes(call.arguments.nodes[0].value, call.scope) is not None) is depends
+    assert (loop_that_changes(call.arguments.nodes[0].value, call.path) is not None) is depends
 
 
 @pytest.mark.parametrize(
@@ -86,8 +86,8 @@ def test_a_parameter_varies_with_its_own_argument_only(tmp_path, called, given):
     text = f"def f(model, x):\n    return model.predict(x)\nfor x in load():\n    parts = model, x\n    {called}\n"
     module = load(tmp_path, MODEL + text)
     (call,) = (call for call in module.run.calls if call.attribute == "predict")
-    assert loop_that_changes(call.arguments.node(0, "x").value, call.scope) is not None
-    assert (loop_that_changes(call.node.func, call.scope) is None) is (given == "model")
+    assert loop_that_changes(call.arguments.node(0, "x").value, call.path) is not None
+    assert (loop_that_changes(call.node.func, call.path) is None) is (given == "model")
 
 
 @pytest.mark.parametrize(

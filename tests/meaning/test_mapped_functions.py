@@ -395,8 +395,8 @@ def test_the_body_of_a_py_function_is_plain_python(tmp_path):
         "return tf.py_function(g, [x], tf.float32)",
     )
     (flip,) = [call for call in found.calls if call.name == "numpy.flip"]
-    assert flip.scope.traced_by() is None
-    assert found.python_function.scope.traced_by() == "map"
+    assert flip.path.traced_by() is None
+    assert found.python_function.path.traced_by() == "map"
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def test_the_order_that_is_asked_for(tmp_path, operations, requests, after):
     assert ordered(tmp_path, operations, *requests) == after
 
 
-def test_a_wish_for_another_chain_is_not_granted(tmp_path):
+def test_a_request_for_another_chain_is_not_granted(tmp_path):
     module = load(tmp_path, HEAD + "model.fit(base.shuffle(9).cache())\nmodel.fit(base.batch(2).shuffle(9))\n")
     stages = {stage.node: stage for sink, _ in module.pipelines.sinks for stage in sink.stage.upstream()}
     cache, shuffle = (

@@ -87,7 +87,7 @@ def test_models_that_are_made_and_trained_in_one_turn(tmp_path, text, count):
 )
 def test_how_often_a_place_runs_at_least(tmp_path, text, least):
     made = next(call for call in load(tmp_path, text, BUILD).run.calls if call.name == "keras.Sequential")
-    assert least_iterations(made.scope) == least
+    assert least_iterations(made.path) == least
 
 
 @pytest.mark.parametrize(

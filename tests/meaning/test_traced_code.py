@@ -73,7 +73,7 @@ def test_what_compiles_a_place(tmp_path, code, how):
 def test_a_layer_called_on_symbols_gets_tensors(tmp_path):
     module = load(tmp_path, HEAD + f"{LAYER}        return mark(tf.abs(x))\ny = L()(keras.Input((3,)))")
     (call,) = (call for call in module.run.calls if call.name == "z.mark")
-    assert compiled_by(call.scope) == "call"
+    assert compiled_by(call.path) == "call"
     assert type(call.first).__name__ == "Tensor"
 
 
@@ -262,8 +262,8 @@ STEP = "def step(x):\n    with tf.GradientTape() as tape: y = f(x)\n    return t
 )
 def test_compiled_code_of_a_training_step(tmp_path, code, trains):
     module = load(tmp_path, HEAD + code)
-    (scope,) = {call.scope for call, _ in traced_calls(module) if call.name == "z.mark"}
-    assert trains_in(module, scope) is trains
+    (path,) = {call.path for call, _ in traced_calls(module) if call.name == "z.mark"}
+    assert trains_in(module, path) is trains
 
 
 @pytest.mark.parametrize(

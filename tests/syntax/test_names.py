@@ -5,7 +5,7 @@ import operator
 import pytest
 from snippets import load, shown
 
-from kerascheck.interpreter.values import UNKNOWN, Const, External
+from kerascheck.interpreter.values import UNKNOWN, Constant, External
 from kerascheck.syntax.names import canonical
 
 
@@ -173,4 +173,4 @@ def test_methods_do_not_see_the_members_of_their_class(tmp_path):
     module = load(
         tmp_path, "n = 1\nclass A:\n    n = 2\n    def f(self):\n        show(n)\n        show(self.n)\nA().f()\n"
     )
-    assert shown(module) == [Const(1), Const(2)]
+    assert shown(module) == [Constant(1), Constant(2)]

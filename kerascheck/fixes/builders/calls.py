@@ -9,9 +9,9 @@ from kerascheck.fixes.offer import offer
 from kerascheck.fixes.patches import objection_to_alias, replacement
 from kerascheck.fixes.proofs import PLAIN_CALL, RAISES_NOW, SAME_NUMBERS, SAME_OBJECT, Proof
 from kerascheck.fixes.run_proofs import catcher
+from kerascheck.interpreter.code_location import CodeLocation
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import Place
-from kerascheck.interpreter.values import Call, Class, External, Instance, Made, options_of
+from kerascheck.interpreter.values import Call, Class, External, ExternalInstance, Instance, options_of
 from kerascheck.knowledge.classes import FUNCTIONAL, MODEL, SEQUENTIAL, class_of_bases
 from kerascheck.knowledge.namespaces import OF_KERAS_APPLICATIONS
 from kerascheck.syntax import edits
@@ -54,7 +54,7 @@ def delete_statement(call: Call, *proofs: Proof) -> Fix | None:
     return offer("Delete the statement", lambda: edits.delete_statement(tree, statement), proofs)
 
 
-def rename(place: Place, old: str, new: str) -> Fix | None:
+def rename(place: CodeLocation, old: str, new: str) -> Fix | None:
     """Write the canonical name ``new`` instead of an attribute or name that is known as ``old``."""
 
     def build() -> edits.Edits:
@@ -96,7 +96,11 @@ def _may_have_method(call: Call) -> str | None:
     if call.module.runtime.keras < 3:
         return "Keras 2 still has the method"
     for option in options_of(call.receiver):
-        if isinstance(option, Made) and option.call is not None and _makes_plain_model(option.call.name or ""):
+        if (
+            isinstance(option, ExternalInstance)
+            and option.call is not None
+            and _makes_plain_model(option.call.name or "")
+        ):
             continue
         if not isinstance(option, Instance) or class_of_bases(option.cls.external_bases()) != MODEL:
             return "its object may be something else than a model of Keras 3"

@@ -12,7 +12,7 @@ from kerascheck.fixes import proofs as obligations
 from kerascheck.fixes.builders.datasets import autotune
 from kerascheck.fixes.offer import offer
 from kerascheck.fixes.proofs import Proof
-from kerascheck.interpreter.values import Stage
+from kerascheck.interpreter.values import DatasetOp
 from kerascheck.meaning.data.order import Added, ReorderRequest, arrangement
 from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.module import Module
@@ -29,11 +29,11 @@ def rearranged(module: Module, requests: Collection[ReorderRequest], message: st
     changed = [
         place
         for place, stage in enumerate(plan.before)
-        if stage is not [item for item in plan.after if isinstance(item, Stage)][place]
+        if stage is not [item for item in plan.after if isinstance(item, DatasetOp)][place]
     ]
-    slots: list[tuple[Stage, list[Added]]] = []
+    slots: list[tuple[DatasetOp, list[Added]]] = []
     for item in plan.after:
-        if isinstance(item, Stage):
+        if isinstance(item, DatasetOp):
             slots.append((item, []))
         elif slots:
             slots[-1][1].append(item)
@@ -100,7 +100,7 @@ def _moved(tree: Tree, call: cst.Call, behind: cst.BaseExpression, neighbour: cs
     return edits.move_call(tree, call, behind)
 
 
-def _with_texts(tree: Tree, moved: edits.Edits, texts: dict[Stage, str]) -> edits.Edits:
+def _with_texts(tree: Tree, moved: edits.Edits, texts: dict[DatasetOp, str]) -> edits.Edits:
     """The same edits with links that are to be written otherwise."""
     for stage, new in texts.items():
         start, end = edits.link_range(tree, call_at(stage.node))
@@ -114,7 +114,7 @@ def _with_texts(tree: Tree, moved: edits.Edits, texts: dict[Stage, str]) -> edit
     return moved
 
 
-def _scaled_buffer(shuffle: Stage, batch: Stage) -> str:
+def _scaled_buffer(shuffle: DatasetOp, batch: DatasetOp) -> str:
     """The link of a shuffle of batches with a buffer for as many examples."""
     module = shuffle.module
     sizes = [
@@ -136,7 +136,7 @@ def _scaled_buffer(shuffle: Stage, batch: Stage) -> str:
     return module.text[start : ranges[0][0]] + product + module.text[ranges[0][1] : end]
 
 
-def take_before_cache(module: Module, request: ReorderRequest, cache: Stage, take: Stage) -> Fix | None:
+def take_before_cache(module: Module, request: ReorderRequest, cache: DatasetOp, take: DatasetOp) -> Fix | None:
     """Put a take in front of the cache that it keeps from being complete.
 
     Args:

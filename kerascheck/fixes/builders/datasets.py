@@ -11,11 +11,11 @@ from kerascheck.fixes.proofs import RAISES_NOW, RUNTIME_DOES_IT, SAME_ORDER
 from kerascheck.fixes.run_proofs import catcher
 from kerascheck.interpreter.values import (
     Call,
+    DatasetOp,
+    DictValue,
+    ExternalInstance,
     Function,
-    Made,
-    Mapping,
-    SeenModule,
-    Stage,
+    ModuleLike,
     options_of,
 )
 from kerascheck.knowledge.callables import IO_FIXED_LEN_FEATURE, IO_PARSE_EXAMPLE
@@ -26,7 +26,7 @@ from kerascheck.syntax import edits
 from kerascheck.syntax.edits import CannotEdit, call_at
 
 
-def autotune(module: SeenModule) -> tuple[str, edits.Edits]:
+def autotune(module: ModuleLike) -> tuple[str, edits.Edits]:
     """How a module writes ``tf.data.AUTOTUNE``, with the edits of its import."""
     text, imports = edits.spelling(module.tree, AUTOTUNE)
     if text.endswith("data.AUTOTUNE") and "experimental" in module.runtime.autotune:
@@ -81,7 +81,7 @@ def parallel_reads(op: Operation) -> Fix | None:
     )
 
 
-def append_prefetch(module: Module, last: Stage) -> Fix | None:
+def append_prefetch(module: Module, last: DatasetOp) -> Fix | None:
     """End a dataset with a prefetch.
 
     Args:
@@ -102,7 +102,7 @@ def append_prefetch(module: Module, last: Stage) -> Fix | None:
     )
 
 
-def move_prefetch(module: Module, prefetch: Stage, last: Stage) -> Fix | None:
+def move_prefetch(module: Module, prefetch: DatasetOp, last: DatasetOp) -> Fix | None:
     """Take a prefetch out of its place and put it behind the last operation of its dataset."""
 
     def build() -> edits.Edits:
@@ -121,7 +121,7 @@ def move_prefetch(module: Module, prefetch: Stage, last: Stage) -> Fix | None:
     )
 
 
-def swap_with_batch(module: Module, op: Operation, batch: Stage) -> Fix | None:
+def swap_with_batch(module: Module, op: Operation, batch: DatasetOp) -> Fix | None:
     """Put a map behind the batch that directly follows it; unsafe where the shape of the elements matters."""
     if batch.module is not op.module or not any(
         batch.input is not None and batch.input.node is stage.node for stage in op.stages
@@ -140,7 +140,7 @@ def swap_with_batch(module: Module, op: Operation, batch: Stage) -> Fix | None:
     )
 
 
-def parse_batches(program: Module, op: Operation, batch: Stage, parse: Call) -> Fix | None:
+def parse_batches(program: Module, op: Operation, batch: DatasetOp, parse: Call) -> Fix | None:
     """Batch serialized records and parse them with tf.io.parse_example.
 
     Args:
@@ -163,7 +163,11 @@ def parse_batches(program: Module, op: Operation, batch: Stage, parse: Call) -> 
     if set(parse.arguments.keywords) - {"serialized", "features"} or len(parse.arguments.positional) > 2:
         return None
     spec = parse.given("features")
-    kinds = [item.name for item in spec.items.values() if isinstance(item, Made)] if isinstance(spec, Mapping) else []
+    kinds = (
+        [item.name for item in spec.items.values() if isinstance(item, ExternalInstance)]
+        if isinstance(spec, DictValue)
+        else []
+    )
     if not kinds or any(kind != IO_FIXED_LEN_FEATURE for kind in kinds):
         return None
 
@@ -204,7 +208,7 @@ def _returns_only(function: cst.FunctionDef, expression: cst.CSTNode) -> bool:
     )
 
 
-def _renamed_inside(module: SeenModule, swapped: edits.Edits, callee: cst.CSTNode, text: str) -> edits.Edits:
+def _renamed_inside(module: ModuleLike, swapped: edits.Edits, callee: cst.CSTNode, text: str) -> edits.Edits:
     old = module.text[slice(*module.tree.range_of(callee))]
     renamed, count = [], 0
     for edit in swapped:

@@ -116,7 +116,7 @@ def _lists_gpus(call: Call, name: str) -> bool:
         for other in call.module.run.calls
         if other.name == LIST_PHYSICAL_DEVICES and constant(other.given("device_type")) == "GPU"
     }
-    scope = def_use(tree).scope_around(call.node)
+    path = def_use(tree).scope_around(call.node)
     bindings = 0
     for node, parent in tree.parents.items():
         if not isinstance(node, cst.Name) or node.value != name:
@@ -125,7 +125,7 @@ def _lists_gpus(call: Call, name: str) -> bool:
             assignment = tree.parents[parent]
             if not isinstance(assignment, cst.Assign) or assignment.value not in listing:
                 return False
-            if def_use(tree).scope_around(assignment) not in (scope, tree.root):
+            if def_use(tree).scope_around(assignment) not in (path, tree.root):
                 return False
             bindings += 1
         elif not _only_reads(tree, node, parent):

@@ -7,13 +7,13 @@ import libcst as cst
 from kerascheck.finding import Edit, Fix
 from kerascheck.fixes.offer import offer
 from kerascheck.fixes.proofs import SAME_NAMES, SAME_NUMBERS
-from kerascheck.interpreter.values import Call, Made
+from kerascheck.interpreter.values import Call, ExternalInstance
 from kerascheck.knowledge.layers import LAYERS
 from kerascheck.syntax import edits
 from kerascheck.syntax.edits import CannotEdit
 
 
-def recurrent_layer(call: Call, cell: Made, layer: str) -> Fix | None:
+def recurrent_layer(call: Call, cell: ExternalInstance, layer: str) -> Fix | None:
     """``RNN(LSTMCell(u))`` becomes ``LSTM(u)``."""
     tree, node = call.module.tree, call.node
     argument = call.written("cell")
@@ -54,7 +54,7 @@ def recurrent_layer(call: Call, cell: Made, layer: str) -> Fix | None:
     )
 
 
-def unwrap_layer(call: Call, inner: Made) -> Fix | None:
+def unwrap_layer(call: Call, inner: ExternalInstance) -> Fix | None:
     """``Wrapper(Layer(u), name="a")`` becomes ``Layer(u, name="a")``; unsafe, since names and the order of sums change."""
     tree, text = call.module.tree, call.module.text
     node, argument = call.node, call.written("layer")

@@ -203,7 +203,7 @@ def _unlike_here(call: Call, replacement: Replacement, types: list[TensorType]) 
         return "the program changes what tensors do"
     if not _is_taken_as_tensor(call):
         return "the result may be used as an array"
-    if any(each.scope.traced_by() not in _PLAIN for each in calls_at(module).get(call.node, [call])):
+    if any(each.path.traced_by() not in _PLAIN for each in calls_at(module).get(call.node, [call])):
         return "Keras hides what a layer raises while it builds it"
     if module.mentions(_CATCHES):
         return "the program may catch what NumPy raises"

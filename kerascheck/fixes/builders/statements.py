@@ -13,7 +13,7 @@ from kerascheck.fixes.lines import line
 from kerascheck.fixes.offer import offer
 from kerascheck.fixes.proofs import BOUND_BEFORE, NOTHING_BETWEEN, RAISES_NOW, SAME_NUMBERS, SAME_OUTPUT, Proof
 from kerascheck.fixes.run_proofs import catcher, in_block, statement_of
-from kerascheck.interpreter.values import Call, Const, Scope
+from kerascheck.interpreter.values import Call, Constant, ExecutionPath
 from kerascheck.knowledge.devices import SET_MEMORY_GROWTH
 from kerascheck.meaning.module import Module
 from kerascheck.syntax import edits
@@ -107,7 +107,7 @@ def move_before_layers(call: Call, first: Call) -> Fix | None:
     tree, module = call.module.tree, call.module
     statement = tree.statement(call.node)
     block = tree.parents.get(statement)
-    anchor = _node_in_frame(first, call.scope.frame)
+    anchor = _node_in_frame(first, call.path.frame)
     if anchor is None or block is None:
         return None
     target = in_block(module, anchor, block)
@@ -122,15 +122,15 @@ def move_before_layers(call: Call, first: Call) -> Fix | None:
     )
 
 
-def _node_in_frame(call: Call, frame: Scope) -> cst.CSTNode | None:
+def _node_in_frame(call: Call, frame: ExecutionPath) -> cst.CSTNode | None:
     """The call itself, where it stands in a frame, or the call there that leads to it."""
-    if call.scope.frame is frame:
+    if call.path.frame is frame:
         return call.node
     return next(
         (
-            scope.node
-            for scope in call.scope.chain()
-            if scope.kind == "call" and scope.parent is not None and scope.parent.frame is frame
+            path.node
+            for path in call.path.chain()
+            if path.kind == "call" and path.parent is not None and path.parent.frame is frame
         ),
         None,
     )
@@ -160,7 +160,7 @@ def move_above_import(call: Call, first: Call) -> Fix | None:
     tree, module = call.module.tree, call.module
     statement = in_block(module, call.node, tree.root)
     anchor = in_block(module, first.node, tree.root) if first.module is module else None
-    if statement is None or anchor is None or not isinstance(call.given("value"), Const):
+    if statement is None or anchor is None or not isinstance(call.given("value"), Constant):
         return None
     body = list(tree.root.body)
     needed = def_use(tree).free_reads(statement)
@@ -185,7 +185,7 @@ def _imports_os(tree: Tree, statement: cst.CSTNode) -> bool:
     )
 
 
-def move_before_loop(call: Call, loop: Scope) -> Fix | None:
+def move_before_loop(call: Call, loop: ExecutionPath) -> Fix | None:
     """Move a statement of a loop before the loop; unsafe, for it then runs once. None where it needs what the loop binds."""
     tree = call.module.tree
     statement = tree.statement(call.node)

@@ -18,7 +18,7 @@ from kerascheck.syntax.edits import call_at
 def compile_step(module: Module, function: cst.CSTNode) -> Fix | None:
     """Decorate a step with @tf.function; unsafe, for Python in it then runs while tracing only. None where it would raise, or freeze a draw."""
     if not isinstance(function, cst.FunctionDef) or any(
-        any(each.node is function for each in call.scope.functions())
+        any(each.node is function for each in call.path.functions())
         for call in module.run.calls
         if _ends_in_python(call)
     ):

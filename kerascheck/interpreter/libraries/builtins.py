@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import libcst as cst
 
+from kerascheck.interpreter.abstract_state import AbstractState
 from kerascheck.interpreter.arguments import without_first
 from kerascheck.interpreter.array_shapes import shape_of
-from kerascheck.interpreter.bounds import MAX_OPTIONS
-from kerascheck.interpreter.computing import as_texts, computed
-from kerascheck.interpreter.inner_values import SuperValue
-from kerascheck.interpreter.joining import any_of
-from kerascheck.interpreter.kinds import is_number, is_text
+from kerascheck.interpreter.internal_values import SuperValue
+from kerascheck.interpreter.joins import any_of
 from kerascheck.interpreter.libraries.registry import (
     Invocation,
     function,
@@ -19,23 +17,25 @@ from kerascheck.interpreter.libraries.registry import (
     methods_on,
     takes_functions,
 )
-from kerascheck.interpreter.machine import Machine
+from kerascheck.interpreter.limits import MAX_OPTIONS
+from kerascheck.interpreter.purity import as_texts, computed
+from kerascheck.interpreter.value_kinds import is_number, is_text
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
     Call,
-    Const,
-    Counter,
+    Constant,
+    DatasetConsumer,
+    DictValue,
+    ExecutionPath,
     External,
+    ExternalInstance,
     Function,
-    Group,
-    Iteration,
-    Made,
-    Mapping,
+    IteratorValue,
+    LoopVariable,
     Method,
     Partial,
-    Scope,
-    Sink,
+    SequenceValue,
     Tensor,
     Value,
     constant,
@@ -50,113 +50,120 @@ from kerascheck.knowledge.python import ENDS_THE_PROGRAM, PASS_THROUGH_ITERATORS
 
 
 @function("builtins.super")
-def _super(machine: Machine, call: Invocation) -> Value:
-    function = machine.scope.frame.function
+def _super(state: AbstractState, call: Invocation) -> Value:
+    function = state.path.frame.function
     if function is None or function.owner is None:
         return UNKNOWN
     receiver = function.receiver
     if receiver is None:
         parameters = function.node.params.params
-        receiver = machine.env.lookup(parameters[0].name.value) if parameters else None
+        receiver = state.scope.lookup(parameters[0].name.value) if parameters else None
     return SuperValue(receiver or UNKNOWN, function.owner)
 
 
 @function(*(f"builtins.{name}" for name in ("enumerate", "filter", "range", "reversed", "sorted", "zip")))
-def _wrapped(machine: Machine, call: Invocation) -> Value:
+def _wrapped(state: AbstractState, call: Invocation) -> Value:
     kind = _short(call)
-    return Iteration(kind, list(call.arguments.positional[:1] if kind == "enumerate" else call.arguments.positional))
+    return IteratorValue(
+        kind, list(call.arguments.positional[:1] if kind == "enumerate" else call.arguments.positional)
+    )
 
 
 @function("builtins.iter")
-def _iter(machine: Machine, call: Invocation) -> Value:
-    return Iteration("iter", [call.first], machine.scope)
+def _iter(state: AbstractState, call: Invocation) -> Value:
+    return IteratorValue("iter", [call.first], state.path)
 
 
 @function("builtins.next")
-def _next(machine: Machine, call: Invocation) -> Value:
-    return _advance(machine, call.first, call.node)
+def _next(state: AbstractState, call: Invocation) -> Value:
+    return _advance(state, call.first, call.node)
 
 
-def _advance(machine: Machine, iterator: Value, node: cst.CSTNode) -> Value:
+def _advance(state: AbstractState, iterator: Value, node: cst.CSTNode) -> Value:
     """The next item of an iterator: of a dataset, where the loop in which that happens is one of its own."""
-    machine.record(node, "builtins.next", "__next__", iterator, Arguments())
+    state.record(node, "builtins.next", "__next__", iterator, Arguments())
     element: Value = UNKNOWN
     for option in options_of(iterator):
-        if not isinstance(option, Iteration):
+        if not isinstance(option, IteratorValue):
             continue
-        for dataset in machine.iterated(option):
-            loop = machine.scope.innermost_loop(within=option.scope or "program")
+        for dataset in state.iterated(option):
+            loop = state.path.innermost_loop(within=option.path or "program")
             if loop is not None:
-                machine.sinks.append(Sink("loop", dataset.stage, machine.module, node, machine.scope, loop=loop))
+                state.sinks.append(DatasetConsumer("loop", dataset.stage, state.module, node, state.path, loop=loop))
             else:
-                machine.sink("inspect", dataset, node)
+                state.sink("inspect", dataset, node)
             element = Tensor("element")
     return element
 
 
 @function("builtins.list", "builtins.tuple", "builtins.set")
-def _collection(machine: Machine, call: Invocation) -> Value:
+def _collection(state: AbstractState, call: Invocation) -> Value:
     kind, first = _short(call), call.first
-    if isinstance(first, Group):
-        return Group(kind, list(first.items), first.open)
-    if isinstance(first, Iteration) and first.kind == "values" and isinstance(first.over[0], Mapping):
-        return Group(kind, list(first.over[0].items.values()), open=True, most=first.over[0].most)
-    read = list(machine.iterated(first))
+    if isinstance(first, SequenceValue):
+        return SequenceValue(kind, list(first.items), first.open)
+    if isinstance(first, IteratorValue) and first.kind == "values" and isinstance(first.over[0], DictValue):
+        return SequenceValue(kind, list(first.over[0].items.values()), open=True, most=first.over[0].most)
+    read = list(state.iterated(first))
     for dataset in read:
-        machine.sink("inspect", dataset, call.node)
+        state.sink("inspect", dataset, call.node)
     if not call.arguments.positional:
-        return Group(kind, [])
-    made = call.record(machine)
-    return Made(call.name, made) if read else UNKNOWN
+        return SequenceValue(kind, [])
+    made = call.record(state)
+    return ExternalInstance(call.name, made) if read else UNKNOWN
 
 
 @function("builtins.dict")
-def _dict(machine: Machine, call: Invocation) -> Value:
+def _dict(state: AbstractState, call: Invocation) -> Value:
     given = call.arguments
-    return Mapping(dict(given.keywords), open=bool(given.positional) or given.unknown_keywords)
+    return DictValue(dict(given.keywords), open=bool(given.positional) or given.unknown_keywords)
 
 
 @function("builtins.map")
-def _map(machine: Machine, call: Invocation) -> Value | None:
+def _map(state: AbstractState, call: Invocation) -> Value | None:
     given = call.arguments.positional
     if len(given) < 2:
         return None
-    if len(given) == 2 and isinstance(given[1], Group) and not given[1].open and len(given[1].items) <= MAX_OPTIONS:
-        return Group("list", [machine.call(given[0], Arguments([item]), call.node) for item in given[1].items])
-    machine.run_callables(given[0], None, call.node, tensors=False)
+    if (
+        len(given) == 2
+        and isinstance(given[1], SequenceValue)
+        and not given[1].open
+        and len(given[1].items) <= MAX_OPTIONS
+    ):
+        return SequenceValue("list", [state.call(given[0], Arguments([item]), call.node) for item in given[1].items])
+    state.run_callables(given[0], None, call.node, tensors=False)
     return UNKNOWN
 
 
 @function("builtins.getattr")
-def _getattr(machine: Machine, call: Invocation) -> Value | None:
+def _getattr(state: AbstractState, call: Invocation) -> Value | None:
     name = constant(call.arguments.positional[1]) if len(call.arguments.positional) > 1 else None
-    return machine.get_attribute(call.first, name, call.node) if isinstance(name, str) else None
+    return state.get_attribute(call.first, name, call.node) if isinstance(name, str) else None
 
 
 @function("builtins.setattr")
-def _setattr(machine: Machine, call: Invocation) -> Value | None:
+def _setattr(state: AbstractState, call: Invocation) -> Value | None:
     if len(call.arguments.positional) != 3:
         return None
     first, key, value = call.arguments.positional
-    machine.note_write(call.node.args[0].value if isinstance(call.node, cst.Call) else None, first, call.node)
+    state.note_write(call.node.args[0].value if isinstance(call.node, cst.Call) else None, first, call.node)
     name = constant(key)
     if isinstance(name, str):
-        machine.set_attribute(call.node, first, name, value)
+        state.set_attribute(call.node, first, name, value)
     else:
-        machine.forget(first)
-    return Const(None)
+        state.invalidate(first)
+    return Constant(None)
 
 
 @functions(lambda name: name.startswith("builtins."))
-def _builtin(machine: Machine, call: Invocation) -> Value:
+def _builtin(state: AbstractState, call: Invocation) -> Value:
     """All others read what they are given."""
-    made, first = call.record(machine), call.first
+    made, first = call.record(state), call.first
     tensors = any(map(holds_tensor, call.arguments.values()))
     name = call.name
     if name == "builtins.len" and (shape := shape_of(first)) and shape[0] is not None:
-        return Const(shape[0])
+        return Constant(shape[0])
     if tensors:
-        machine.use(name, call.node)
+        state.use(name, call.node)
     if tensors and name in _REDUCTIONS:
         made.result = Tensor("result")
         return made.result
@@ -164,13 +171,13 @@ def _builtin(machine: Machine, call: Invocation) -> Value:
     if number is not None:
         return number
     if name in ENDS_THE_PROGRAM:
-        return Made(name, made)
+        return ExternalInstance(name, made)
     for dataset in datasets_in(first):
-        machine.sink("inspect", dataset, call.node)
-    machine.run_arguments(call.arguments, call.node, tensors=False)
-    if name == "builtins.open" and "b" in str(constant(made.given("mode") or Const("r"), "b")):
+        state.sink("inspect", dataset, call.node)
+    state.run_arguments(call.arguments, call.node, tensors=False)
+    if name == "builtins.open" and "b" in str(constant(made.given("mode") or Constant("r"), "b")):
         return UNKNOWN
-    return as_texts(name, call.arguments.values()) or (Made(name, made) if name in _KEPT else UNKNOWN)
+    return as_texts(name, call.arguments.values()) or (ExternalInstance(name, made) if name in _KEPT else UNKNOWN)
 
 
 _REDUCTIONS = frozenset(f"builtins.{name}" for name in ("max", "min", "abs", "round", "sum"))
@@ -183,16 +190,16 @@ def _number(name: str, call: Call) -> Value | None:
     """The number that a function makes of numbers, and of what holds one; None where it makes something else."""
     given = call.arguments.positional
     first = given[0] if given else UNKNOWN
-    counter = next((value for value in given if isinstance(value, Counter)), None)
+    counter = next((value for value in given if isinstance(value, LoopVariable)), None)
     if name in _OF_NUMBERS and counter is not None and all(map(is_number, given)):
         return computed(counter.name, *given)
     if name not in _TYPES:
         return None
-    if isinstance(first, Counter) and is_text(first):
+    if isinstance(first, LoopVariable) and is_text(first):
         return computed(name, first)
-    if isinstance(first, Const) and isinstance(first.value, (int, float)):
-        return Const(int(first.value) if name == "builtins.int" else float(first.value))
-    return None if holds_tensor(first) else Made(name, call)
+    if isinstance(first, Constant) and isinstance(first.value, (int, float)):
+        return Constant(int(first.value) if name == "builtins.int" else float(first.value))
+    return None if holds_tensor(first) else ExternalInstance(name, call)
 
 
 def _short(call: Invocation) -> str:
@@ -200,115 +207,119 @@ def _short(call: Invocation) -> str:
 
 
 @function("functools.partial")
-def _partial(machine: Machine, call: Invocation) -> Value | None:
+def _partial(state: AbstractState, call: Invocation) -> Value | None:
     if not call.arguments.positional:
         return None
     target, rest = call.first, without_first(call.arguments)
     if isinstance(target, External) and target.name in COMPILERS:
-        return Made(target.name, machine.record(call.node, target.name, None, UNKNOWN, rest))
+        return ExternalInstance(target.name, state.record(call.node, target.name, None, UNKNOWN, rest))
     return Partial(target, rest)
 
 
 @function("functools.wraps")
-def _wraps(machine: Machine, call: Invocation) -> Value:
-    return Made(call.name, call.record(machine))
+def _wraps(state: AbstractState, call: Invocation) -> Value:
+    return ExternalInstance(call.name, call.record(state))
 
 
 @function(*(name for name in TRANSPARENT_DECORATORS - {"functools.wraps"} if not name.startswith("builtins.")))
-def _left_alone(machine: Machine, call: Invocation) -> Value | None:
+def _left_alone(state: AbstractState, call: Invocation) -> Value | None:
     return call.first if isinstance(call.first, (Function, Partial)) else None
 
 
 @function(*PASS_THROUGH_ITERATORS)
-def _progress(machine: Machine, call: Invocation) -> Value | None:
+def _progress(state: AbstractState, call: Invocation) -> Value | None:
     given = call.arguments
-    return Iteration("wrapper", [given.get(0, "iterable") or UNKNOWN]) if given.positional or given.keywords else None
+    return (
+        IteratorValue("wrapper", [given.get(0, "iterable") or UNKNOWN]) if given.positional or given.keywords else None
+    )
 
 
 @function("tqdm.trange", "tqdm.auto.trange", "tqdm.notebook.trange")
-def _trange(machine: Machine, call: Invocation) -> Value:
-    return Iteration("range", call.arguments.positional)
+def _trange(state: AbstractState, call: Invocation) -> Value:
+    return IteratorValue("range", call.arguments.positional)
 
 
 @takes_functions(lambda name: name.startswith("multiprocessing."))
-def in_process(machine: Machine, call: Invocation) -> None:
+def in_process(state: AbstractState, call: Invocation) -> None:
     """Functions that start a program of their own: what ran before does not count there."""
-    scope = Scope("root", None, machine.module, call.node, label="process")
-    machine.inside(scope, lambda given: machine.run_arguments(given, call.node, tensors=False), call.arguments)
+    path = ExecutionPath("root", None, state.module, call.node, label="process")
+    state.inside(path, lambda given: state.run_arguments(given, call.node, tensors=False), call.arguments)
 
 
 # --- methods -----------------------------------------------------------------------------------------------------
 
 
-@methods_on(Group)
-def _of_group(machine: Machine, call: Invocation, group: Group) -> Value:
+@methods_on(SequenceValue)
+def _of_group(state: AbstractState, call: Invocation, group: SequenceValue) -> Value:
     given = call.arguments
     if call.attribute in ("append", "add") and given.positional:
         # Inside a loop the length is no longer known, but the kinds of items are.
-        machine.extend(group, given.positional[:1])
-        machine.record(call.node, "builtins.list.append", call.attribute, group, given)
-        return Const(None)
+        state.extend(group, given.positional[:1])
+        state.record(call.node, "builtins.list.append", call.attribute, group, given)
+        return Constant(None)
     if call.attribute == "extend":
-        machine.record(call.node, "builtins.list.extend", call.attribute, group, given)
+        state.record(call.node, "builtins.list.extend", call.attribute, group, given)
         added = given.get(0, None)
-        certain = isinstance(added, Group) and not added.open
-        machine.extend(group, added.items if isinstance(added, Group) else [UNKNOWN], certain=certain)
+        certain = isinstance(added, SequenceValue) and not added.open
+        state.extend(group, added.items if isinstance(added, SequenceValue) else [UNKNOWN], certain=certain)
     elif call.attribute == "insert":
-        machine.record(call.node, "builtins.list.insert", call.attribute, group, given)
-        machine.extend(group, given.positional[1:2], certain=False)
+        state.record(call.node, "builtins.list.insert", call.attribute, group, given)
+        state.extend(group, given.positional[1:2], certain=False)
     elif call.attribute in ("pop", "popleft", "remove", "clear", "sort", "reverse"):
-        machine.touch(group)
+        state.touch(group)
         group.open = True
     if call.attribute in ("pop", "popleft"):
         return any_of(group.items)
-    return Group(group.kind, list(group.items), group.open) if call.attribute == "copy" else UNKNOWN
+    return SequenceValue(group.kind, list(group.items), group.open) if call.attribute == "copy" else UNKNOWN
 
 
-@methods_on(Mapping)
-def _of_mapping(machine: Machine, call: Invocation, mapping: Mapping) -> Value:
+@methods_on(DictValue)
+def _of_mapping(state: AbstractState, call: Invocation, mapping: DictValue) -> Value:
     given = call.arguments
     if call.attribute in ("items", "values", "keys"):
         if call.attribute == "values" and not mapping.open:
-            return Group("list", list(mapping.items.values()))
-        return Iteration(call.attribute, [mapping])
+            return SequenceValue("list", list(mapping.items.values()))
+        return IteratorValue(call.attribute, [mapping])
     if call.attribute in ("get", "pop", "setdefault"):
         key = given.get(0, "key")
-        if isinstance(key, Const) and key.value in mapping.items:
+        if isinstance(key, Constant) and key.value in mapping.items:
             return mapping.items[key.value]
-        if call.attribute == "setdefault" and isinstance(key, Const):
-            value = given.get(1, "default") or Const(None)
-            machine.store(mapping.items, key.value, value, mapping.born)
+        if call.attribute == "setdefault" and isinstance(key, Constant):
+            value = given.get(1, "default") or Constant(None)
+            state.store(mapping.items, key.value, value, mapping.born)
             return value
     if call.attribute == "update":
         other = given.get(0, None)
-        machine.update(mapping, Mapping(dict(given.keywords), given.unknown_keywords) if other is None else other)
+        state.update(mapping, DictValue(dict(given.keywords), given.unknown_keywords) if other is None else other)
         if other is not None:
-            machine.update(mapping, Mapping(dict(given.keywords)))
-    return Mapping(dict(mapping.items), mapping.open) if call.attribute == "copy" else UNKNOWN
+            state.update(mapping, DictValue(dict(given.keywords)))
+    return DictValue(dict(mapping.items), mapping.open) if call.attribute == "copy" else UNKNOWN
 
 
-@methods_on(Iteration)
-def _of_iterator(machine: Machine, call: Invocation, iterator: Iteration) -> Value | None:
+@methods_on(IteratorValue)
+def _of_iterator(state: AbstractState, call: Invocation, iterator: IteratorValue) -> Value | None:
     if call.attribute in ("__next__", "get_next", "next"):
-        return _advance(machine, iterator, call.node)
+        return _advance(state, iterator, call.node)
     return UNKNOWN if call.attribute == "initializer" else None
 
 
 @method("update")
-def _update_attributes(machine: Machine, call: Invocation) -> None:
+def _update_attributes(state: AbstractState, call: Invocation) -> None:
     """``self.__dict__.update(...)``."""
     if isinstance(call.receiver, Method) and call.receiver.name == "__dict__":
-        machine.forget(call.receiver.receiver)
+        state.invalidate(call.receiver.receiver)
 
 
 @method("total_seconds")
-def _seconds(machine: Machine, call: Invocation) -> Value | None:
-    return call.receiver if isinstance(call.receiver, Made) and call.receiver.name == "time.elapsed" else None
+def _seconds(state: AbstractState, call: Invocation) -> Value | None:
+    return (
+        call.receiver if isinstance(call.receiver, ExternalInstance) and call.receiver.name == "time.elapsed" else None
+    )
 
 
 @method("format")
-def _format(machine: Machine, call: Invocation) -> Value | None:
+def _format(state: AbstractState, call: Invocation) -> Value | None:
     if call.owner != "builtins.str":
         return None
-    machine.record(call.node, "builtins.format", call.attribute, call.receiver, call.arguments)
+    state.record(call.node, "builtins.format", call.attribute, call.receiver, call.arguments)
     return computed("builtins.str", call.receiver, *call.arguments.values())

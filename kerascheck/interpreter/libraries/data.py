@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import libcst as cst
 
+from kerascheck.interpreter.abstract_state import AbstractState, Start
 from kerascheck.interpreter.arguments import bound_arguments, spread, without_first
-from kerascheck.interpreter.joining import join
+from kerascheck.interpreter.joins import join
 from kerascheck.interpreter.libraries.registry import Invocation, functions, method, methods_on
-from kerascheck.interpreter.machine import Machine, Start
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
     Dataset,
+    DatasetConsumer,
+    DatasetOp,
+    ExecutionPath,
     External,
+    ExternalInstance,
     Function,
     FunctionFacts,
-    Group,
     Instance,
-    Iteration,
-    Made,
+    IteratorValue,
     Method,
     Partial,
-    Scope,
-    Sink,
-    Stage,
+    SequenceValue,
     Tensor,
     Value,
     constant,
@@ -44,176 +44,176 @@ from kerascheck.knowledge.namespaces import OF_DATA_DATASET, TENSORFLOW_DATASETS
 
 
 @functions(lambda name: source_kind(name) is not None)
-def _source(machine: Machine, call: Invocation) -> Value:
+def _source(state: AbstractState, call: Invocation) -> Value:
     if call.name in _COMBINING:
         inputs = tuple(dataset.stage for value in call.arguments.values() for dataset in datasets_in(value))
-        made = call.record(machine)
+        made = call.record(state)
         name = call.name.rpartition(".")[2] if inputs else call.name
-        return Dataset(machine.new_stage(name, call.node, made, inputs))
+        return Dataset(state.new_stage(name, call.node, made, inputs))
     if source_kind(call.name) == "tfds":
-        return _loaded(machine, call, call.name)
-    dataset = _made(machine, call, call.name)
+        return _loaded(state, call, call.name)
+    dataset = _made(state, call, call.name)
     if call.name == FROM_GENERATOR:
-        machine.run_callables(dataset.stage.given("generator"), None, call.node, tensors=False)
+        state.run_callables(dataset.stage.given("generator"), None, call.node, tensors=False)
     if call.name == SPLIT_DATASET:
         for inner in datasets_in(dataset.stage.given("dataset")):
-            machine.sink("escape", inner, call.node)
+            state.sink("escape", inner, call.node)
     elif constant(dataset.stage.keyword("subset")) != "both":
         return dataset
-    other = Dataset(machine.new_stage(call.name, call.node, dataset.stage.call, ()))
-    return Group("tuple", [dataset, other])
+    other = Dataset(state.new_stage(call.name, call.node, dataset.stage.call, ()))
+    return SequenceValue("tuple", [dataset, other])
 
 
 _COMBINING = frozenset({DATASET_ZIP, DATASET_SAMPLE_FROM_DATASETS, DATASET_CHOOSE_FROM_DATASETS})
 
 
-def _made(machine: Machine, call: Invocation, name: str) -> Dataset:
+def _made(state: AbstractState, call: Invocation, name: str) -> Dataset:
     """A dataset that a call of this name is recorded to make."""
-    made = machine.record(call.node, name, None, UNKNOWN, call.arguments)
-    made.result = Dataset(machine.new_stage(name, call.node, made, ()))
+    made = state.record(call.node, name, None, UNKNOWN, call.arguments)
+    made.result = Dataset(state.new_stage(name, call.node, made, ()))
     return made.result
 
 
-def _loaded(machine: Machine, call: Invocation, name: str) -> Value:
+def _loaded(state: AbstractState, call: Invocation, name: str) -> Value:
     """What TensorFlow Datasets loads: one for each split of a list, and with them what is known of them."""
-    made = machine.record(call.node, name, None, UNKNOWN, call.arguments)
+    made = state.record(call.node, name, None, UNKNOWN, call.arguments)
     split = made.given("split")
-    count = len(split.items) if isinstance(split, Group) else 1
-    parts: list[Value] = [Dataset(machine.new_stage(name, call.node, made, ())) for _ in range(count)]
-    loaded = Group("list", parts) if isinstance(split, Group) else parts[0]
-    return Group("tuple", [loaded, UNKNOWN]) if constant(made.keyword("with_info")) is True else loaded
+    count = len(split.items) if isinstance(split, SequenceValue) else 1
+    parts: list[Value] = [Dataset(state.new_stage(name, call.node, made, ())) for _ in range(count)]
+    loaded = SequenceValue("list", parts) if isinstance(split, SequenceValue) else parts[0]
+    return SequenceValue("tuple", [loaded, UNKNOWN]) if constant(made.keyword("with_info")) is True else loaded
 
 
 @functions(lambda name: name.startswith(OF_DATA_DATASET))
-def _unbound(machine: Machine, call: Invocation) -> Value | None:
+def _unbound(state: AbstractState, call: Invocation) -> Value | None:
     """``tf.data.Dataset.map(ds, f)``."""
     if not isinstance(call.first, Dataset):
         return None
     rest = without_first(call.arguments)
     method = Invocation(call.name, rest, call.node, call.first, call.name.rpartition(".")[2])
-    return _method(machine, method, call.first)
+    return _method(state, method, call.first)
 
 
 @method("as_dataset")
-def _built(machine: Machine, call: Invocation) -> Value | None:
+def _built(state: AbstractState, call: Invocation) -> Value | None:
     """``tfds.builder(...).as_dataset(...)``."""
     known = (call.owner or "").startswith(TENSORFLOW_DATASETS)
     if known:
-        call.record(machine)
-    return _loaded(machine, call, TFDS_AS_DATASET) if known else None
+        call.record(state)
+    return _loaded(state, call, TFDS_AS_DATASET) if known else None
 
 
 @method("to_tf_dataset", "prepare_tf_dataset")
-def _transformed(machine: Machine, call: Invocation) -> Value:
+def _transformed(state: AbstractState, call: Invocation) -> Value:
     """Those of Hugging Face."""
-    call.record(machine)
-    return _made(machine, call, f"transformers.{call.attribute}")
+    call.record(state)
+    return _made(state, call, f"transformers.{call.attribute}")
 
 
 @method("write")
-def _written(machine: Machine, call: Invocation) -> Value | None:
+def _written(state: AbstractState, call: Invocation) -> Value | None:
     if not call.name.endswith("TFRecordWriter.write"):
         return None
-    for dataset in datasets_in(call.record(machine).first):
-        machine.sink("inspect", dataset, call.node)
+    for dataset in datasets_in(call.record(state).first):
+        state.sink("inspect", dataset, call.node)
     return UNKNOWN
 
 
 @methods_on(Dataset)
-def _method(machine: Machine, call: Invocation, dataset: Dataset) -> Value:
+def _method(state: AbstractState, call: Invocation, dataset: Dataset) -> Value:
     attribute = call.attribute
     call.name = f"{OF_DATA_DATASET}{attribute}"
     if attribute == "apply":
-        return _applied(machine, call, dataset)
+        return _applied(state, call, dataset)
     if attribute == "as_numpy_iterator":
-        return Iteration(attribute, [dataset], machine.scope)
-    made = call.record(machine)
+        return IteratorValue(attribute, [dataset], state.path)
+    made = call.record(state)
     if attribute in ("make_one_shot_iterator", "make_initializable_iterator", "__iter__"):
-        return Iteration("iter", [dataset], machine.scope)
+        return IteratorValue("iter", [dataset], state.path)
     if attribute not in DATASET_METHODS:
-        return _other_method(machine, call, dataset)
-    inputs: tuple[Stage, ...] = (dataset.stage,)
+        return _other_method(state, call, dataset)
+    inputs: tuple[DatasetOp, ...] = (dataset.stage,)
     if attribute in ("concatenate", "zip"):
         inputs += tuple(other.stage for value in call.arguments.values() for other in datasets_in(value))
-    stage = machine.new_stage(attribute, call.node, made, inputs)
-    _follow(machine, stage, call.node)
+    stage = state.new_stage(attribute, call.node, made, inputs)
+    _follow(state, stage, call.node)
     made.result = Dataset(stage)
     return made.result
 
 
-def _other_method(machine: Machine, call: Invocation, dataset: Dataset) -> Value:
+def _other_method(state: AbstractState, call: Invocation, dataset: Dataset) -> Value:
     """What gives no dataset."""
     attribute = call.attribute
     if attribute in ("items", "values", "keys", "get") and dataset.stage.is_source:
         # A dictionary of datasets, as tfds.load gives for several splits.
-        pairs = Iteration("wrapper", [Group("list", [Group("tuple", [UNKNOWN, dataset])])])
+        pairs = IteratorValue("wrapper", [SequenceValue("list", [SequenceValue("tuple", [UNKNOWN, dataset])])])
         return pairs if attribute == "items" else dataset
-    machine.run_arguments(call.arguments, call.node, tensors=True)
+    state.run_arguments(call.arguments, call.node, tensors=True)
     if attribute in ("get_single_element", "save"):
-        machine.sink("inspect", dataset, call.node)
+        state.sink("inspect", dataset, call.node)
     elif attribute not in ("cardinality", "element_spec", "options"):
-        machine.sink("escape", dataset, call.node)
+        state.sink("escape", dataset, call.node)
     return UNKNOWN
 
 
-def _applied(machine: Machine, call: Invocation, dataset: Dataset) -> Value:
+def _applied(state: AbstractState, call: Invocation, dataset: Dataset) -> Value:
     """``ds.apply(f)``, and ``ds.apply(tf.data.experimental.ignore_errors())``."""
     stage = dataset.stage
-    for option in options_of(call.given(machine, "transformation_func")):
+    for option in options_of(call.given(state, "transformation_func")):
         if isinstance(option, (Function, Partial)):
-            return machine.call(option, Arguments([dataset]), call.node)
-        if isinstance(option, Made):
-            applied = machine.new_stage(option.name.rpartition(".")[2], call.node, option.call, (stage,))
+            return state.call(option, Arguments([dataset]), call.node)
+        if isinstance(option, ExternalInstance):
+            applied = state.new_stage(option.name.rpartition(".")[2], call.node, option.call, (stage,))
             if option.call is not None:
-                _follow(machine, applied, call.node)
+                _follow(state, applied, call.node)
             return Dataset(applied)
-    return Dataset(machine.new_stage("apply", call.node, None, (stage,)))
+    return Dataset(state.new_stage("apply", call.node, None, (stage,)))
 
 
-def _follow(machine: Machine, stage: Stage, node: cst.CSTNode) -> None:
+def _follow(state: AbstractState, stage: DatasetOp, node: cst.CSTNode) -> None:
     """Run the function given to map, filter, interleave, ... and keep what it did."""
     parameter = DATASET_METHODS.get(stage.name)
     function = stage.given(parameter) if parameter is not None else None
     if function is None:
         return
     stage.function = function
-    calls, uses, known = len(machine.calls), len(machine.uses), True
-    around, machine.mapped = machine.mapped, machine.mapped or Start(len(machine.frames), machine.order)
+    calls, uses, known = len(state.calls), len(state.uses), True
+    around, state.mapped = state.mapped, state.mapped or Start(len(state.frames), state.order)
     result: Value | None = None
     for option in options_of(function):
-        one, is_known = _mapped(machine, stage, option, node)
+        one, is_known = _mapped(state, stage, option, node)
         known = known and is_known
         result = one if result is None else join(result, one)
-    machine.mapped = around
-    new_uses = machine.uses[uses:]
+    state.mapped = around
+    new_uses = state.uses[uses:]
     known = known and not any(kind == "unknown-call" for kind, _, _ in new_uses)
-    stage.facts = FunctionFacts(machine.calls[calls:], new_uses, known, result or UNKNOWN)
+    stage.facts = FunctionFacts(state.calls[calls:], new_uses, known, result or UNKNOWN)
 
 
-def _mapped(machine: Machine, stage: Stage, function: Value, node: cst.CSTNode) -> tuple[Value, bool]:
+def _mapped(state: AbstractState, stage: DatasetOp, function: Value, node: cst.CSTNode) -> tuple[Value, bool]:
     """What a function gives that an operation runs on each element, and whether it is known what it does."""
     bound = function.arguments if isinstance(function, Partial) else None
     target = function.target if isinstance(function, Partial) else function
     if isinstance(target, Function):
-        passed = _elements(machine, stage, target)
+        passed = _elements(state, stage, target)
         passed = passed if bound is None else bound_arguments(bound, passed)
-        result = machine.inline(target, passed, node, traced="map", stage=stage)
+        result = state.inline(target, passed, node, traced="map", stage=stage)
         for inner in datasets_in(result) if stage.name in _NESTING else ():
-            machine.sinks.append(Sink("nested", inner.stage, machine.module, node, machine.scope, outer=stage))
+            state.sinks.append(DatasetConsumer("nested", inner.stage, state.module, node, state.path, outer=stage))
         return result, True
-    if not isinstance(target, (Instance, Made, External, Method)):
+    if not isinstance(target, (Instance, ExternalInstance, External, Method)):
         return UNKNOWN, False
     passed = Arguments([Tensor("element")])
     passed = passed if bound is None else bound_arguments(bound, passed)
-    scope = Scope("call", machine.scope, machine.module, node, traced="map", stage=stage)
-    result = machine.inside(scope, lambda given: machine.call(target, given, node), passed)
-    return result, not isinstance(target, Method) or machine.class_name(target.receiver) is not None
+    path = ExecutionPath("call", state.path, state.module, node, traced="map", stage=stage)
+    result = state.inside(path, lambda given: state.call(target, given, node), passed)
+    return result, not isinstance(target, Method) or state.class_name(target.receiver) is not None
 
 
 _NESTING = frozenset({"flat_map", "interleave"})
 
 
-def _elements(machine: Machine, stage: Stage, function: Function) -> Arguments:
+def _elements(state: AbstractState, stage: DatasetOp, function: Function) -> Arguments:
     """What the function of an operation is given."""
     if stage.name in ("group_by_window", "scan"):
         return Arguments(unknown_positional=True)
@@ -222,6 +222,6 @@ def _elements(machine: Machine, stage: Stage, function: Function) -> Arguments:
     window = next(windows, None)
     if window is not None:
         # Elements of a windowed dataset are themselves datasets.
-        element = ("window-element", None, (), machine.scope)
-        passed.positional = [Dataset(Stage(machine.module, window.node, *element)) for _ in passed.positional]
+        element = ("window-element", None, (), state.path)
+        passed.positional = [Dataset(DatasetOp(state.module, window.node, *element)) for _ in passed.positional]
     return passed

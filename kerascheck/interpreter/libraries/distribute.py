@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from kerascheck.interpreter.abstract_state import AbstractState
 from kerascheck.interpreter.libraries.registry import Invocation, methods_of
-from kerascheck.interpreter.machine import Machine
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
     Call,
     Dataset,
-    Group,
-    Made,
-    Mapping,
+    DictValue,
+    ExternalInstance,
+    SequenceValue,
     Tensor,
     Value,
     datasets_in,
@@ -21,41 +21,41 @@ from kerascheck.knowledge.devices import STRATEGY, STRATEGY_SCOPE
 
 
 @methods_of(STRATEGY)
-def _method(machine: Machine, call: Invocation) -> Value:
-    made = call.record(machine)
+def _method(state: AbstractState, call: Invocation) -> Value:
+    made = call.record(state)
     handler = _METHODS.get(call.attribute)
     if handler is not None:
-        return handler(machine, call, made)
-    machine.run_arguments(call.arguments, call.node, tensors=True)
+        return handler(state, call, made)
+    state.run_arguments(call.arguments, call.node, tensors=True)
     if call.attribute in ("reduce", "gather", "experimental_local_results"):
         return Tensor("result") if any(map(holds_tensor, call.arguments.values())) else UNKNOWN
     return UNKNOWN
 
 
-def _run(machine: Machine, call: Invocation, made: Call) -> Value:
+def _run(state: AbstractState, call: Invocation, made: Call) -> Value:
     function, inner, named = (made.given(key) for key in ("fn", "args", "kwargs"))
-    passed = Arguments(list(inner.items)) if isinstance(inner, Group) else Arguments(unknown_positional=True)
-    if isinstance(named, Mapping):
+    passed = Arguments(list(inner.items)) if isinstance(inner, SequenceValue) else Arguments(unknown_positional=True)
+    if isinstance(named, DictValue):
         passed.keywords.update({key: value for key, value in named.items.items() if isinstance(key, str)})
-    return machine.call(function or UNKNOWN, passed, call.node)
+    return state.call(function or UNKNOWN, passed, call.node)
 
 
-def _distribute(machine: Machine, call: Invocation, made: Call) -> Value:
+def _distribute(state: AbstractState, call: Invocation, made: Call) -> Value:
     given = datasets_in(made.given("dataset"))
-    results = [Dataset(machine.new_stage("distribute", call.node, made, (dataset.stage,))) for dataset in given]
+    results = [Dataset(state.new_stage("distribute", call.node, made, (dataset.stage,))) for dataset in given]
     return results[0] if results else UNKNOWN
 
 
-def _distribute_function(machine: Machine, call: Invocation, made: Call) -> Value:
+def _distribute_function(state: AbstractState, call: Invocation, made: Call) -> Value:
     function = made.given("dataset_fn") or UNKNOWN
-    dataset = next(datasets_in(machine.call(function, Arguments([UNKNOWN]), call.node)), None)
+    dataset = next(datasets_in(state.call(function, Arguments([UNKNOWN]), call.node)), None)
     if dataset is None:
         return UNKNOWN
-    return Dataset(machine.new_stage("distribute", call.node, made, (dataset.stage,)))
+    return Dataset(state.new_stage("distribute", call.node, made, (dataset.stage,)))
 
 
-def _scope(machine: Machine, call: Invocation, made: Call) -> Value:
-    return Made(STRATEGY_SCOPE, made)
+def _scope(state: AbstractState, call: Invocation, made: Call) -> Value:
+    return ExternalInstance(STRATEGY_SCOPE, made)
 
 
 _METHODS = {

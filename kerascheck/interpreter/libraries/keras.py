@@ -6,7 +6,8 @@ from itertools import zip_longest
 
 import libcst as cst
 
-from kerascheck.interpreter.inner_values import SuperValue
+from kerascheck.interpreter.abstract_state import AbstractState
+from kerascheck.interpreter.internal_values import SuperValue
 from kerascheck.interpreter.keras_data import is_keras_data, is_py_dataset
 from kerascheck.interpreter.libraries.registry import (
     Invocation,
@@ -16,18 +17,17 @@ from kerascheck.interpreter.libraries.registry import (
     methods_on,
     takes_functions,
 )
-from kerascheck.interpreter.machine import Machine
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
+    DictValue,
+    ExecutionPath,
     External,
+    ExternalInstance,
     Function,
-    Group,
     Instance,
-    Made,
-    Mapping,
     Partial,
-    Scope,
+    SequenceValue,
     Tensor,
     Value,
     datasets_in,
@@ -52,65 +52,65 @@ _OTHER_ROLES = {"validation_data": "validation", "callbacks": "escape"}
 
 
 @method(*CONSUMING_METHODS)
-def _consuming(machine: Machine, call: Invocation) -> Value | None:
+def _consuming(state: AbstractState, call: Invocation) -> Value | None:
     """fit, evaluate, predict, adapt and their kin; of what is no model where they are given data for one."""
     ours = call.owner in (MODEL, None, LAYER)
     if not ours and not any(any(datasets_in(value)) or is_keras_data(value) for value in call.arguments.values()):
         return None
-    call.record(machine)
-    return _consume(machine, call)
+    call.record(state)
+    return _consume(state, call)
 
 
-def _consume(machine: Machine, call: Invocation) -> Value:
+def _consume(state: AbstractState, call: Invocation) -> Value:
     given = call.arguments
     role = CONSUMING_METHODS.get(call.attribute)
-    parameters = call.signature(machine).names[: len(given.positional)]
+    parameters = call.signature(state).names[: len(given.positional)]
     for name, value in [*zip_longest(parameters, given.positional), *given.keywords.items()]:
         for dataset in datasets_in(value):
-            machine.sink(_OTHER_ROLES.get(name or "", role) or "escape", dataset, call.node)
-    machine.run_arguments(given, call.node, tensors=False)
+            state.sink(_OTHER_ROLES.get(name or "", role) or "escape", dataset, call.node)
+    state.run_arguments(given, call.node, tensors=False)
     for value in given.values():
-        _run_items(machine, value, call.node)
+        _run_items(state, value, call.node)
     return UNKNOWN
 
 
-def _run_items(machine: Machine, value: Value, node: cst.CSTNode) -> None:
+def _run_items(state: AbstractState, value: Value, node: cst.CSTNode) -> None:
     """What Keras asks a PyDataset of another module for; the functions of this one are run anyway."""
     for option in options_of(value):
         function = option.cls.member("__getitem__") if isinstance(option, Instance) and is_py_dataset(option) else None
-        if isinstance(function, Function) and function.module is not machine.entry:
-            place = Scope("handed", machine.scope, machine.module, node)
+        if isinstance(function, Function) and function.module is not state.entry:
+            place = ExecutionPath("handed", state.path, state.module, node)
             given = Arguments([UNKNOWN])
-            machine.inside(place, lambda item: machine.inline(item, given, node), machine.bound(function, option))
+            state.inside(place, lambda item: state.inline(item, given, node), state.bound(function, option))
 
 
 @method("compile")
-def _compile(machine: Machine, call: Invocation) -> Value | None:
+def _compile(state: AbstractState, call: Invocation) -> Value | None:
     if call.owner not in (MODEL, None):
         return None
-    made = call.record(machine)
+    made = call.record(state)
     for key in ("loss", "metrics", "weighted_metrics"):
-        machine.run_callables(made.given(key), "loss" if key == "loss" else "metric", call.node)
+        state.run_callables(made.given(key), "loss" if key == "loss" else "metric", call.node)
     return UNKNOWN
 
 
 @method("add")
-def _add(machine: Machine, call: Invocation) -> None:
+def _add(state: AbstractState, call: Invocation) -> None:
     """``model.add(layer)``: like any method, but the model remembers the layer."""
-    if isinstance(call.receiver, Made) and call.owner == MODEL:
-        added = call.receiver.attributes.setdefault("layers added", Group("list", []))
-        if isinstance(added, Group):
+    if isinstance(call.receiver, ExternalInstance) and call.owner == MODEL:
+        added = call.receiver.attributes.setdefault("layers added", SequenceValue("list", []))
+        if isinstance(added, SequenceValue):
             added.items.extend(call.arguments.positional)
 
 
 @methods_on(SuperValue)
-def _of_base(machine: Machine, call: Invocation, base: SuperValue) -> Value:
+def _of_base(state: AbstractState, call: Invocation, base: SuperValue) -> Value:
     """``super().fit(...)``."""
     owner = class_of_bases(base.cls.external_bases())
     call.name, call.receiver = f"{owner}.{call.attribute}" if owner else "", base.instance
-    call.record(machine)
+    call.record(state)
     if owner == MODEL and call.attribute in CONSUMING_METHODS:
-        return _consume(machine, call)
+        return _consume(state, call)
     return Tensor("result") if call.attribute == "call" else UNKNOWN
 
 
@@ -118,29 +118,29 @@ def _of_base(machine: Machine, call: Invocation, base: SuperValue) -> Value:
 
 
 @functions(lambda name: name.startswith(LAYERS) and name.endswith(".from_config"))
-def _from_config(machine: Machine, call: Invocation) -> Value:
+def _from_config(state: AbstractState, call: Invocation) -> Value:
     made = External(call.name.removesuffix(".from_config"))
-    return machine.call(made, Arguments(unknown_positional=True, unknown_keywords=True), call.node)
+    return state.call(made, Arguments(unknown_positional=True, unknown_keywords=True), call.node)
 
 
 @function(INPUT)
-def _input(machine: Machine, call: Invocation) -> Value:
-    made = call.record(machine)
-    made.result = Made(KERAS_TENSOR, made)
+def _input(state: AbstractState, call: Invocation) -> Value:
+    made = call.record(state)
+    made.result = ExternalInstance(KERAS_TENSOR, made)
     return made.result
 
 
 @takes_functions(LAMBDA.__eq__)
-def _lambda(machine: Machine, call: Invocation) -> None:
-    more = call.given(machine, "arguments")
-    named = Arguments(keywords=dict(more.items)) if isinstance(more, Mapping) else None
-    for option in options_of(call.given(machine, "function")):
-        machine.run_callables(option if named is None else Partial(option, named), "Lambda", call.node)
+def _lambda(state: AbstractState, call: Invocation) -> None:
+    more = call.given(state, "arguments")
+    named = Arguments(keywords=dict(more.items)) if isinstance(more, DictValue) else None
+    for option in options_of(call.given(state, "function")):
+        state.run_callables(option if named is None else Partial(option, named), "Lambda", call.node)
 
 
 @takes_functions(LAMBDA_CALLBACK.__eq__)
-def _hooks(machine: Machine, call: Invocation) -> None:
+def _hooks(state: AbstractState, call: Invocation) -> None:
     """Functions that Keras calls during fit: each starts from a place that is named after its hook."""
     for hook, given in call.arguments.keywords.items():
-        scope = Scope("root", None, machine.module, call.node, label=hook)
-        machine.inside(scope, lambda value: machine.run_callables(value, None, call.node, tensors=False), given)
+        path = ExecutionPath("root", None, state.module, call.node, label=hook)
+        state.inside(path, lambda value: state.run_callables(value, None, call.node, tensors=False), given)

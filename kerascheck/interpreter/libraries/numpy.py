@@ -2,39 +2,49 @@
 
 from __future__ import annotations
 
-from kerascheck.interpreter.kinds import reading_of
+from kerascheck.interpreter.abstract_state import AbstractState
 from kerascheck.interpreter.libraries.registry import Invocation, function, method, outcome
-from kerascheck.interpreter.machine import Machine
-from kerascheck.interpreter.values import UNKNOWN, Call, Const, Group, Made, Tensor, Value, constant, holds_tensor
+from kerascheck.interpreter.value_kinds import reading_of
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Call,
+    Constant,
+    ExternalInstance,
+    SequenceValue,
+    Tensor,
+    Value,
+    constant,
+    holds_tensor,
+)
 from kerascheck.knowledge.python import SPLITTERS
 
 _MANY_FOLDS = 1000
 
 
 @function("numpy.diff")
-def _diff(machine: Machine, call: Invocation) -> Value | None:
+def _diff(state: AbstractState, call: Invocation) -> Value | None:
     """The times between several readings of a clock."""
-    reading = reading_of(call.given(machine, "a"))
-    return None if reading is None else machine.elapsed(call.node, reading, reading, each=True)
+    reading = reading_of(call.given(state, "a"))
+    return None if reading is None else state.elapsed(call.node, reading, reading, each=True)
 
 
 @outcome(lambda name: name.startswith("numpy."))
-def _of_tensors(machine: Machine, call: Call, name: str) -> Value | None:
+def _of_tensors(state: AbstractState, call: Call, name: str) -> Value | None:
     if not any(map(holds_tensor, call.arguments.values())):
         return None
-    machine.use("numpy", call.node)
+    state.use("numpy", call.node)
     # In compiled code NumPy never really returns: it raises, or hands the tensor on.
-    call.result = Tensor(name) if machine.scope.traced_by() else Made(name, call)
+    call.result = Tensor(name) if state.path.traced_by() else ExternalInstance(name, call)
     return call.result
 
 
 @method("split")
-def _folds(machine: Machine, call: Invocation) -> Value | None:
+def _folds(state: AbstractState, call: Invocation) -> Value | None:
     """The folds of scikit-learn."""
     splitter = call.receiver
-    if not isinstance(splitter, Made) or splitter.name not in SPLITTERS or splitter.call is None:
+    if not isinstance(splitter, ExternalInstance) or splitter.name not in SPLITTERS or splitter.call is None:
         return None
-    machine.record(call.node, f"{splitter.name}.split", call.attribute, splitter, call.arguments)
-    folds = constant(splitter.call.arguments.first("n_splits") or Const(SPLITTERS[splitter.name]))
-    pair = Group("tuple", [UNKNOWN, UNKNOWN])
-    return Group("list", [pair] * folds) if type(folds) is int and 0 < folds <= _MANY_FOLDS else UNKNOWN
+    state.record(call.node, f"{splitter.name}.split", call.attribute, splitter, call.arguments)
+    folds = constant(splitter.call.arguments.first("n_splits") or Constant(SPLITTERS[splitter.name]))
+    pair = SequenceValue("tuple", [UNKNOWN, UNKNOWN])
+    return SequenceValue("list", [pair] * folds) if type(folds) is int and 0 < folds <= _MANY_FOLDS else UNKNOWN

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import libcst as cst
 
-from kerascheck.interpreter.machine import Machine
+from kerascheck.interpreter.abstract_state import AbstractState
 from kerascheck.interpreter.values import UNKNOWN, Arguments, Call, Value
 from kerascheck.knowledge.signatures import Signature
 
@@ -43,25 +43,25 @@ class Invocation:
         """The first positional argument; UNKNOWN where there is none."""
         return self.arguments.positional[0] if self.arguments.positional else UNKNOWN
 
-    def given(self, machine: Machine, parameter: str) -> Value | None:
+    def given(self, state: AbstractState, parameter: str) -> Value | None:
         """The argument for a parameter; see :meth:`~kerascheck.interpreter.values.Arguments.given`."""
-        return self.arguments.given(self.signature(machine), parameter)
+        return self.arguments.given(self.signature(state), parameter)
 
-    def signature(self, machine: Machine) -> Signature:
+    def signature(self, state: AbstractState) -> Signature:
         """What the callable takes in the program's versions."""
-        return machine.module.runtime.signature_of(self.name or None, self.attribute or None)
+        return state.module.runtime.signature_of(self.name or None, self.attribute or None)
 
-    def record(self, machine: Machine) -> Call:
+    def record(self, state: AbstractState) -> Call:
         """Note the call."""
-        return machine.record(self.node, self.name or None, self.attribute or None, self.receiver, self.arguments)
+        return state.record(self.node, self.name or None, self.attribute or None, self.receiver, self.arguments)
 
 
 Kind = TypeVar("Kind", bound=Value)
 
-Handler = Callable[[Machine, Invocation], "Value | None"]
-HandlerOn = Callable[[Machine, Invocation, Kind], "Value | None"]
+Handler = Callable[[AbstractState, Invocation], "Value | None"]
+HandlerOn = Callable[[AbstractState, Invocation, Kind], "Value | None"]
 """A handler that is given the receiver, too, whose kind is known."""
-Outcome = Callable[[Machine, Call, str], "Value | None"]
+Outcome = Callable[[AbstractState, Call, str], "Value | None"]
 """What gives the result of a recorded call, of a function of this name."""
 
 _FUNCTIONS: dict[str, Handler] = {}
@@ -108,9 +108,9 @@ def methods_on(kind: type[Kind]) -> Callable[[HandlerOn[Kind]], HandlerOn[Kind]]
     """Register what all methods do of values of a kind, whatever a library makes of them."""
 
     def register(handler: HandlerOn[Kind]) -> HandlerOn[Kind]:
-        def on_kind(machine: Machine, call: Invocation) -> Value | None:
+        def on_kind(state: AbstractState, call: Invocation) -> Value | None:
             receiver = call.receiver
-            return handler(machine, call, receiver) if isinstance(receiver, kind) else None
+            return handler(state, call, receiver) if isinstance(receiver, kind) else None
 
         _KINDS[kind] = on_kind
         return handler

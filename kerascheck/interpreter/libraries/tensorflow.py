@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from kerascheck.interpreter.computing import derived
-from kerascheck.interpreter.kinds import is_symbolic
+from kerascheck.interpreter.abstract_state import AbstractState
 from kerascheck.interpreter.libraries.registry import Invocation, function, methods_of, outcome
-from kerascheck.interpreter.machine import Machine
+from kerascheck.interpreter.purity import derived
+from kerascheck.interpreter.value_kinds import is_symbolic
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
     Call,
+    ExternalInstance,
     Function,
-    Group,
-    Made,
     Partial,
+    SequenceValue,
     Tensor,
     Value,
     constant,
@@ -41,52 +41,52 @@ _MANY_PARTS = 1000
 
 
 @function(*COMPILERS)
-def _compiler(machine: Machine, call: Invocation) -> Value:
-    made = call.record(machine)
+def _compiler(state: AbstractState, call: Invocation) -> Value:
+    made = call.record(state)
     function = call.arguments.first("func")
     if function is None or constant(function, 0) is None:
         # Options for what is given later, as @tf.function(jit_compile=True) gets it.
-        return Made(call.name, made)
-    return machine.compile(function, COMPILERS[call.name], made, call.node)
+        return ExternalInstance(call.name, made)
+    return state.compile(function, COMPILERS[call.name], made, call.node)
 
 
 @function(*PY_FUNCTIONS)
-def _py_function(machine: Machine, call: Invocation) -> Value:
-    made = call.record(machine)
+def _py_function(state: AbstractState, call: Invocation) -> Value:
+    made = call.record(state)
     for option in options_of(made.given("func")):
         if isinstance(option, (Function, Partial)):
-            machine.run_callables(option, "py_function", call.node)
+            state.run_callables(option, "py_function", call.node)
     if any(map(holds_tensor, call.arguments.values())):
-        machine.use("py_function", call.node)
+        state.use("py_function", call.node)
     made.result = Tensor("py_function")
     return made.result
 
 
 @function(NEST_MAP_STRUCTURE, TREE_MAP_STRUCTURE, "jax.tree_util.tree_map", "tree.map_structure")
-def _map_structure(machine: Machine, call: Invocation) -> Value | None:
+def _map_structure(state: AbstractState, call: Invocation) -> Value | None:
     given = call.arguments.positional
-    return machine.call(given[0], Arguments(given[1:]), call.node) if len(given) > 1 else None
+    return state.call(given[0], Arguments(given[1:]), call.node) if len(given) > 1 else None
 
 
 @methods_of(TENSOR)
-def _of_tensor(machine: Machine, call: Invocation) -> Value:
-    call.record(machine)
+def _of_tensor(state: AbstractState, call: Invocation) -> Value:
+    call.record(state)
     if call.attribute in ("items", "keys"):
         # What is taken to be a tensor is a dictionary of them, and its keys are none.
         return UNKNOWN
     if call.attribute in ("set_shape", "get_shape"):
-        machine.use("shape", call.node)
+        state.use("shape", call.node)
         return UNKNOWN
-    machine.use("method", call.node)
-    if call.attribute == "numpy" and machine.scope.traced_by() is None:
+    state.use("method", call.node)
+    if call.attribute == "numpy" and state.path.traced_by() is None:
         return derived(call.receiver)
     if call.attribute in ("numpy", "eval", "item", "tolist"):
         return UNKNOWN
-    return machine.computed_tensor("result", call.receiver)
+    return state.computed_tensor("result", call.receiver)
 
 
 @outcome(lambda name: name.startswith((OF_PYTHON_FRAMEWORK_COMMON_SHAPES, OF_PYTHON_FRAMEWORK_TENSOR_SHAPE)))
-def _shape(machine: Machine, call: Call, name: str) -> Value:
+def _shape(state: AbstractState, call: Call, name: str) -> Value:
     """What TensorFlow knows of the shapes in its graphs are Python objects."""
     return UNKNOWN
 
@@ -96,17 +96,17 @@ def _is_computed(name: str) -> bool:
 
 
 @outcome(lambda name: _is_computed(name) and name.rpartition(".")[2].islower())
-def _symbolic(machine: Machine, call: Call, name: str) -> Value | None:
+def _symbolic(state: AbstractState, call: Call, name: str) -> Value | None:
     """A function of what functional models are built from gives another one."""
     if not any(map(is_symbolic, call.arguments.values())):
         return None
-    call.result = Made(KERAS_TENSOR, call)
+    call.result = ExternalInstance(KERAS_TENSOR, call)
     return call.result
 
 
 @outcome(STATIC_RESULTS.__contains__)
-def _static(machine: Machine, call: Call, name: str) -> Value:
-    call.result = Made(name, call)
+def _static(state: AbstractState, call: Call, name: str) -> Value:
+    call.result = ExternalInstance(name, call)
     return UNKNOWN
 
 
@@ -115,29 +115,29 @@ def _is_function(name: str) -> bool:
 
 
 @outcome(lambda name: _is_function(name) and (name in ARRAY_MAKERS or name.rpartition(".")[2][:1].isupper()))
-def _object(machine: Machine, call: Call, name: str) -> Value:
+def _object(state: AbstractState, call: Call, name: str) -> Value:
     """An object of a class, or an array."""
-    call.result = Made(name, call)
+    call.result = ExternalInstance(name, call)
     return call.result
 
 
 @outcome(LISTS_OF_TENSORS.__contains__)
-def _parts(machine: Machine, call: Call, name: str) -> Value:
+def _parts(state: AbstractState, call: Call, name: str) -> Value:
     number = constant(call.given(LISTS_OF_TENSORS[name]))
     known = type(number) is int and 0 < number <= _MANY_PARTS
-    call.result = Group("list", [Tensor(name)] * (number if known else 1), open=not known)
+    call.result = SequenceValue("list", [Tensor(name)] * (number if known else 1), open=not known)
     return call.result
 
 
 @outcome(_is_function)
-def _tensor(machine: Machine, call: Call, name: str) -> Value | None:
+def _tensor(state: AbstractState, call: Call, name: str) -> Value | None:
     if not makes_tensor(name) and not any(map(holds_tensor, call.arguments.values())):
         return None
-    call.result = machine.computed_tensor(name, Made(name, call))
+    call.result = state.computed_tensor(name, ExternalInstance(name, call))
     return call.result
 
 
 @outcome(IO_PARSE_SINGLE_EXAMPLE.__eq__)
-def _features(machine: Machine, call: Call, name: str) -> Value:
+def _features(state: AbstractState, call: Call, name: str) -> Value:
     call.result = Tensor("features")
     return call.result

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from kerascheck.interpreter.joining import any_of
+from kerascheck.interpreter.abstract_state import AbstractState
+from kerascheck.interpreter.joins import any_of
 from kerascheck.interpreter.libraries.registry import Invocation, functions, method
-from kerascheck.interpreter.machine import Machine
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
+    ExecutionPath,
+    ExternalInstance,
     Function,
-    Group,
     Instance,
-    Made,
     Method,
     Partial,
-    Scope,
+    SequenceValue,
     Value,
     constant,
     options_of,
@@ -27,65 +27,65 @@ from kerascheck.knowledge.devices import STRATEGY_SCOPE
 
 
 @functions(is_tuner)
-def _tuner(machine: Machine, call: Invocation) -> Value:
+def _tuner(state: AbstractState, call: Invocation) -> Value:
     """A tuner builds a model at once, to learn what there is to choose, and fits others like it: one stands for all.
 
     Source: ``BaseTuner._populate_initial_space`` in keras_tuner/src/engine/base_tuner.py, 1.4.8.
     """
-    made, node = call.record(machine), call.node
+    made, node = call.record(state), call.node
     strategy = made.keyword("distribution_strategy")
-    place = machine.scope
+    place = state.path
     if strategy is not None and constant(strategy, 0) is not None:
-        entered = Made(STRATEGY_SCOPE)
-        place = Scope("with", machine.scope, machine.module, node, value=entered)
+        entered = ExternalInstance(STRATEGY_SCOPE)
+        place = ExecutionPath("with", state.path, state.module, node, value=entered)
     models: list[Value] = []
     for option in options_of(made.given("hypermodel")):
         build = option.cls.member("build") if isinstance(option, Instance) else option
         if isinstance(option, Instance) and isinstance(build, Function):
-            build = machine.bound(build, option)
+            build = state.bound(build, option)
         if isinstance(build, (Function, Partial)):
-            given = Arguments([Made(KERAS_TUNER_HYPER_PARAMETERS, made)])
-            models.append(machine.inside(place, partial(machine.call, build, node=node), given))
+            given = Arguments([ExternalInstance(KERAS_TUNER_HYPER_PARAMETERS, made)])
+            models.append(state.inside(place, partial(state.call, build, node=node), given))
     model = any_of(models)
-    made.result = Made(call.name, made, {"model": Made(MODEL) if model is UNKNOWN else model})
+    made.result = ExternalInstance(call.name, made, {"model": ExternalInstance(MODEL) if model is UNKNOWN else model})
     return made.result
 
 
 @method("search")
-def _search(machine: Machine, call: Invocation) -> Value | None:
+def _search(state: AbstractState, call: Invocation) -> Value | None:
     """It fits models with its own arguments, through the ``fit`` of a HyperModel that has one."""
     tuner, given = _tuner_of(call.receiver), call.arguments
     if tuner is None:
         return None
-    call.record(machine)
+    call.record(state)
     model = tuner.attributes["model"]
     for option in options_of(tuner.call.given("hypermodel") if tuner.call is not None else None):
         fit = option.cls.member("fit") if isinstance(option, Instance) else None
         if isinstance(fit, Function):
-            first = [Made(KERAS_TUNER_HYPER_PARAMETERS, tuner.call), model]
+            first = [ExternalInstance(KERAS_TUNER_HYPER_PARAMETERS, tuner.call), model]
             passed = replace(given, positional=[*first, *given.positional], nodes={})
-            machine.call(machine.bound(fit, option), passed, call.node)
+            state.call(state.bound(fit, option), passed, call.node)
             return UNKNOWN
-    return machine.call(machine.get_attribute(model, "fit", call.node), given, call.node)
+    return state.call(state.get_attribute(model, "fit", call.node), given, call.node)
 
 
 @method("get_best_models")
-def _best_models(machine: Machine, call: Invocation) -> Value | None:
+def _best_models(state: AbstractState, call: Invocation) -> Value | None:
     tuner = _tuner_of(call.receiver)
     if tuner is None:
         return None
-    call.record(machine)
-    return Group("list", [tuner.attributes["model"]], True)
+    call.record(state)
+    return SequenceValue("list", [tuner.attributes["model"]], True)
 
 
 @method("build")
-def _build(machine: Machine, call: Invocation) -> Value | None:
+def _build(state: AbstractState, call: Invocation) -> Value | None:
     """``tuner.hypermodel.build(...)``."""
     holder = call.receiver
     tuner = _tuner_of(holder.receiver) if isinstance(holder, Method) and holder.name == "hypermodel" else None
     return None if tuner is None else tuner.attributes["model"]
 
 
-def _tuner_of(value: Value) -> Made | None:
+def _tuner_of(value: Value) -> ExternalInstance | None:
     """The tuner that a value is."""
-    return value if isinstance(value, Made) and is_tuner(value.name) else None
+    return value if isinstance(value, ExternalInstance) and is_tuner(value.name) else None

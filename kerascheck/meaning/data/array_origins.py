@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from kerascheck.interpreter.values import (
     Call,
+    DictValue,
     External,
-    Group,
-    Iteration,
-    Made,
-    Mapping,
+    ExternalInstance,
+    IteratorValue,
     Method,
+    SequenceValue,
     Tensor,
     Value,
     constant,
@@ -51,15 +51,15 @@ def ingredients(value: Value | None, depth: int = 12) -> Iterator[Value]:
 def _parts(value: Value) -> list[Value]:
     if isinstance(value, Method):
         return [value.receiver]
-    if isinstance(value, Group):
+    if isinstance(value, SequenceValue):
         return value.items
-    if isinstance(value, Mapping):
+    if isinstance(value, DictValue):
         return list(value.items.values())
-    if isinstance(value, Iteration):
+    if isinstance(value, IteratorValue):
         return value.over
     if isinstance(value, Tensor):
         return list(value.operands)
-    if isinstance(value, Made):
+    if isinstance(value, ExternalInstance):
         made = [*value.call.arguments.values(), value.call.receiver] if value.call is not None else []
         return [*value.attributes.values(), *made]
     return []
@@ -83,16 +83,22 @@ _KEEPING = frozenset(
 
 def made_as_double(value: Value | None, depth: int = 8) -> Call | None:
     """The call that made a NumPy array 64-bit floats, where the array certainly still is; None where it is not or cannot be known."""
-    if not depth or not isinstance(value, Made):
+    if not depth or not isinstance(value, ExternalInstance):
         return None
     if value.name == "numpy.ndarray" and value.call is None:
         operands = value.attributes.get("operands")
         # Numbers, and arrays of any other real type, become 64-bit beside one that is.
         found = (
-            [made_as_double(operand, depth - 1) for operand in operands.items] if isinstance(operands, Group) else []
+            [made_as_double(operand, depth - 1) for operand in operands.items]
+            if isinstance(operands, SequenceValue)
+            else []
         )
         operation = value.attributes.get("operation")
-        if isinstance(operation, Made) and operation.call is not None and _widens(operation.call, depth - 1):
+        if (
+            isinstance(operation, ExternalInstance)
+            and operation.call is not None
+            and _widens(operation.call, depth - 1)
+        ):
             found.append(operation.call)
         return next((call for call in found if call is not None), None)
     call = value.call
@@ -115,8 +121,8 @@ def made_as_double(value: Value | None, depth: int = 8) -> Call | None:
     last = name.rpartition(".")[2]
     if last in _KEEPING:
         source = call.receiver if call.attribute == last else call.first
-        items: list[Value | None] = [*source.items] if isinstance(source, Group) else [source]
-        if last in ("array", "asarray") and isinstance(source, Group) and _are_numbers(source.items):
+        items: list[Value | None] = [*source.items] if isinstance(source, SequenceValue) else [source]
+        if last in ("array", "asarray") and isinstance(source, SequenceValue) and _are_numbers(source.items):
             return call
         found = [made_as_double(item, depth - 1) for item in items]
         return found[0] if found and last != "array" or len(found) == 1 else None
@@ -138,14 +144,18 @@ def _widens(operation: Call, depth: int) -> bool:
 
 def _is_integer(value: Value | None, depth: int) -> bool:
     """Whether an array certainly holds integers."""
-    if not depth or not isinstance(value, Made):
+    if not depth or not isinstance(value, ExternalInstance):
         return False
     if value.name in _INTEGERS:
         return value.call is None or value.call.keyword("dtype") is None
     if value.name == "numpy.ndarray" and value.call is None:
         operands = value.attributes.get("operands")
         operation = value.attributes.get("operation")
-        if not isinstance(operands, Group) or isinstance(operation, Made) and operation.name == "numpy.divide":
+        if (
+            not isinstance(operands, SequenceValue)
+            or isinstance(operation, ExternalInstance)
+            and operation.name == "numpy.divide"
+        ):
             return False
         return all(type(constant(operand)) is int or _is_integer(operand, depth - 1) for operand in operands.items)
     call = value.call
@@ -159,13 +169,14 @@ def _is_integer(value: Value | None, depth: int) -> bool:
     if last not in _KEEPING or call.keyword("dtype") is not None:
         return False
     source = call.receiver if call.attribute == last else call.first
-    items = source.items if isinstance(source, Group) else [source]
+    items = source.items if isinstance(source, SequenceValue) else [source]
     return bool(items) and all(_is_integer(item, depth - 1) for item in items)
 
 
 def _are_numbers(items: list[Value]) -> bool:
     """Whether all items of a list are numbers of Python, and one of them a float."""
     floats = [
-        isinstance(item, Made) and item.name == "builtins.float" or isinstance(constant(item), float) for item in items
+        isinstance(item, ExternalInstance) and item.name == "builtins.float" or isinstance(constant(item), float)
+        for item in items
     ]
     return any(floats) and all(known or type(constant(item)) is int for known, item in zip(floats, items))

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 import libcst as cst
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.values import UNKNOWN, Const, Stage
+from kerascheck.interpreter.values import UNKNOWN, Constant, DatasetOp
 from kerascheck.knowledge.datasets import BATCHING, BATCHING_SOURCES
 from kerascheck.meaning.data.mapped_functions import facts_of
 from kerascheck.meaning.data.pipelines import Operation, Pipelines
@@ -17,20 +17,22 @@ from kerascheck.syntax.written import last_name
 _SORTS = ("sort", "sorted", "argsort", "sort_values")
 
 
-def _may_follow_batch(stage: Stage) -> bool:
+def _may_follow_batch(stage: DatasetOp) -> bool:
     if stage.name == "map":
         return (facts := facts_of(stage)) is not None and facts.elementwise
     return stage.name in ("shuffle", "cache", "repeat")
 
 
-def next_batch(module: Module, op: Operation) -> Stage | None:
+def next_batch(module: Module, op: Operation) -> DatasetOp | None:
     """The ``batch`` that follows an operation with nothing between that cares for it: shuffle, cache, repeat and
     maps that work on batches as on elements; None where there is none. Where the operation feeds training, the batch does."""
     found = [batch for stage in op.stages for batch in _batches_behind(module, op, stage, set())]
     return found[0] if found and None not in found else None
 
 
-def _batches_behind(module: Module, op: Operation, stage: Stage, seen: set[Stage]) -> Iterator[Stage | None]:
+def _batches_behind(
+    module: Module, op: Operation, stage: DatasetOp, seen: set[DatasetOp]
+) -> Iterator[DatasetOp | None]:
     """The batches on all ways behind a stage; None for a way where a map that needs single elements stands before them."""
     for child in module.once(Pipelines).children(stage):
         if child in seen or op.feeds_training and not module.once(Pipelines).trains_on(child):
@@ -44,7 +46,7 @@ def _batches_behind(module: Module, op: Operation, stage: Stage, seen: set[Stage
             yield None
 
 
-def batches_before(stage: Stage, across: Collection[str]) -> list[Stage]:
+def batches_before(stage: DatasetOp, across: Collection[str]) -> list[DatasetOp]:
     """The operations that made the batches which a stage gets, one for each dataset that is put together, with nothing but
     operations of the names ``across`` between; empty where one of these datasets is not seen to consist of batches."""
     for before in stage.upstream():
@@ -60,7 +62,7 @@ def batches_before(stage: Stage, across: Collection[str]) -> list[Stage]:
     return []
 
 
-def sorts_by_length(stage: Stage) -> bool:
+def sorts_by_length(stage: DatasetOp) -> bool:
     """Whether a module that a dataset passes through sorts something by its length, as texts are before they are padded."""
     return any(
         isinstance(node, cst.Call)
@@ -71,7 +73,7 @@ def sorts_by_length(stage: Stage) -> bool:
     )
 
 
-def is_batched(stage: Stage) -> bool | None:
+def is_batched(stage: DatasetOp) -> bool | None:
     """Whether the elements of a dataset are batches; None where that cannot be known."""
     for current in stage.upstream():
         if current.name in BATCHING:
@@ -81,6 +83,6 @@ def is_batched(stage: Stage) -> bool | None:
         if current.is_source:
             if current.name in BATCHING_SOURCES:
                 size = current.given("batch_size")
-                return None if size is UNKNOWN else not (isinstance(size, Const) and size.value is None)
+                return None if size is UNKNOWN else not (isinstance(size, Constant) and size.value is None)
             return None if current.name == "parameter" else False
     return None

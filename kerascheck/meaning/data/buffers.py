@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from kerascheck.interpreter.values import UNKNOWN, Const, Stage
+from kerascheck.interpreter.values import UNKNOWN, Constant, DatasetOp
 from kerascheck.knowledge.datasets import ASYNCHRONOUS_LAST, PREFETCHED_SOURCES
 from kerascheck.meaning.data.stages import COMBINING
 
@@ -50,20 +50,20 @@ class Unbuffered:
         costs: whether it costs time here for certain.
     """
 
-    last: Stage
-    early: Stage | None
+    last: DatasetOp
+    early: DatasetOp | None
     runtime: AtTheEnd
     costs: bool
 
 
-def last_computation(stage: Stage) -> Stage:
+def last_computation(stage: DatasetOp) -> DatasetOp:
     """The last operation up to a stage that computes something."""
     while stage.name in PASSING and stage.input is not None:
         stage = stage.input
     return stage
 
 
-def runs_ahead(stage: Stage) -> bool | None:
+def runs_ahead(stage: DatasetOp) -> bool | None:
     """Whether a dataset ending in this stage prepares elements in advance; None where that cannot be known."""
     name = stage.name
     if name in ASYNCHRONOUS_LAST or name in PREFETCHED_SOURCES:
@@ -74,7 +74,7 @@ def runs_ahead(stage: Stage) -> bool | None:
         each = [runs_ahead(last_computation(other)) for other in stage.inputs]
         return None if None in each else all(each)
     if name in ("map", "interleave", "batch") and (given := stage.parallelism) is not None:
-        return None if given is UNKNOWN else not (isinstance(given, Const) and given.value in (1, None))
+        return None if given is UNKNOWN else not (isinstance(given, Constant) and given.value in (1, None))
     if name in ("with_options", "assert_cardinality", "ignore_errors") and stage.input is not None:
         return runs_ahead(stage.input)
     if name == "batch" and stage.input is not None and stage.input.name == "map":

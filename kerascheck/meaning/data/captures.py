@@ -5,33 +5,33 @@ A captured ``tf.Variable`` is read each time the function runs, everything else 
 
 from __future__ import annotations
 
-from collections import Counter as CountOf
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from kerascheck.interpreter.kinds import is_array
+from kerascheck.interpreter.value_kinds import is_array
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Class,
-    Const,
-    Counter,
+    Constant,
     Dataset,
+    DatasetOp,
+    DictValue,
     External,
+    ExternalInstance,
     Function,
-    Group,
     Instance,
-    Iteration,
-    Made,
-    Mapping,
+    IteratorValue,
+    LoopVariable,
     Method,
+    ModuleLike,
     ModuleValue,
     Partial,
-    SeenModule,
-    Stage,
+    SequenceValue,
     Tensor,
-    Union,
+    UnionValue,
     Value,
     external,
     flat,
@@ -64,13 +64,13 @@ class Capture:
         value: what it stands for.
     """
 
-    module: SeenModule
+    module: ModuleLike
     node: cst.CSTNode
     text: str
     value: Value
 
 
-def doubtful_captures(stage: Stage) -> Iterator[Capture]:
+def doubtful_captures(stage: DatasetOp) -> Iterator[Capture]:
     """What the function of an operation, and the functions that it calls, take from outside that may change; datasets, too."""
     search = _Search()
     if not search.stays(stage.function, called=True):
@@ -83,40 +83,40 @@ def doubtful_captures(stage: Stage) -> Iterator[Capture]:
                 yield replace(capture, value=search.datasets.pop())
 
 
-def functions_run(stage: Stage) -> list[Function]:
+def functions_run(stage: DatasetOp) -> list[Function]:
     """The functions of the tree that the function of an operation consists of, calls, or may call; itself first."""
     return [function for function, _ in _captured_by_each(stage)]
 
 
-def captured_arrays(stage: Stage) -> Iterator[Capture]:
+def captured_arrays(stage: DatasetOp) -> Iterator[Capture]:
     """What the function of an operation takes from outside, or has as a default, that is a tensor or an array, or may be."""
     for function, captures in _captured_by_each(stage):
         for capture in captures:
             if any(
-                isinstance(each, (Tensor, Iteration)) or is_array(each) or each is UNKNOWN
+                isinstance(each, (Tensor, IteratorValue)) or is_array(each) or each is UNKNOWN
                 for each in flat(capture.value)
             ):
                 yield capture
         for name, value in function.defaults.items():
-            if not all(isinstance(each, (Const, External)) for each in flat(value)):
+            if not all(isinstance(each, (Constant, External)) for each in flat(value)):
                 yield Capture(function.module, function.node, name, value)
 
 
-def _captured_by_each(stage: Stage) -> Iterator[tuple[Function, list[Capture]]]:
+def _captured_by_each(stage: DatasetOp) -> Iterator[tuple[Function, list[Capture]]]:
     search = _Search()
     search.stays(stage.function, called=True)
     for function in search.functions():
         yield function, [capture for capture, _ in _captures(search, function)]
 
 
-def has_plain_settings(layer: Made) -> bool:
+def has_plain_settings(layer: ExternalInstance) -> bool:
     """Whether a layer was made with numbers and texts alone, so that nothing but its class decides what it does."""
     call = layer.call
     if call is None or call.arguments.unknown_keywords or call.arguments.unknown_positional:
         return False
     # The words of a table are copied into it; a function of the user would be called.
     settings = (
-        [*call.arguments.positional[1:], *(call.keyword(name) or Const(None) for name in ("standardize", "split"))]
+        [*call.arguments.positional[1:], *(call.keyword(name) or Constant(None) for name in ("standardize", "split"))]
         if holds(layer.name) is Holds.TABLE
         else call.arguments.values()
     )
@@ -125,7 +125,7 @@ def has_plain_settings(layer: Made) -> bool:
 
 def _is_plain(value: Value) -> bool:
     return all(
-        isinstance(each, (Const, Counter, Tensor))
+        isinstance(each, (Constant, LoopVariable, Tensor))
         or is_array(each)
         or isinstance(each, External)
         and (is_scalar(each.name) or is_stateless(each.name))
@@ -145,7 +145,7 @@ class _Search:
         seen: set[tuple[int, int, int]] = set()
         while self.pending:
             function = self.pending.pop()
-            key = id(function.node), id(function.receiver), id(function.env)
+            key = id(function.node), id(function.receiver), id(function.scope)
             if key not in seen:
                 seen.add(key)
                 yield function
@@ -158,15 +158,15 @@ class _Search:
         """
         if depth == 0:
             return False
-        if isinstance(value, Union):
+        if isinstance(value, UnionValue):
             return all(self.stays(each, depth, called) for each in value.options)
-        if isinstance(value, Group):
+        if isinstance(value, SequenceValue):
             return self._stay(value.items, depth)
-        if isinstance(value, Mapping):
+        if isinstance(value, DictValue):
             return not value.open and self._stay(value.items.values(), depth)
-        if isinstance(value, Iteration):
+        if isinstance(value, IteratorValue):
             return self._stay(value.over, depth)
-        if isinstance(value, (Const, Counter, Tensor)) or is_array(value):
+        if isinstance(value, (Constant, LoopVariable, Tensor)) or is_array(value):
             return True
         if isinstance(value, Function):
             self.pending.append(value)
@@ -182,7 +182,7 @@ class _Search:
             return True
         if isinstance(value, External):
             return is_constant(value.name) and (called or _is_plain_symbol(value.name))
-        if isinstance(value, Made):
+        if isinstance(value, ExternalInstance):
             return self._made_stays(value, depth)
         if isinstance(value, Class):
             return self._class_stays(value, depth)
@@ -193,7 +193,7 @@ class _Search:
         judged = [self.stays(each, depth - 1) for each in values]
         return all(judged)
 
-    def _made_stays(self, value: Made, depth: int) -> bool:
+    def _made_stays(self, value: ExternalInstance, depth: int) -> bool:
         if value.name.startswith(LAYERS):
             given = value.call.arguments if value.call is not None else None
             if given is None or given.unknown_keywords or given.unknown_positional or holds(value.name) not in _HELD:
@@ -229,7 +229,7 @@ def _captures(search: _Search, function: Function) -> Iterator[tuple[Capture, bo
             continue
         scope = scopes.binding(node, function.node)
         if scope is None:
-            value = function.env.lookup(node.value)
+            value = function.scope.lookup(node.value)
             if value is None:
                 value = External(f"builtins.{node.value}") if node.value in BUILTINS else UNKNOWN
             stays = scopes.times_bound(node.value, function.node) < 2
@@ -310,8 +310,8 @@ class _Scopes:
 
     def __init__(self, tree: Tree):
         self._tree = tree
-        self._bound: dict[cst.CSTNode, CountOf[str]] = {}
-        self._assigned: CountOf[str] | None = None
+        self._bound: dict[cst.CSTNode, Counter[str]] = {}
+        self._assigned: Counter[str] | None = None
 
     def binding(self, node: cst.Name, function: cst.CSTNode) -> cst.CSTNode | None:
         """The scope, from that of ``function`` inwards, that binds a name; None where it is free in the function."""
@@ -341,7 +341,7 @@ class _Scopes:
         """In how many places of the module attributes of this name are assigned."""
         if self._assigned is None:
             targets = (each.target for each in self._tree.parents if isinstance(each, _ASSIGNS))
-            self._assigned = CountOf(each.attr.value for each in targets if isinstance(each, cst.Attribute))
+            self._assigned = Counter(each.attr.value for each in targets if isinstance(each, cst.Attribute))
         return self._assigned[attribute]
 
     def _around(self, node: cst.CSTNode, function: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -358,9 +358,9 @@ class _Scopes:
                 return
             child = each
 
-    def _names(self, scope: cst.CSTNode) -> CountOf[str]:
+    def _names(self, scope: cst.CSTNode) -> Counter[str]:
         if scope not in self._bound:
-            found: CountOf[str] = CountOf()
+            found: Counter[str] = Counter()
             outside: set[str] = set()
             self._collect(scope, scope, found, outside)
             for name in outside:
@@ -368,7 +368,7 @@ class _Scopes:
             self._bound[scope] = found
         return self._bound[scope]
 
-    def _collect(self, node: cst.CSTNode, scope: cst.CSTNode, found: CountOf[str], outside: set[str]) -> None:
+    def _collect(self, node: cst.CSTNode, scope: cst.CSTNode, found: Counter[str], outside: set[str]) -> None:
         for child in self._tree.children(node):
             if isinstance(child, cst.Param):
                 found[child.name.value] += 1

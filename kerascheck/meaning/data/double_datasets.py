@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kerascheck.interpreter.array_shapes import array_size
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.values import Call, External, Group, Mapping, Value
+from kerascheck.interpreter.values import Call, DictValue, External, SequenceValue, Value
 from kerascheck.knowledge.callables import DOUBLE, FLOAT64, having
 from kerascheck.knowledge.datasets import FROM_GENERATOR, FROM_TENSOR_SLICES, FROM_TENSORS
 from kerascheck.knowledge.symbols import Trait
@@ -76,9 +76,9 @@ def _declares_doubles(op: Operation) -> bool:
 
 def _arrays(value: Value | None) -> list[Value | None]:
     """The arrays of a structure of them."""
-    if isinstance(value, Group):
+    if isinstance(value, SequenceValue):
         return [array for item in value.items for array in _arrays(item)]
-    if isinstance(value, Mapping):
+    if isinstance(value, DictValue):
         return [array for item in value.items.values() for array in _arrays(item)]
     return [value]
 
@@ -88,4 +88,4 @@ def _casts(call: Call) -> bool:
 
 
 def _is_heavy(call: Call) -> bool:
-    return call.name in _HEAVY and not any(frame.traced == "call" for frame in call.scope.frames())
+    return call.name in _HEAVY and not any(frame.traced == "call" for frame in call.path.frames())

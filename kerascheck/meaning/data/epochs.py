@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.values import UNKNOWN, Stage, constant
+from kerascheck.interpreter.values import UNKNOWN, DatasetOp, constant
 from kerascheck.knowledge.datasets import FOLDERS, LIST_FILES
 from kerascheck.meaning.data.mapped_functions import facts_of
 from kerascheck.meaning.data.pipelines import Operation, Pipelines
@@ -16,12 +16,12 @@ from kerascheck.meaning.data.stages import is_cut_short
 _ORDERING = FOLDERS | {"shuffle"}
 
 
-def is_random_before(stage: Stage) -> bool:
+def is_random_before(stage: DatasetOp) -> bool:
     """Whether an operation, or one before it in the chain, may give other elements in every epoch than in the last; their order does not count."""
     return any(not facts.deterministic for facts in filter(None, map(facts_of, stage.upstream())))
 
 
-def last_deterministic(module: Module, stage: Stage) -> Stage:
+def last_deterministic(module: Module, stage: DatasetOp) -> DatasetOp:
     """The last of the maps and filters behind a stage that certainly give the same in every epoch: where a cache belongs."""
     while True:
         children = module.once(Pipelines).children(stage)
@@ -35,7 +35,7 @@ def last_deterministic(module: Module, stage: Stage) -> Stage:
         stage = children[0]
 
 
-def is_reshuffled(stage: Stage) -> bool:
+def is_reshuffled(stage: DatasetOp) -> bool:
     """Whether an operation gives another order in every epoch, as a shuffle, ``list_files`` and the folders of Keras do where nothing forbids it.
 
     Source: ``image_dataset_from_directory`` and its kin call ``shuffle(buffer_size, seed=seed)`` before they read (Keras 3.15), with a seed, too.
@@ -69,8 +69,8 @@ class Frozen:
         random: the first operation of its chain that draws numbers or shuffles; where none does, a folder that is read in another order in each epoch.
     """
 
-    cache: Stage
-    random: Stage
+    cache: DatasetOp
+    random: DatasetOp
 
     @property
     def is_folder(self) -> bool:
@@ -100,7 +100,7 @@ def frozen_by(module: Module, op: Operation) -> Iterator[Frozen | Unfrozen]:
         yield Unfrozen.HELD_OUT if is_split else Frozen(cache, drawing[-1] if drawing else random[0])
 
 
-def _differs_in_each_epoch(stage: Stage) -> bool:
+def _differs_in_each_epoch(stage: DatasetOp) -> bool:
     if stage.name in _ORDERING:
         return is_reshuffled(stage)
     return (facts := facts_of(stage)) is not None and facts.randomness is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kerascheck.interpreter.array_shapes import shape_of
 from kerascheck.interpreter.layer_shapes import Shape
-from kerascheck.interpreter.values import Call, Group, Value, constant, datasets_in, options_of
+from kerascheck.interpreter.values import Call, SequenceValue, Value, constant, datasets_in, options_of
 from kerascheck.meaning.program.items import is_one_item
 from kerascheck.syntax.written import rows_of_slice
 
@@ -21,7 +21,7 @@ def least_examples(fit: Call) -> int | None:
         len(option.items)
         for parameter in ("x", "y")
         for option in options_of(fit.given(parameter))
-        if isinstance(option, Group) and _is_written_out(option)
+        if isinstance(option, SequenceValue) and _is_written_out(option)
     ]
     # Of texts that a tokenizer has changed only the labels may still tell.
     known = [
@@ -55,7 +55,7 @@ def steps_of_epoch(fit: Call, batch_size: int) -> int | None:
 
 def _is_written_out(value: Value) -> bool:
     """Whether a value is a list of numbers, or of such lists: the examples themselves."""
-    if not isinstance(value, Group) or value.open or not value.items:
+    if not isinstance(value, SequenceValue) or value.open or not value.items:
         return False
     return all(isinstance(constant(item), (int, float)) or _is_written_out(item) for item in value.items)
 
@@ -80,7 +80,7 @@ def _fitted_arrays(fit: Call) -> list[Value]:
     ] or [data]
     # A tuple is inputs and labels; a list of arrays is several inputs.
     return [
-        option.items[0] if isinstance(option, Group) and option.items else option
+        option.items[0] if isinstance(option, SequenceValue) and option.items else option
         for source in sources
         for option in options_of(source)
     ]

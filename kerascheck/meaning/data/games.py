@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from kerascheck.interpreter.code_location import receiver_text
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import receiver_text
-from kerascheck.interpreter.values import Call, Scope
+from kerascheck.interpreter.values import Call, ExecutionPath
 from kerascheck.meaning.data.pipelines import Pipelines
 
 
-def environment_loop(module: Module, scope: Scope) -> Scope | None:
+def environment_loop(module: Module, path: ExecutionPath) -> ExecutionPath | None:
     """The innermost loop around a place, also around the calls that lead there, whose iterations play a game or simulation in Python."""
-    loops = list(scope.loops(within="program", comprehensions=False))
+    loops = list(path.loops(within="program", comprehensions=False))
     return next((loop for loop in loops if any(map(steps_environment, module.once(Pipelines).calls_in(loop)))), None)
 
 

@@ -10,9 +10,9 @@ from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
     Dataset,
+    ExternalInstance,
     Function,
-    Iteration,
-    Made,
+    IteratorValue,
     Value,
     flat,
     options_of,
@@ -38,13 +38,13 @@ def flows_of(module: Module) -> dict[Call, bool]:
     given += [loop.value for loop in module.run.loops if loop.trains]
     # Validation may take its images in the outer loop, once an epoch.
     innermost = {
-        call.scope.innermost_loop(within="program")
+        call.path.innermost_loop(within="program")
         for call in (*program.updates, *program.model_calls("fit", "train_on_batch"))
     } - {None}
     given += [
         call.receiver
         for call in module.run.calls
-        if call.attribute in ("next", "__next__") and call.scope.innermost_loop(within="program") in innermost
+        if call.attribute in ("next", "__next__") and call.path.innermost_loop(within="program") in innermost
     ]
     found: dict[Call, bool] = {}
     for value in given:
@@ -64,7 +64,7 @@ def generators_of(flows: Iterable[Call]) -> list[Call]:
         receiver.call
         for flow in flows
         for receiver in options_of(flow.receiver)
-        if isinstance(receiver, Made) and receiver.call is not None
+        if isinstance(receiver, ExternalInstance) and receiver.call is not None
     ]
     return list(dict.fromkeys(made))
 
@@ -76,7 +76,7 @@ def handed_generators(module: Module) -> list[Call]:
     """
     handed = []
     for call in () if module.is_graph_code else module.run.calls:
-        outer = call.scope.root.function
+        outer = call.path.root.function
         if (
             call.name != IMAGE_DATA_GENERATOR
             or outer is None
@@ -98,7 +98,7 @@ def handed_generators(module: Module) -> list[Call]:
 def _flows_in(module: Module, value: Value | None, paired: bool = False) -> Iterator[tuple[Call, bool]]:
     """The calls of ImageDataGenerators that an iterator of images, or a dataset ``from_generator`` of one, comes from."""
     for option in options_of(value):
-        if isinstance(option, Iteration):
+        if isinstance(option, IteratorValue):
             for inner in option.over:
                 yield from _flows_in(module, inner, paired or option.kind == "zip")
         elif isinstance(option, Dataset):

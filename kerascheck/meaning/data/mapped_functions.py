@@ -10,17 +10,17 @@ import libcst as cst
 from kerascheck.interpreter.values import (
     Call,
     Class,
-    Const,
+    Constant,
+    DatasetOp,
+    DictValue,
     External,
+    ExternalInstance,
     Function,
     FunctionFacts,
-    Group,
     Instance,
-    Made,
-    Mapping,
+    ModuleLike,
     Partial,
-    SeenModule,
-    Stage,
+    SequenceValue,
     Tensor,
     Value,
     constant,
@@ -132,7 +132,7 @@ class Stateful:
 class Write:
     """A place where a function writes to what outlives its call."""
 
-    module: SeenModule
+    module: ModuleLike
     node: cst.CSTNode
 
 
@@ -159,7 +159,7 @@ def state_of(call: Call) -> Stateful | None:
         return _state_of_object(call, call.receiver) if name.endswith(".__call__") else None
     if state is State.DRAWS and name.startswith(KERAS_RANDOM):
         seed = call.keyword("seed")
-        if isinstance(seed, Const) and seed.value is not None:
+        if isinstance(seed, Constant) and seed.value is not None:
             return None
     if name == NUMPY_FUNCTION and constant(call.given("stateful"), True) is False:
         return None
@@ -184,7 +184,7 @@ def write_of(call: Call) -> Writes | None:
 
 def _state_of_object(call: Call, value: Value) -> Stateful | None:
     """The state of a layer or model that is called."""
-    if isinstance(value, Made):
+    if isinstance(value, ExternalInstance):
         name = value.name
         short = name.rpartition(".")[2]
         # KerasCV has layers of the same names.
@@ -195,7 +195,7 @@ def _state_of_object(call: Call, value: Value) -> Stateful | None:
             return Stateful(call, State.LOOKS_UP, Through.LAYER, short)
         if name == SEQUENTIAL and value.call is not None:
             for layers in (*options_of(value.call.given("layers")), *options_of(value.attributes.get("layers added"))):
-                for item in layers.items if isinstance(layers, Group) else []:
+                for item in layers.items if isinstance(layers, SequenceValue) else []:
                     found = _state_of_object(call, item)
                     if found is not None:
                         return found
@@ -254,7 +254,7 @@ def creates_state(call: Call) -> Created | None:
     if call.attribute is not None or not short[:1].isupper():
         return None
     wrapped = call.given("layer") if name == TIME_DISTRIBUTED else None
-    if isinstance(wrapped, Made) and holds(wrapped.name) is Holds.NOTHING:
+    if isinstance(wrapped, ExternalInstance) and holds(wrapped.name) is Holds.NOTHING:
         return None
     # The variables are those of its cell, which is told of where it is made.
     if name.startswith(LAYERS) and name.count(".") == 2 and holds(name) not in (None, Holds.NOTHING, Holds.INNER):
@@ -314,9 +314,9 @@ class Facts:
         for call in self.calls:
             if state_of(call) is None:
                 continue
-            made = call.receiver.call if isinstance(call.receiver, Made) else call
+            made = call.receiver.call if isinstance(call.receiver, ExternalInstance) else call
             seed = made.keyword("seed") if made is not None else None
-            if made is not None and isinstance(seed, Const) and seed.value is not None:
+            if made is not None and isinstance(seed, Constant) and seed.value is not None:
                 seeds.setdefault(seed.value, set()).add(id(made.node))
         return any(len(places) > 1 for places in seeds.values())
 
@@ -352,7 +352,11 @@ class Facts:
             if places is None:
                 continue
             given = [call.given(place) for place in places]
-            sides = given[0].items if len(given) == 1 and isinstance(given[0], Group) and not given[0].open else given
+            sides = (
+                given[0].items
+                if len(given) == 1 and isinstance(given[0], SequenceValue) and not given[0].open
+                else given
+            )
             height, width = [constant(side) for side in sides[:2]] if len(sides) > 1 else (None, None)
             result = (
                 height * width
@@ -408,7 +412,7 @@ class Facts:
         return True
 
 
-def facts_of(stage: Stage) -> Facts | None:
+def facts_of(stage: DatasetOp) -> Facts | None:
     """What is known of the function of one operation of a dataset; None for an operation without one."""
     return Facts([stage.facts], 1) if stage.facts is not None else None
 
@@ -441,7 +445,7 @@ def _widening(run: FunctionFacts) -> Call | None:
 
 def _is_kept(call: Call) -> bool:
     """Whether a function around a call, within the map, keeps what it makes: by ``functools.cache``, or under a key of what outlives it."""
-    for frame in call.scope.frames():
+    for frame in call.path.frames():
         if (
             isinstance(frame.function, Function)
             and isinstance(frame.function.node, cst.FunctionDef)
@@ -453,7 +457,7 @@ def _is_kept(call: Call) -> bool:
     return False
 
 
-def _keeps(module: SeenModule, function: cst.FunctionDef) -> bool:
+def _keeps(module: ModuleLike, function: cst.FunctionDef) -> bool:
     decorators = [
         each.decorator.func if isinstance(each.decorator, cst.Call) else each.decorator for each in function.decorators
     ]
@@ -492,7 +496,7 @@ def _is_type(value: Value | None, name: str) -> bool:
     return (
         isinstance(value, External)
         and value.name == f"{TENSORFLOW}{name}"
-        or isinstance(value, Const)
+        or isinstance(value, Constant)
         and value.value == name
     )
 
@@ -522,12 +526,12 @@ def _is_elementwise(call: Call) -> bool:
         others = [value for value in call.arguments.values() if not isinstance(value, Tensor)]
         tensors = [value for value in call.arguments.values() if isinstance(value, Tensor)]
         return len(tensors) == 1 and all(map(_is_scalar, others))
-    if name in (ONE_HOT, OPS_ONE_HOT) and constant(call.given("axis") or Const(-1)) != -1:
+    if name in (ONE_HOT, OPS_ONE_HOT) and constant(call.given("axis") or Constant(-1)) != -1:
         return False
     if name == SQUEEZE:
         # Counted from the end, an axis of a batch is that of its elements.
         axis = call.given("axis")
-        axes = axis.items if isinstance(axis, Group) and axis.items else [axis]
+        axes = axis.items if isinstance(axis, SequenceValue) and axis.items else [axis]
         return isinstance(call.given("input"), Tensor) and all(
             isinstance(constant(each), int) and constant(each) < 0 for each in axes
         )
@@ -543,21 +547,21 @@ def _is_elementwise(call: Call) -> bool:
 
 def _has_scalar_settings(layer: Value) -> bool:
     """Whether a layer that is called was made with literal numbers alone: an array would have to line up with the elements."""
-    made = layer.call if isinstance(layer, Made) else None
-    return made is None or all(isinstance(value, Const) for value in made.arguments.values())
+    made = layer.call if isinstance(layer, ExternalInstance) else None
+    return made is None or all(isinstance(value, Constant) for value in made.arguments.values())
 
 
 def _is_scalar(value: Value) -> bool:
     """Whether a value is a literal, a type of numbers, or a constant of Python's or NumPy's."""
-    return isinstance(value, Const) or isinstance(value, External) and is_scalar(value.name)
+    return isinstance(value, Constant) or isinstance(value, External) and is_scalar(value.name)
 
 
 def _is_repacking(value: Value) -> bool:
     if isinstance(value, Tensor):
         return True
-    if isinstance(value, Group):
+    if isinstance(value, SequenceValue):
         # tf.data stacks a list into one tensor.
         return value.kind == "tuple" and not value.open and all(_is_repacking(item) for item in value.items)
-    if isinstance(value, Mapping):
+    if isinstance(value, DictValue):
         return not value.open and all(_is_repacking(item) for item in value.items.values())
     return False

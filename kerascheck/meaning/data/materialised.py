@@ -6,14 +6,14 @@ from collections.abc import Collection, Iterator
 
 import libcst as cst
 
+from kerascheck.interpreter.code_location import CodeLocation, handles_versions
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import Place, handles_versions
 from kerascheck.interpreter.values import (
     Call,
     Dataset,
-    Iteration,
-    Made,
-    Stage,
+    DatasetOp,
+    ExternalInstance,
+    IteratorValue,
     Value,
     constant,
     datasets_in,
@@ -42,18 +42,20 @@ _UNCOUNTED = (
 
 def is_numpy_iterator(value: Value) -> bool:
     """Whether a value is what ``as_numpy_iterator`` gives."""
-    return isinstance(value, Iteration) and value.kind == "as_numpy_iterator"
+    return isinstance(value, IteratorValue) and value.kind == "as_numpy_iterator"
 
 
-def counted_lists(module: Module) -> Iterator[tuple[Place | Call, Value | None]]:
+def counted_lists(module: Module) -> Iterator[tuple[CodeLocation | Call, Value | None]]:
     """The lists of all elements of a dataset that are made to be counted only, each once: where, and of what.
 
     Those of a few elements are left out, and those that stand in for a cardinality that the dataset does not know.
     """
-    listed: list[tuple[Place | Call, Value | None]] = [
+    listed: list[tuple[CodeLocation | Call, Value | None]] = [
         (call, call.given("iterable")) for call in module.run.calls if call.name == "builtins.list"
     ]
-    listed += [(Place(loop.module, loop.node), loop.value) for loop in module.run.loops if _is_list_of_all(loop.node)]
+    listed += [
+        (CodeLocation(loop.module, loop.node), loop.value) for loop in module.run.loops if _is_list_of_all(loop.node)
+    ]
     seen = set()
     for place, given in listed:
         if (
@@ -74,7 +76,7 @@ def iterators_given(module: Module, methods: Collection[str]) -> Iterator[tuple[
     """
     program = module.once(Program)
     for call in program.calls(*(f"{OF_KERAS_MODEL}{method}" for method in methods)):
-        if handles_versions(call.scope) or not program.is_model_call(call):
+        if handles_versions(call.path) or not program.is_model_call(call):
             continue
         for name in ("x", "validation_data"):
             written = call.written(name) if name in call.signature else None
@@ -87,7 +89,11 @@ def lists_trained_on(module: Module) -> Iterator[tuple[Call, Call]]:
     seen = set()
     for fit in module.once(Program).model_calls("fit"):
         for value in ingredients(fit.given("x")):
-            made = value.call if isinstance(value, Made) and value.name in ("builtins.list", "builtins.tuple") else None
+            made = (
+                value.call
+                if isinstance(value, ExternalInstance) and value.name in ("builtins.list", "builtins.tuple")
+                else None
+            )
             if made is None or made.node in seen or is_only_counted(made):
                 continue
             if not any(takes_few(dataset.stage) for dataset in datasets_in(made.first)):
@@ -95,7 +101,7 @@ def lists_trained_on(module: Module) -> Iterator[tuple[Call, Call]]:
                 yield made, fit
 
 
-def is_only_counted(place: Place | Call) -> bool:
+def is_only_counted(place: CodeLocation | Call) -> bool:
     """Whether a list stands in a ``len``, and so nowhere else."""
     parents = place.module.tree.parents
     holder = parents.get(place.node)
@@ -103,7 +109,7 @@ def is_only_counted(place: Place | Call) -> bool:
     return isinstance(outer, cst.Call) and isinstance(outer.func, cst.Name) and outer.func.value == "len"
 
 
-def takes_few(stage: Stage) -> bool:
+def takes_few(stage: DatasetOp) -> bool:
     """Whether a ``take`` leaves a few elements of a dataset."""
     counts = [constant(each.given("count")) for each in stage.upstream() if each.name == "take"]
     return any(isinstance(count, int) and 0 <= count <= INSPECTED_ELEMENTS for count in counts)
@@ -119,7 +125,7 @@ def _is_list_of_all(node: cst.CSTNode) -> bool:
     return isinstance(node, cst.ListComp) and not node.for_in.ifs and node.for_in.inner_for_in is None
 
 
-def _stands_in_for_cardinality(place: Place | Call) -> bool:
+def _stands_in_for_cardinality(place: CodeLocation | Call) -> bool:
     tree = place.module.tree
     return any(
         "cardinality" in tree.code_of(asked.test).lower()

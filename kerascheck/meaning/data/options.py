@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.values import UNKNOWN, Call, Made, Stage, Value, constant, options_of
+from kerascheck.interpreter.values import UNKNOWN, Call, DatasetOp, ExternalInstance, Value, constant, options_of
 from kerascheck.meaning.data.pipelines import Operation, Pipelines
 
 _SWITCHES = ("enabled", "autotune", "apply_default_optimizations", "inject_prefetch", "map_parallelization")
@@ -38,7 +38,7 @@ class LostOptimization:
 
     call: Call
     what: Lost
-    place: Operation | Stage
+    place: Operation | DatasetOp
 
 
 def lost_optimizations(module: Module) -> Iterator[LostOptimization]:
@@ -46,11 +46,11 @@ def lost_optimizations(module: Module) -> Iterator[LostOptimization]:
     seen = set()
     for op in module.once(Pipelines).operations("with_options"):
         stage = op.stages[0]
-        if not op.feeds_training or stage.maybe or any(stage.scope.conditions(within="program")):
+        if not op.feeds_training or stage.maybe or any(stage.path.conditions(within="program")):
             continue
         chain = _Chain(module, stage)
         for call in _settings(module, op.given("options")):
-            if call.node in seen or any(call.scope.conditions(within="program")):
+            if call.node in seen or any(call.path.conditions(within="program")):
                 continue
             what, place = chain.lost_by(call)
             if place is not None:
@@ -61,11 +61,11 @@ def lost_optimizations(module: Module) -> Iterator[LostOptimization]:
 class _Chain:
     """The operations that an option of a dataset reaches."""
 
-    def __init__(self, module: Module, stage: Stage):
+    def __init__(self, module: Module, stage: DatasetOp):
         self._runtime, self._pipelines = module.runtime, module.once(Pipelines)
         self._reached = {each.identity for each in (*stage.upstream(), *self._pipelines.downstream(stage))}
 
-    def lost_by(self, call: Call) -> tuple[Lost, Operation | Stage | None]:
+    def lost_by(self, call: Call) -> tuple[Lost, Operation | DatasetOp | None]:
         """What an assignment to an option costs the chain, and where; None for the place where it costs nothing."""
         value, option = constant(call.given("value")), call.attribute
         if option == _THREADS:
@@ -111,7 +111,7 @@ class _Chain:
         )
 
     @cached_property
-    def _end(self) -> Stage | None:
+    def _end(self) -> DatasetOp | None:
         """The last operation of a dataset without a buffer."""
         ends = (each.last for each in self._pipelines.unbuffered())
         return next((last for last in ends if last.identity in self._reached), None)
@@ -119,7 +119,7 @@ class _Chain:
 
 def _settings(module: Module, options: Value | None) -> list[Call]:
     """The assignments to the attributes of these options, and of the groups of options in them."""
-    made = [option for option in options_of(options) if isinstance(option, Made)]
+    made = [option for option in options_of(options) if isinstance(option, ExternalInstance)]
     groups = {id(group) for option in made for group in (option, *option.attributes.values())}
     return [
         call

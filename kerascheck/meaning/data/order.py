@@ -10,7 +10,7 @@ import enum
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from kerascheck.interpreter.values import Stage, constant
+from kerascheck.interpreter.values import DatasetOp, constant
 from kerascheck.knowledge.datasets import BATCHING
 from kerascheck.meaning.data.buffers import PASSING
 from kerascheck.meaning.data.epochs import is_reshuffled
@@ -60,7 +60,7 @@ class ReorderRequest:
     """A request of a rule: move an operation of a chain, or add another behind it."""
 
     kind: ReorderKind
-    stage: Stage
+    stage: DatasetOp
 
 
 @dataclass(eq=False, slots=True)
@@ -70,7 +70,7 @@ class Added:
     name: str
 
 
-Item = Stage | Added
+Item = DatasetOp | Added
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +83,16 @@ class Arrangement:
         scaled: shuffles that count batches now and examples then, with the operation that makes the batches.
     """
 
-    before: Sequence[Stage]
+    before: Sequence[DatasetOp]
     after: Sequence[Item]
-    scaled: Sequence[tuple[Stage, Stage]]
+    scaled: Sequence[tuple[DatasetOp, DatasetOp]]
 
 
 class _Unordered(Exception):
     """No order serves what is asked for without changing what the chain gives."""
 
 
-def line_of(pipelines: Pipelines, stage: Stage) -> list[Stage]:
+def line_of(pipelines: Pipelines, stage: DatasetOp) -> list[DatasetOp]:
     """The operations of the chain that an operation is in, first to last: what leads to it, and what follows it as long as one does."""
     line = list(stage.upstream())[::-1]
     while True:
@@ -133,7 +133,7 @@ def arrangement(pipelines: Pipelines, requests: Collection[ReorderRequest]) -> A
     )
 
 
-def _arrange(order: list[Item], asked: dict[ReorderKind, list[Stage]]) -> None:
+def _arrange(order: list[Item], asked: dict[ReorderKind, list[DatasetOp]]) -> None:
     for stage in asked[ReorderKind.ADD_CACHE]:
         order.insert(order.index(stage) + 1, Added("cache"))
     for take in asked[ReorderKind.TAKE_EARLIER]:
@@ -147,7 +147,7 @@ def _arrange(order: list[Item], asked: dict[ReorderKind, list[Stage]]) -> None:
         _place_cache(order, cache, bool(asked[ReorderKind.SHUFFLE_EARLIER]))
         # What is cut off behind it would keep it from being complete.
         cut = next((item for item in order[order.index(cache) :] if item.name not in _KEEPS_INCOMPLETE), None)
-        if isinstance(cut, Stage) and cut.name == "take" and isinstance(constant(cut.given("count")), int):
+        if isinstance(cut, DatasetOp) and cut.name == "take" and isinstance(constant(cut.given("count")), int):
             _place_take(order, cut)
     for shuffle in asked[ReorderKind.SHUFFLE_EARLIER]:
         _place_shuffle(order, shuffle)
@@ -173,7 +173,7 @@ def _place_cache(order: list[Item], cache: Item, shuffles_examples: bool) -> Non
     shuffles = [
         item
         for item in before
-        if isinstance(item, Stage) and item.name == "shuffle" and is_reshuffled(item) and not again
+        if isinstance(item, DatasetOp) and item.name == "shuffle" and is_reshuffled(item) and not again
     ]
     target = next((place for place, item in enumerate(before) if _draws(item)), len(before))
     first = before.index(shuffles[0]) if shuffles and not shuffles_examples else 0
@@ -207,7 +207,7 @@ def _place_take(order: list[Item], take: Item) -> None:
             _move(order, cache, order.index(take))
 
 
-def _place_shuffle(order: list[Item], shuffle: Stage) -> None:
+def _place_shuffle(order: list[Item], shuffle: DatasetOp) -> None:
     """Put a shuffle behind the cache, or else before images are decoded, or else before batches are made."""
     here = order.index(shuffle)
     before = order[:here]
@@ -215,7 +215,7 @@ def _place_shuffle(order: list[Item], shuffle: Stage) -> None:
     decoding = [
         place
         for place, item in enumerate(before)
-        if isinstance(item, Stage) and (facts := facts_of(item)) is not None and facts.decodes_images
+        if isinstance(item, DatasetOp) and (facts := facts_of(item)) is not None and facts.decodes_images
     ]
     batching = [place for place, item in enumerate(before) if item.name in BATCHING]
     target = min([*(cached[-1:] and [cached[-1] + 1] or decoding[:1]), *batching], default=here)
@@ -229,11 +229,11 @@ def _last_before(order: list[Item], item: Item, name: str) -> list[Item]:
 
 
 def _draws(item: Item) -> bool:
-    return isinstance(item, Stage) and (facts := facts_of(item)) is not None and facts.randomness is not None
+    return isinstance(item, DatasetOp) and (facts := facts_of(item)) is not None and facts.randomness is not None
 
 
 def _reads(item: Item) -> bool:
-    return isinstance(item, Stage) and (facts := facts_of(item)) is not None and facts.reading is not None
+    return isinstance(item, DatasetOp) and (facts := facts_of(item)) is not None and facts.reading is not None
 
 
 def _pass(crossed: Sequence[Item], names: Collection[str]) -> None:
@@ -252,7 +252,7 @@ def _end(order: list[Item]) -> int:
     return next((place + 1 for place in reversed(range(len(order))) if order[place].name not in PASSING), 0)
 
 
-def _crossed(before: Sequence[Stage], after: Sequence[Item], shuffle: Stage) -> list[Stage]:
+def _crossed(before: Sequence[DatasetOp], after: Sequence[Item], shuffle: DatasetOp) -> list[DatasetOp]:
     """The operations that make batches which a shuffle was behind and is before."""
     return [
         item

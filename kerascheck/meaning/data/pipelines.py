@@ -15,11 +15,11 @@ from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
-    Const,
-    Made,
-    Scope,
-    Sink,
-    Stage,
+    Constant,
+    DatasetConsumer,
+    DatasetOp,
+    ExecutionPath,
+    ExternalInstance,
     Value,
     constant,
     datasets_in,
@@ -86,7 +86,7 @@ class Operation:
         rewrites: what is switched off for them.
     """
 
-    def __init__(self, stages: list[Stage], roles: frozenset[str], rewrites: Rewrites):
+    def __init__(self, stages: list[DatasetOp], roles: frozenset[str], rewrites: Rewrites):
         self.stages, self.roles, self.rewrites = stages, roles, rewrites
         self.module, self.node, self.name = stages[0].module, stages[0].node, stages[0].name
         self.call: Call | None = stages[0].call
@@ -129,11 +129,11 @@ class Operation:
         return node.value if node is not None else None
 
     @property
-    def inside(self) -> Stage | None:
+    def inside(self) -> DatasetOp | None:
         """The interleave/flat_map whose function holds this operation."""
-        for scope in self.stages[0].scope.chain():
-            if scope.stage is not None and scope.stage.name in ("interleave", "flat_map", "parallel_interleave"):
-                return scope.stage
+        for path in self.stages[0].path.chain():
+            if path.stage is not None and path.stage.name in ("interleave", "flat_map", "parallel_interleave"):
+                return path.stage
         return None
 
     def followed_by(self, pipelines: Pipelines, *names: str) -> bool:
@@ -143,7 +143,7 @@ class Operation:
         """
         return any(
             child.name in names
-            and all(_asks_for(condition, child) for condition in child.scope.conditions(within=stage.scope))
+            and all(_asks_for(condition, child) for condition in child.path.conditions(within=stage.path))
             for stage in self.stages
             for child in pipelines.downstream(stage)
         )
@@ -159,7 +159,7 @@ class Operation:
         return bool(sizes) and all(size == 1 for size in sizes)
 
 
-def _asks_for(condition: Scope, stage: Stage) -> bool:
+def _asks_for(condition: ExecutionPath, stage: DatasetOp) -> bool:
     """Whether a condition holds where the dataset that a stage begins with is not None."""
     if condition.label != "if":
         return False
@@ -167,12 +167,12 @@ def _asks_for(condition: Scope, stage: Stage) -> bool:
     return stage.module.tree.code_of(stage.node).startswith(f"{asked}.")
 
 
-def _named_training(stage: Stage) -> bool:
+def _named_training(stage: DatasetOp) -> bool:
     """Whether the names around a stage say that it holds training data."""
     return _named(stage, names_training) and not _named_held_out(stage)
 
 
-def _named_held_out(stage: Stage) -> bool:
+def _named_held_out(stage: DatasetOp) -> bool:
     """Whether the names around a stage, or what is asked there, say that it holds validation or test data."""
     tree = stage.module.tree
     return (
@@ -187,7 +187,7 @@ def _named_held_out(stage: Stage) -> bool:
     )
 
 
-def _named(stage: Stage, says: Callable[[str], bool]) -> bool:
+def _named(stage: DatasetOp, says: Callable[[str], bool]) -> bool:
     """Whether a function, class or variable around a stage has a name of this kind."""
     for ancestor in stage.module.tree.ancestors(stage.node):
         if isinstance(ancestor, (cst.FunctionDef, cst.ClassDef)) and says(ancestor.name.value):
@@ -198,7 +198,7 @@ def _named(stage: Stage, says: Callable[[str], bool]) -> bool:
     return False
 
 
-def _is_for_scripts(stage: Stage) -> bool:
+def _is_for_scripts(stage: DatasetOp) -> bool:
     """Whether a stage stands under ``if __name__ == "__main__"``, from where nothing is imported."""
     tree = stage.module.tree
     return any(
@@ -206,12 +206,12 @@ def _is_for_scripts(stage: Stage) -> bool:
     )
 
 
-def _is_kept_in_memory(stage: Stage) -> bool:
+def _is_kept_in_memory(stage: DatasetOp) -> bool:
     """Whether a cache without a file gives what an earlier epoch has made."""
     return stage.name == "cache" and stage.given("filename") is None
 
 
-def _only_arranges(stage: Stage) -> bool:
+def _only_arranges(stage: DatasetOp) -> bool:
     """Whether an operation only slices arrays in memory, or brings what it gets into order and into batches: that takes next to no time."""
     return stage.name in (
         "batch",
@@ -231,11 +231,11 @@ class Pipelines:
     def __init__(self, module: Module):
         self._module = module
         self._run = run = module.run
-        self._children: dict[Stage, list[Stage]] = defaultdict(list)
-        self._roles: dict[Stage, set[str]] = defaultdict(set)
-        self._rewrites: dict[Stage, Rewrites] = defaultdict(Rewrites)
-        self._consumers: dict[Stage, list[tuple[Sink, str]]] = defaultdict(list)
-        self.sinks: list[tuple[Sink, str]] = []
+        self._children: dict[DatasetOp, list[DatasetOp]] = defaultdict(list)
+        self._roles: dict[DatasetOp, set[str]] = defaultdict(set)
+        self._rewrites: dict[DatasetOp, Rewrites] = defaultdict(Rewrites)
+        self._consumers: dict[DatasetOp, list[tuple[DatasetConsumer, str]]] = defaultdict(list)
+        self.sinks: list[tuple[DatasetConsumer, str]] = []
         """Consumers of datasets with their role."""
         for stage in run.stages:
             for parent in stage.inputs:
@@ -244,14 +244,14 @@ class Pipelines:
             self._spread()
 
     @cached_property
-    def _call_at(self) -> dict[tuple[cst.CSTNode, Scope], Call]:
-        return {(call.node, call.scope): call for call in self._run.calls}
+    def _call_at(self) -> dict[tuple[cst.CSTNode, ExecutionPath], Call]:
+        return {(call.node, call.path): call for call in self._run.calls}
 
     @cached_property
-    def _calls_in_loop(self) -> dict[Scope, list[Call]]:
-        found: dict[Scope, list[Call]] = defaultdict(list)
+    def _calls_in_loop(self) -> dict[ExecutionPath, list[Call]]:
+        found: dict[ExecutionPath, list[Call]] = defaultdict(list)
         for call in self._run.calls:
-            for loop in call.scope.loops(within="program"):
+            for loop in call.path.loops(within="program"):
                 found[loop].append(call)
         return found
 
@@ -276,8 +276,8 @@ class Pipelines:
                 and not self._roles[stage.identity]
             ):
                 left = (
-                    stage.scope.frame.kind == "root"
-                    and stage.scope.frame.function is None
+                    stage.path.frame.kind == "root"
+                    and stage.path.frame.function is None
                     and not _is_for_scripts(stage)
                     and not self._is_overwritten(stage)
                 )
@@ -292,7 +292,7 @@ class Pipelines:
                     ]
             self._rewrites[sink.stage.identity] |= self._rewrites[sink.outer.identity]
 
-    def _is_overwritten(self, stage: Stage) -> bool:
+    def _is_overwritten(self, stage: DatasetOp) -> bool:
         """Whether a module gave a dataset a name that stands for something else when the module ends."""
         assigned = assignment(stage.module.tree.parents.get(stage.node))
         if assigned is None or not all(isinstance(target, cst.Name) for target in assigned.targets):
@@ -300,7 +300,7 @@ class Pipelines:
         left = self._run.globals_of(stage.module).values()
         return not any(dataset.stage.identity is stage.identity for value in left for dataset in datasets_in(value))
 
-    def _mark(self, stage: Stage, role: str) -> list[Stage]:
+    def _mark(self, stage: DatasetOp, role: str) -> list[DatasetOp]:
         """Give a role to a stage and to all that lead to it, which are returned."""
         rewrites = Rewrites()
         pending, seen = [stage], set()
@@ -320,7 +320,7 @@ class Pipelines:
             self._rewrites[current.identity] |= rewrites
         return order
 
-    def role_of(self, sink: Sink) -> str:
+    def role_of(self, sink: DatasetConsumer) -> str:
         """What a consumer does with its dataset."""
         if sink.role == "escape":
             # As with adapt, one pass that counts.
@@ -339,7 +339,7 @@ class Pipelines:
         for call in calls:
             if (
                 call.name is None
-                and not isinstance(call.receiver, Const)
+                and not isinstance(call.receiver, Constant)
                 and any(holds_tensor(value) for value in call.arguments.values())
             ):
                 # A function that cannot be seen gets the elements: it may well train.
@@ -348,20 +348,20 @@ class Pipelines:
             return "evaluate"
         return "inspect"
 
-    def _is_tried_out(self, sink: Sink) -> bool:
+    def _is_tried_out(self, sink: DatasetConsumer) -> bool:
         """Whether a fit makes a handful of steps in all, as its literals say."""
-        call = self._call_at.get((sink.node, sink.scope))
+        call = self._call_at.get((sink.node, sink.path))
         return call is not None and call.attribute == "fit" and makes_few_steps(call)
 
-    def calls_in(self, loop: Scope) -> list[Call]:
+    def calls_in(self, loop: ExecutionPath) -> list[Call]:
         """Everything called in the body of a loop, also in functions that it calls."""
         return self._calls_in_loop[loop]
 
-    def children(self, stage: Stage) -> list[Stage]:
+    def children(self, stage: DatasetOp) -> list[DatasetOp]:
         """The operations applied to a stage's dataset."""
         return self._children[stage.identity]
 
-    def is_shared(self, stage: Stage) -> bool:
+    def is_shared(self, stage: DatasetOp) -> bool:
         """Whether more than one operation is applied to a stage's dataset, or it is used as it is as well, but for a look at some elements."""
         inspected = {
             child.node
@@ -373,7 +373,7 @@ class Pipelines:
             sink.stage.identity is stage.identity and role != "inspect" for sink, role in self.sinks
         )
 
-    def downstream(self, stage: Stage) -> Iterator[Stage]:
+    def downstream(self, stage: DatasetOp) -> Iterator[DatasetOp]:
         """Every operation between a stage and its consumers."""
         pending, seen = list(self.children(stage)), set()
         while pending:
@@ -384,7 +384,7 @@ class Pipelines:
             yield current
             pending.extend(self.children(current))
 
-    def hides_cache(self, stage: Stage) -> bool:
+    def hides_cache(self, stage: DatasetOp) -> bool:
         """Whether a stage's dataset is kept somewhere, endless before it gets there, or comes from or goes where that cannot be seen."""
         before = {each.name for each in stage.upstream()}
         after = {each.name for each in self.downstream(stage)}
@@ -392,7 +392,7 @@ class Pipelines:
             (before | after) & {"cache", "snapshot", "apply"} or before & {"repeat", "shuffle_and_repeat", "parameter"}
         )
 
-    def rewrites(self, stage: Stage) -> Rewrites:
+    def rewrites(self, stage: DatasetOp) -> Rewrites:
         """What is switched off on the way from a stage to its consumers."""
         return self._rewrites[stage.identity]
 
@@ -410,7 +410,7 @@ class Pipelines:
         most = max((count for count in counts if count is not None), default=1)
         return most if most > 1 or (counts and None not in counts) else None
 
-    def _passes(self, sink: Sink, stage: Stage) -> int | None:
+    def _passes(self, sink: DatasetConsumer, stage: DatasetOp) -> int | None:
         count = 1
         repeated = False
         for after in sink.stage.upstream():
@@ -423,13 +423,13 @@ class Pipelines:
         if sink.loop is not None and not any(datasets_in(sink.loop.value)):
             # Elements are taken one by one from an iterator that is made elsewhere.
             return None
-        made_in = set(stage.scope.loops(within="program"))
-        for loop in sink.scope.loops(within="program"):
+        made_in = set(stage.path.loops(within="program"))
+        for loop in sink.path.loops(within="program"):
             if loop is not sink.loop and loop not in made_in:
                 if loop.trips is None:
                     return None
                 count *= loop.trips
-        call = self._call_at.get((sink.node, sink.scope))
+        call = self._call_at.get((sink.node, sink.path))
         if sink.loop is not None:
             return count
         if call is None or call.attribute != "fit" or call.given("initial_epoch") is not None:
@@ -441,7 +441,7 @@ class Pipelines:
         epochs = 1 if given is None else constant(given)
         return count * epochs if isinstance(epochs, int) else None
 
-    def buffered(self) -> Iterable[Stage]:
+    def buffered(self) -> Iterable[DatasetOp]:
         """The last operations, each once, of datasets that are trained on and prepare elements in advance."""
         ends = (last_computation(sink.stage) for sink, role in self.sinks if role == "train")
         return {last.node: last for last in ends if runs_ahead(last)}.values()
@@ -476,7 +476,7 @@ class Pipelines:
             costs = False
             if leaves:
                 found = AtTheEnd.ADDS_WHERE_USED if runtime.injects_prefetch else AtTheEnd.LEAVES_UNSEEN
-            elif isinstance(sink.node, cst.For) and sink.scope.traced_by() is not None:
+            elif isinstance(sink.node, cst.For) and sink.path.traced_by() is not None:
                 found, costs = AtTheEnd.LEAVES_IN_FUNCTION, True
             elif (rewritten := self._rewritten(last)) is not None:
                 found = rewritten
@@ -492,17 +492,17 @@ class Pipelines:
                 found = AtTheEnd.ADDS
             yield Unbuffered(last, early, found, costs)
 
-    def _ends_elsewhere(self, early: Stage, last: Stage) -> bool:
+    def _ends_elsewhere(self, early: DatasetOp, last: DatasetOp) -> bool:
         """Whether a prefetch ends a dataset of its own, from which this one only branches off or is made under a condition."""
         if self.is_shared(early):
             return True
         return any(
-            any(stage.scope.conditions(within=early.scope))
+            any(stage.path.conditions(within=early.path))
             for stage in last.upstream()
             if early in stage.upstream() and stage is not early
         )
 
-    def _rewritten(self, last: Stage) -> AtTheEnd | None:
+    def _rewritten(self, last: DatasetOp) -> AtTheEnd | None:
         """Which rewrite makes an operation that runs ahead of one that does not; None where none does.
 
         Source: tried on TensorFlow 2.12 and 2.21. ``map_and_batch_fusion`` is a default since 1.13, needs neither the
@@ -522,15 +522,15 @@ class Pipelines:
             return AtTheEnd.FUSES
         return None
 
-    def roles(self, stage: Stage) -> frozenset[str]:
+    def roles(self, stage: DatasetOp) -> frozenset[str]:
         """What the datasets that an operation leads to feed, see :class:`Operation`."""
         return frozenset(self._roles[stage.identity])
 
-    def trains_on(self, stage: Stage) -> bool:
+    def trains_on(self, stage: DatasetOp) -> bool:
         """Whether what an operation gives is on the way to fit or to a training loop."""
         return "train" in self._roles[stage.identity]
 
-    def training_loops(self, op: Operation) -> list[Scope]:
+    def training_loops(self, op: Operation) -> list[ExecutionPath]:
         """The loops written by hand that train on what an operation gives, or what is made of that."""
         consumed = {stage.identity for inner in op.stages for stage in (inner, *self.downstream(inner))}
         return [
@@ -541,7 +541,7 @@ class Pipelines:
 
     def operations(self, *names: str) -> Iterator[Operation]:
         """The operations of these names, in program order, each once."""
-        grouped: dict[cst.CSTNode, list[Stage]] = {}
+        grouped: dict[cst.CSTNode, list[DatasetOp]] = {}
         for stage in self._run.stages:
             if stage.name in names and not stage.module.is_graph_code:
                 grouped.setdefault(stage.node, []).append(stage)
@@ -554,7 +554,7 @@ class Pipelines:
             yield Operation(stages, frozenset(roles), rewrites)
 
 
-def _is_left_in_attribute(stage: Stage) -> bool:
+def _is_left_in_attribute(stage: DatasetOp) -> bool:
     """``self.dataset = ds.batch(32)``"""
     assigned = assignment(stage.module.tree.parents.get(stage.node))
     return assigned is not None and any(isinstance(target, cst.Attribute) for target in assigned.targets)
@@ -566,7 +566,7 @@ def _builds_vocabulary(node: cst.CSTNode) -> bool:
     return isinstance(name, cst.Name) and "vocab" in name.value.lower()
 
 
-def _measures(sink: Sink) -> bool:
+def _measures(sink: DatasetConsumer) -> bool:
     """Whether a dataset is given to a metric or an index of candidates, such as ``tfrs.metrics.FactorizedTopK(candidates=ds)``."""
     return isinstance(sink.node, cst.Call) and _MEASURING.search(sink.module.tree.code_of(sink.node.func)) is not None
 
@@ -574,7 +574,7 @@ def _measures(sink: Sink) -> bool:
 def _switched(options: Value | None) -> Rewrites:
     result = Rewrites()
     for option in options_of(options):
-        if not isinstance(option, Made):
+        if not isinstance(option, ExternalInstance):
             continue
         autotune = option.attributes.get("autotune")
         older = option.attributes.get("experimental_optimization") or option.attributes.get(
@@ -582,7 +582,7 @@ def _switched(options: Value | None) -> Rewrites:
         )
 
         def says(owner: Value | None, name: str) -> object:
-            return constant(owner.attributes.get(name), None) if isinstance(owner, Made) else None
+            return constant(owner.attributes.get(name), None) if isinstance(owner, ExternalInstance) else None
 
         result |= Rewrites(
             autotune_off=says(autotune, "enabled") is False or says(older, "autotune") is False,

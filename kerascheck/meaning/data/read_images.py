@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.values import Call, Group, Made, Value, constant
+from kerascheck.interpreter.values import Call, ExternalInstance, SequenceValue, Value, constant
 from kerascheck.knowledge.callables import IMAGE_DECODERS
 from kerascheck.knowledge.datasets import FROM_TENSOR_SLICES, FROM_TENSORS
 from kerascheck.knowledge.python import IMAGE_READERS
@@ -38,7 +38,7 @@ class ReadImage:
     @property
     def count(self) -> float:
         """How many images it reads at most."""
-        return most_iterations(self.call.scope)
+        return most_iterations(self.call.path)
 
     @property
     def epochs(self) -> int | None:
@@ -58,13 +58,13 @@ class ReadImage:
 
     def side(self, module: Module) -> float:
         """The longer side that images get in the loop that reads them, as literals say; infinite where none do."""
-        loop = self.call.scope.innermost_loop(within="program")
+        loop = self.call.path.innermost_loop(within="program")
         sizing = [
             call
             for call in (module.once(Pipelines).calls_in(loop) if loop is not None else ())
             if call is self.call or (call.name or call.attribute or "").rpartition(".")[2] == "resize"
         ]
-        sizes = (value for call in sizing for value in call.arguments.values() if isinstance(value, Group))
+        sizes = (value for call in sizing for value in call.arguments.values() if isinstance(value, SequenceValue))
         return min((_longer_side(size) for size in sizes if len(size.items) >= 2 and not size.open), default=inf)
 
 
@@ -75,9 +75,13 @@ def images_read_first(module: Module) -> Iterator[ReadImage]:
     """
     for consumer, arrays in _arrays_trained_on(module):
         for value in ingredients(arrays):
-            if not isinstance(value, Made) or value.name not in IMAGE_READERS | IMAGE_DECODERS or value.call is None:
+            if (
+                not isinstance(value, ExternalInstance)
+                or value.name not in IMAGE_READERS | IMAGE_DECODERS
+                or value.call is None
+            ):
                 continue
-            if not any(around.trains for around in value.call.scope.loops(within="program")):
+            if not any(around.trains for around in value.call.path.loops(within="program")):
                 yield ReadImage(value.call, value, consumer)
 
 
@@ -92,6 +96,6 @@ def _arrays_trained_on(module: Module) -> Iterator[tuple[Call | Operation, Value
             yield op, op.given("tensors")
 
 
-def _longer_side(size: Group) -> float:
+def _longer_side(size: SequenceValue) -> float:
     sides = [constant(side) for side in size.items[:2]]
     return max(side if type(side) is int else inf for side in sides)

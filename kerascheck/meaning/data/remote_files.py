@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.values import (
     Call,
-    Const,
+    Constant,
     Dataset,
-    Group,
-    Iteration,
-    Made,
-    Stage,
+    DatasetOp,
+    ExternalInstance,
+    IteratorValue,
+    SequenceValue,
     Value,
     constant,
     options_of,
@@ -35,27 +35,27 @@ _TABLE = re.compile(r"\.(?:csv|tsv|txt|json|xlsx?|pkl|pickle|parquet|feather|h5|
 _PATHS = {LIST_FILES: "file_pattern", FROM_TENSOR_SLICES: "tensors"} | dict.fromkeys(sorted(FOLDERS), "directory")
 
 
-def reads_remote_files(module: Module, source: Stage) -> bool:
+def reads_remote_files(module: Module, source: DatasetOp) -> bool:
     """Whether a source of records reads several files of network storage: by their literal names, or, where these are
     not literal, because the program names such storage or trains on a TPU, which reads no local files."""
     for option in options_of(source.given("filenames")):
-        if isinstance(option, Iteration) and option.kind == "sorted" and len(option.over) == 1:
+        if isinstance(option, IteratorValue) and option.kind == "sorted" and len(option.over) == 1:
             option = option.over[0]
-        if isinstance(option, Group) and not option.open:
+        if isinstance(option, SequenceValue) and not option.open:
             names = [constant(item) for item in option.items]
             if len(names) > 1 and any(isinstance(name, str) and _REMOTE.match(name) for name in names):
                 return True
             continue
         if isinstance(option, Dataset) and option.stage.name == LIST_FILES:
             found = option.stage.call
-        elif isinstance(option, Made) and option.name == GFILE_GLOB:
+        elif isinstance(option, ExternalInstance) and option.name == GFILE_GLOB:
             found = option.call
         else:
             continue
         pattern = (
             found.given("file_pattern" if isinstance(option, Dataset) else "pattern") if found is not None else None
         )
-        if isinstance(pattern, Const):
+        if isinstance(pattern, Constant):
             if isinstance(pattern.value, str) and _REMOTE.match(pattern.value):
                 return True
         elif module.once(Program).uses_tpu or module.once(Program).uses_network_storage:
@@ -92,7 +92,7 @@ def _folder_of_flow(flow: Call) -> str | None:
 
 def _on_drive(value: Value | None) -> str | None:
     """The first path in a value that lies on a drive or in a bucket; None where none does."""
-    texts = (part.value for part in ingredients(value) if isinstance(part, Const) and isinstance(part.value, str))
+    texts = (part.value for part in ingredients(value) if isinstance(part, Constant) and isinstance(part.value, str))
     return next((text for text in texts if _DRIVE.match(text)), None)
 
 

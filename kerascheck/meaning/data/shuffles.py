@@ -10,7 +10,7 @@ import libcst as cst
 
 from kerascheck.interpreter.array_shapes import batch_size
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.values import Made, Stage, constant
+from kerascheck.interpreter.values import DatasetOp, ExternalInstance, constant
 from kerascheck.knowledge.datasets import BATCHING, LIST_FILES
 from kerascheck.knowledge.namespaces import TENSORFLOW_DATASETS
 from kerascheck.meaning.data.batching import batches_before, sorts_by_length
@@ -50,11 +50,11 @@ class ShuffledBatches:
         batches: the operations that made them, one for each dataset that is put together.
     """
 
-    shuffle: Stage
-    batches: list[Stage]
+    shuffle: DatasetOp
+    batches: list[DatasetOp]
 
     @property
-    def _sources(self) -> list[Stage]:
+    def _sources(self) -> list[DatasetOp]:
         return [stage for batch in self.batches for stage in batch.upstream()]
 
     @property
@@ -94,7 +94,7 @@ def is_batched_again(module: Module, op: Operation) -> bool:
     return any(child.name in _BATCHES_AGAIN for stage in op.stages for child in pipelines.downstream(stage))
 
 
-def _batches_before(shuffle: Stage) -> list[Stage]:
+def _batches_before(shuffle: DatasetOp) -> list[DatasetOp]:
     batches = batches_before(shuffle, _KEEPS_BATCHES)
     if any(
         constant(batch_size(batch)) == 1 or any(stage.name == "shuffle" for stage in batch.upstream())
@@ -118,9 +118,9 @@ class ShuffledImages:
         is_cut: whether some are left out or taken between: before that, a shuffle deals out others.
     """
 
-    shuffle: Stage
+    shuffle: DatasetOp
     count: int | None
-    decoding: Stage
+    decoding: DatasetOp
     pixels: int | None
     is_joined: bool
     is_cut: bool
@@ -144,14 +144,14 @@ def _computes_size(op: Operation) -> bool:
     """Whether the size of a buffer is that of the data, or calculated where it stands; any other name for it is a number that somebody chose elsewhere."""
     given = op.given("buffer_size")
     written = op.call.written("buffer_size") if op.call is not None else None
-    is_counted = isinstance(given, Made) and (given.name == "builtins.len" or ".cardinality" in given.name)
+    is_counted = isinstance(given, ExternalInstance) and (given.name == "builtins.len" or ".cardinality" in given.name)
     is_calculated = written is not None and isinstance(written.value, (cst.Call, cst.BinaryOperation))
     return constant(given) is None and (is_counted or is_calculated)
 
 
 def _decoding(
-    stage: Stage | None, many: int, pixels: int | None = None, joined: bool = False
-) -> tuple[Stage, int | None, bool] | None:
+    stage: DatasetOp | None, many: int, pixels: int | None = None, joined: bool = False
+) -> tuple[DatasetOp, int | None, bool] | None:
     """The last map up to a stage that decodes images, with ``pixels`` and ``is_joined`` of its images; None where no map does."""
     while stage is not None:
         if stage.name in COMBINING:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from kerascheck.interpreter.array_shapes import batch_size
-from kerascheck.interpreter.values import Const, Group, Stage, constant
+from kerascheck.interpreter.values import Constant, DatasetOp, SequenceValue, constant
 from kerascheck.knowledge.datasets import BATCHING
 
 INSPECTED_ELEMENTS = 32
@@ -18,12 +18,12 @@ COMBINING = frozenset({"zip", "concatenate", "sample_from_datasets", "choose_fro
 """Operations that only hand elements on, out of several datasets."""
 
 
-def is_cut_short(stage: Stage) -> bool:
+def is_cut_short(stage: DatasetOp) -> bool:
     """Whether only a handful of elements gets to a stage, as a literal says."""
     return stage.input is not None and gives_few_elements(stage.input)
 
 
-def gives_few_elements(stage: Stage, *, batches: bool = False) -> bool:
+def gives_few_elements(stage: DatasetOp, *, batches: bool = False) -> bool:
     """Whether only a handful of elements comes out of a stage, as a literal or a literal list says: a batch counts as many as are in it, or for ``batches`` as one."""
     known = stage.module.once(_Amounts).of(stage)
     if known.unknown:
@@ -51,9 +51,9 @@ class _Amounts:
     """Those of a module's stages, each worked out once from the one before: walks back to the source are quadratic in a long chain."""
 
     def __init__(self, module: object):
-        self._known: dict[Stage, _Amount] = {}
+        self._known: dict[DatasetOp, _Amount] = {}
 
-    def of(self, stage: Stage) -> _Amount:
+    def of(self, stage: DatasetOp) -> _Amount:
         way = list(itertools.takewhile(lambda each: each not in self._known, stage.upstream()))
         for each in reversed(way):
             before = _of_source(each) if each.input is None else self._known[each.input]
@@ -61,14 +61,14 @@ class _Amounts:
         return self._known[stage]
 
 
-def _of_source(stage: Stage) -> _Amount:
+def _of_source(stage: DatasetOp) -> _Amount:
     written = stage.given("tensors") if stage.name.endswith(".from_tensor_slices") else None
-    if not (isinstance(written, Group) and written.kind == "list" and not written.open):
+    if not (isinstance(written, SequenceValue) and written.kind == "list" and not written.open):
         return _Amount()
-    return _Amount(listed=len(written.items) if all(isinstance(item, Const) for item in written.items) else None)
+    return _Amount(listed=len(written.items) if all(isinstance(item, Constant) for item in written.items) else None)
 
 
-def _after(stage: Stage, before: _Amount) -> _Amount:
+def _after(stage: DatasetOp, before: _Amount) -> _Amount:
     if stage.name == "repeat":
         return replace(before, listed=None)
     if stage.name == "take":
@@ -82,7 +82,7 @@ def _after(stage: Stage, before: _Amount) -> _Amount:
     return before
 
 
-def nearest_before(stage: Stage, name: str, across: Collection[str]) -> Stage | None:
+def nearest_before(stage: DatasetOp, name: str, across: Collection[str]) -> DatasetOp | None:
     """The last operation of this name before a stage, with nothing but operations of the names ``across`` between; None where there is none.
 
     With no names, ``()``, the operation directly before.

@@ -13,15 +13,15 @@ from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
     Compilation,
-    Const,
-    Counter,
+    Constant,
+    DatasetOp,
+    DictValue,
+    ExecutionPath,
+    ExternalInstance,
     Function,
-    Group,
-    Iteration,
-    Made,
-    Mapping,
-    Scope,
-    Stage,
+    IteratorValue,
+    LoopVariable,
+    SequenceValue,
     Value,
     constant,
     datasets_in,
@@ -85,25 +85,25 @@ class TurnArgument:
 
     call: Call
     arg: cst.Arg
-    loop: Scope
-    cause: Call | Stage | None = None
+    loop: ExecutionPath
+    cause: Call | DatasetOp | None = None
     kind: TurnKind = TurnKind.NUMBER
     is_constant: bool = True
 
 
-def compiled_in_iterations(module: Module) -> Iterator[tuple[Compilation, Scope, Call]]:
+def compiled_in_iterations(module: Module) -> Iterator[tuple[Compilation, ExecutionPath, Call]]:
     """Functions that every iteration of a loop hands to tf.function and calls once: the place, the loop, and the call.
 
     Where the turn calls it again and again, in a loop of its own, the trace pays for itself.
     """
     for made in module.run.compilations:
-        loop = made.scope.innermost_loop(within="program", comprehensions=False)
-        if loop is None or made.how != "tf.function" or most_iterations(made.scope) <= FEW_TRACES:
+        loop = made.path.innermost_loop(within="program", comprehensions=False)
+        if loop is None or made.how != "tf.function" or most_iterations(made.path) <= FEW_TRACES:
             continue
-        if any(made.scope.conditions(within=loop)) or _is_kept(made):
+        if any(made.path.conditions(within=loop)) or _is_kept(made):
             continue
-        uses = [entry for entry in module.run.entries if _is_call_of(entry, made) and entry.scope.is_in(loop)]
-        if uses and all(entry.scope.innermost_loop(within="program") is loop for entry in uses):
+        uses = [entry for entry in module.run.entries if _is_call_of(entry, made) and entry.path.is_in(loop)]
+        if uses and all(entry.path.innermost_loop(within="program") is loop for entry in uses):
             yield made, loop, uses[0]
 
 
@@ -118,7 +118,7 @@ def _is_kept(made: Compilation) -> bool:
     assigned = assignment(made.module.tree.parents.get(made.node))
     if assigned is not None and not all(isinstance(target, cst.Name) for target in assigned.targets):
         return True
-    for frame in made.scope.frames():
+    for frame in made.path.frames():
         node = frame.function.node if frame.function is not None else None
         for decorator in node.decorators if isinstance(node, cst.FunctionDef) else ():
             if any(
@@ -138,35 +138,39 @@ def changing_constants(module: Module) -> Iterator[TurnArgument]:
             continue
         for key, arg in entry.arguments.nodes.items():
             value = entry.arguments.keywords[key] if isinstance(key, str) else entry.arguments.positional[key]
-            loop = _turn_of(value, entry.scope)
+            loop = _turn_of(value, entry.path)
             # A loop starts over with its own number, but a counter goes on.
             if loop is None:
-                loop, values = _counted(arg.value, value, entry.scope), most_iterations(entry.scope)
+                loop, values = _counted(arg.value, value, entry.path), most_iterations(entry.path)
             else:
                 values = float("inf") if loop.trips is None else loop.trips
             if (
                 loop is not None
                 and values > FEW_TRACES
                 and not _is_python(entry, key)
-                and counting_branch(entry.scope, loop) is None
+                and counting_branch(entry.path, loop) is None
             ):
                 is_list = (
-                    isinstance(value, Group)
+                    isinstance(value, SequenceValue)
                     and value.kind == "list"
-                    and all(isinstance(item, (Counter, Const)) for item in value.items)
+                    and all(isinstance(item, (LoopVariable, Constant)) for item in value.items)
                 )
                 yield TurnArgument(
-                    entry, arg, loop, kind=_kind(value), is_constant=is_list or not isinstance(value, (Group, Mapping))
+                    entry,
+                    arg,
+                    loop,
+                    kind=_kind(value),
+                    is_constant=is_list or not isinstance(value, (SequenceValue, DictValue)),
                 )
 
 
 def _kind(value: Value | None) -> TurnKind:
-    kinds = {leaf.name for leaf in flat(value) if isinstance(leaf, Counter)}
+    kinds = {leaf.name for leaf in flat(value) if isinstance(leaf, LoopVariable)}
     if not kinds & {"builtins.str", "builtins.object"}:
         return TurnKind.NUMBER
     if "builtins.str" in kinds:
-        return TurnKind.STRINGS if isinstance(value, Group) else TurnKind.STRING
-    return TurnKind.VALUES if isinstance(value, Group) else TurnKind.VALUE
+        return TurnKind.STRINGS if isinstance(value, SequenceValue) else TurnKind.STRING
+    return TurnKind.VALUES if isinstance(value, SequenceValue) else TurnKind.VALUE
 
 
 def changing_shapes(module: Module) -> Iterator[TurnArgument]:
@@ -184,8 +188,8 @@ def changing_shapes(module: Module) -> Iterator[TurnArgument]:
             found = _reshaped(module, entry, arg)
             if (
                 found is not None
-                and most_iterations(entry.scope) > FEW_TRACES
-                and counting_branch(entry.scope, found.loop) is None
+                and most_iterations(entry.path) > FEW_TRACES
+                and counting_branch(entry.path, found.loop) is None
             ):
                 yield found
                 break
@@ -198,7 +202,7 @@ def _loop_entries(module: Module) -> Iterator[Call]:
         how = entry.receiver.traced if isinstance(entry.receiver, Function) else "tf.function"
         if (
             how == "tf.function"
-            and entry.scope.innermost_loop(within="program") is not None
+            and entry.path.innermost_loop(within="program") is not None
             and _option(entry, "autograph") is not UNKNOWN
         ):
             yield entry
@@ -208,10 +212,14 @@ def _option(entry: Call, name: str) -> Value | None:
     """An option given to tf.function, None where it is left out or None."""
     receiver = entry.receiver
     options = (
-        receiver.options if isinstance(receiver, Function) else receiver.call if isinstance(receiver, Made) else None
+        receiver.options
+        if isinstance(receiver, Function)
+        else receiver.call
+        if isinstance(receiver, ExternalInstance)
+        else None
     )
     value = options.given(name) if options is not None else None
-    return None if isinstance(value, Const) and value.value is None else value
+    return None if isinstance(value, Constant) and value.value is None else value
 
 
 def _is_python(entry: Call, key: int | str) -> bool:
@@ -278,14 +286,19 @@ def _reads_in_python(
     return False
 
 
-def _turn_of(value: Value, scope: Scope) -> Scope | None:
+def _turn_of(value: Value, path: ExecutionPath) -> ExecutionPath | None:
     """The loop around ``scope`` whose turns each have another Python number or text, also in a structure; None where there is none."""
-    around = set(scope.loops(within="program"))
+    around = set(path.loops(within="program"))
     for option in flat(value):
-        if isinstance(option, Counter):
+        if isinstance(option, LoopVariable):
             loop = option.loop
-        elif isinstance(option, Made) and option.name in _DRAWS and option.call is not None and _is_number(option.call):
-            loop = option.call.scope.innermost_loop(within="program")
+        elif (
+            isinstance(option, ExternalInstance)
+            and option.name in _DRAWS
+            and option.call is not None
+            and _is_number(option.call)
+        ):
+            loop = option.call.path.innermost_loop(within="program")
         else:
             continue
         if loop in around:
@@ -299,15 +312,15 @@ def _is_number(call: Call) -> bool:
     return "size" not in call.signature or call.given("size") is None
 
 
-def _counted(expression: cst.BaseExpression, value: Value, scope: Scope) -> Scope | None:
+def _counted(expression: cst.BaseExpression, value: Value, path: ExecutionPath) -> ExecutionPath | None:
     """The innermost loop of the function at hand that counts a variable up, whose number is given."""
     if not isinstance(expression, cst.Name) or not any(
         isinstance(constant(option), (int, float)) and not isinstance(constant(option), bool)
         for option in options_of(value)
     ):
         return None
-    for loop in scope.loops(within="function"):
-        for node in scope.module.tree.descendants(loop.node) if loop.module is scope.module else ():
+    for loop in path.loops(within="function"):
+        for node in path.module.tree.descendants(loop.node) if loop.module is path.module else ():
             # What is multiplied does not take many values.
             if not isinstance(node, cst.AugAssign):
                 continue
@@ -316,7 +329,7 @@ def _counted(expression: cst.BaseExpression, value: Value, scope: Scope) -> Scop
                 return next(
                     (
                         inner
-                        for inner in scope.loops(within="function")
+                        for inner in path.loops(within="function")
                         if any(node is each for each in inner.module.tree.descendants(inner.node))
                     ),
                     loop,
@@ -325,20 +338,20 @@ def _counted(expression: cst.BaseExpression, value: Value, scope: Scope) -> Scop
 
 
 def _reshaped(module: Module, entry: Call, arg: cst.Arg) -> TurnArgument | None:
-    loop = loop_that_changes(arg.value, entry.scope)
+    loop = loop_that_changes(arg.value, entry.path)
     if loop is None:
         return None
     for dataset in datasets_in(loop.value):
         stage = _padding(dataset.stage)
         if stage is not None and not _is_padded_alike(stage, arg.value, loop.node):
             return TurnArgument(entry, arg, loop, stage)
-    if _is_growing_slice(arg.value, entry.scope):
+    if _is_growing_slice(arg.value, entry.path):
         return TurnArgument(entry, arg, loop)
     growing = _growing(module, arg.value, loop)
     return TurnArgument(entry, arg, loop, growing) if growing is not None else None
 
 
-def _padding(stage: Stage) -> Stage | None:
+def _padding(stage: DatasetOp) -> DatasetOp | None:
     """The operation that gives each batch the length of its longest element; None where the shapes are fixed or not known."""
     for current in stage.upstream():
         if current.name == "padded_batch":
@@ -352,18 +365,18 @@ def _padding(stage: Stage) -> Stage | None:
             return current if not hidden and (shapes is None or _holds_none(shapes)) else None
         if current.name == "bucket_by_sequence_length":
             to_boundary = current.given("pad_to_bucket_boundary")
-            return current if constant(to_boundary or Const(False)) is False else None
+            return current if constant(to_boundary or Constant(False)) is False else None
         if current.name not in _KEEP_SHAPES:
             return None
     return None
 
 
-def _is_padded_alike(stage: Stage, expression: cst.BaseExpression, loop: cst.CSTNode) -> bool:
+def _is_padded_alike(stage: DatasetOp, expression: cst.BaseExpression, loop: cst.CSTNode) -> bool:
     """Whether an expression is one of the parts that a loop takes from each batch, and the shape given for it leaves nothing open."""
     targets, shape = getattr(loop, "target", None), stage.given("padded_shapes")
     if (
         not isinstance(targets, cst.Tuple)
-        or not isinstance(shape, Group)
+        or not isinstance(shape, SequenceValue)
         or shape.open
         or len(shape.items) != len(targets.elements)
     ):
@@ -375,20 +388,20 @@ def _is_padded_alike(stage: Stage, expression: cst.BaseExpression, loop: cst.CST
 
 
 def _holds_none(value: Value) -> bool:
-    if isinstance(value, Group):
+    if isinstance(value, SequenceValue):
         return any(_holds_none(item) for item in value.items)
-    return isinstance(value, Const) and value.value in (None, -1)
+    return isinstance(value, Constant) and value.value in (None, -1)
 
 
-def _is_growing_slice(expression: cst.BaseExpression, scope: Scope) -> bool:
+def _is_growing_slice(expression: cst.BaseExpression, path: ExecutionPath) -> bool:
     """``x[:, :i]`` where ``i`` counts the turns."""
     if not isinstance(expression, cst.Subscript):
         return False
-    for loop in scope.loops(within="function"):
+    for loop in path.loops(within="function"):
         if not (
             isinstance(loop.node, cst.For)
             and isinstance(loop.node.target, cst.Name)
-            and isinstance(loop.value, Iteration)
+            and isinstance(loop.value, IteratorValue)
             and loop.value.kind == "range"
         ):
             continue
@@ -397,13 +410,13 @@ def _is_growing_slice(expression: cst.BaseExpression, scope: Scope) -> bool:
             if isinstance(cut, cst.Slice) and cut.lower is None and cut.upper is not None:
                 if any(
                     isinstance(node, cst.Name) and node.value == loop.node.target.value
-                    for node in scope.module.tree.descendants(cut.upper)
+                    for node in path.module.tree.descendants(cut.upper)
                 ):
                     return True
     return False
 
 
-def _growing(module: Module, expression: cst.BaseExpression, loop: Scope) -> Call | None:
+def _growing(module: Module, expression: cst.BaseExpression, loop: ExecutionPath) -> Call | None:
     """``x = tf.concat([x, y], 0)`` in the same loop, if nothing else there sets ``x``."""
     if not isinstance(expression, cst.Name):
         return None
@@ -422,13 +435,13 @@ def _growing(module: Module, expression: cst.BaseExpression, loop: Scope) -> Cal
             or assigned is None
             or len(setting) != 1
             or setting[0] not in assigned.targets
-            or any(call.scope.conditions(within=loop))
+            or any(call.path.conditions(within=loop))
         ):
             continue
         if (
             not isinstance(call.node, cst.Call)
             or not call.node.args
-            or call.scope.innermost_loop(within="program") is not loop
+            or call.path.innermost_loop(within="program") is not loop
         ):
             continue
         pieces = call.node.args[0].value
@@ -440,35 +453,35 @@ def _growing(module: Module, expression: cst.BaseExpression, loop: Scope) -> Cal
     return None
 
 
-def compiled_training(module: Module) -> dict[Scope, Call]:
+def compiled_training(module: Module) -> dict[ExecutionPath, Call]:
     """Loops of Python that run a compiled training step in each turn, with the call that updates the weights."""
-    found: dict[Scope, Call] = {}
+    found: dict[ExecutionPath, Call] = {}
     for update in () if module.once(Program).runs_eagerly else module.once(Program).updates:
-        compiled = [frame for frame in update.scope.frames() if frame.traced]
+        compiled = [frame for frame in update.path.frames() if frame.traced]
         outside = compiled[-1].parent if compiled and compiled[-1].traced == "tf.function" else None
         loop = outside.innermost_loop(within="program") if outside is not None else None
         # A loop in the compiled code runs many steps in one turn.
-        if loop is not None and update.scope.innermost_loop(within="program") is loop:
+        if loop is not None and update.path.innermost_loop(within="program") is loop:
             found.setdefault(loop, update)
     return found
 
 
-def eager_training(module: Module) -> dict[Scope, Call]:
+def eager_training(module: Module) -> dict[ExecutionPath, Call]:
     """Loops of Python that train operation by operation, with the call that updates the weights.
 
     Those that act in a game or a simulation need a number in each turn.
     """
-    found: dict[Scope, Call] = {}
+    found: dict[ExecutionPath, Call] = {}
     for update in () if module.once(Program).runs_eagerly else module.once(Program).updates:
-        loop = update.scope.innermost_loop(within="program")
-        if loop is not None and update.scope.traced_by() is None and environment_loop(module, update.scope) is None:
+        loop = update.path.innermost_loop(within="program")
+        if loop is not None and update.path.traced_by() is None and environment_loop(module, update.path) is None:
             found.setdefault(loop, update)
     return found
 
 
 def calls_beside_training(
     module: Module, *, least: float = SHORT_LOOP, eager: bool = False
-) -> Iterator[tuple[Call, Scope, Call]]:
+) -> Iterator[tuple[Call, ExecutionPath, Call]]:
     """What the iterations of loops over compiled training steps call from Python, without a condition: the call, the loop, and the update; each place once.
 
     Args:
@@ -477,40 +490,40 @@ def calls_beside_training(
     """
     loops = (eager_training(module) if eager else {}) | compiled_training(module)
     # What is compiled on another way is written for that.
-    seen = {call.node for call in module.run.calls if call.scope.traced_by()} if loops else set()
+    seen = {call.node for call in module.run.calls if call.path.traced_by()} if loops else set()
     for call in module.run.calls if loops else ():
-        loop = call.scope.innermost_loop(within="program")
+        loop = call.path.innermost_loop(within="program")
         if (
             loop not in loops
             or call.node in seen
-            or any(call.scope.conditions(within=loop))
-            or most_iterations(call.scope) <= least
+            or any(call.path.conditions(within=loop))
+            or most_iterations(call.path) <= least
         ):
             continue
         seen.add(call.node)
         yield call, loop, loops[loop]
 
 
-def rare_updates(module: Module) -> Iterator[tuple[Call, Call, Scope]]:
+def rare_updates(module: Module) -> Iterator[tuple[Call, Call, ExecutionPath]]:
     """Weight updates once in several iterations of a loop that takes gradients in each: the update, where they are taken, the condition."""
     gradients = [call for call in module.run.calls if call.name == GRADIENT_TAPE_GRADIENT]
     seen = set()
     for update in module.once(Program).updates:
-        loop = update.scope.innermost_loop(within="program", comprehensions=False)
-        branch = counting_branch(update.scope, loop) if loop is not None else None
+        loop = update.path.innermost_loop(within="program", comprehensions=False)
+        branch = counting_branch(update.path, loop) if loop is not None else None
         if loop is None or branch is None or update.node in seen:
             continue
-        before = [call for call in gradients if call.scope.is_in(loop) and call.order < update.order]
-        taken = next((call for call in before if not any(call.scope.conditions(within=loop))), None)
+        before = [call for call in gradients if call.path.is_in(loop) and call.order < update.order]
+        taken = next((call for call in before if not any(call.path.conditions(within=loop))), None)
         # What is taken under the condition is applied there: another network, in every fifth turn.
-        if taken is not None and not any(call.scope.is_in(branch) for call in before):
+        if taken is not None and not any(call.path.is_in(branch) for call in before):
             seen.add(update.node)
             yield update, taken, branch
 
 
-def counting_branch(scope: Scope, loop: Scope) -> Scope | None:
+def counting_branch(path: ExecutionPath, loop: ExecutionPath) -> ExecutionPath | None:
     """The condition that holds once in several turns, on the way from a loop to a place in it: with ``%``, or on a number that is counted up and set back."""
-    for condition in scope.conditions(within=loop):
+    for condition in path.conditions(within=loop):
         if isinstance(condition.node, cst.If):
             parts = condition.module.tree.descendants(condition.node.test)
             if any(isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Modulo) for node in parts):
@@ -520,7 +533,7 @@ def counting_branch(scope: Scope, loop: Scope) -> Scope | None:
     return None
 
 
-def _picks_turns(branch: Scope, loop: Scope) -> bool:
+def _picks_turns(branch: ExecutionPath, loop: ExecutionPath) -> bool:
     """``if epoch == 100 or epoch == 200:`` and ``if epoch in (1, 5, 50):`` for what the loop counts."""
     names = (
         {node.value for node in loop.module.tree.descendants(loop.node.target) if isinstance(node, cst.Name)}
@@ -549,7 +562,7 @@ def _picks_turns(branch: Scope, loop: Scope) -> bool:
     return found
 
 
-def _sets_back(branch: Scope, loop: Scope) -> bool:
+def _sets_back(branch: ExecutionPath, loop: ExecutionPath) -> bool:
     """``if count == k: ...; count = 0`` in a loop that has ``count += 1``."""
     test = branch.test
     if (

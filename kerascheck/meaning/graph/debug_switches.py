@@ -8,8 +8,8 @@ from math import ceil
 
 import libcst as cst
 
+from kerascheck.interpreter.code_location import CodeLocation
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import Place
 from kerascheck.interpreter.values import UNKNOWN, Call, Instance, Value, constant, options_of
 from kerascheck.knowledge.classes import MODEL_SETATTR
 from kerascheck.knowledge.datasets import ENABLE_DEBUG_MODE
@@ -63,7 +63,7 @@ class Switch:
 
     kind: str
     call: Call
-    at: Place | Call
+    at: CodeLocation | Call
     is_removable: bool
     is_seen: bool
     needs_shapes: bool
@@ -90,7 +90,7 @@ def _functions(module: Module) -> Iterator[Switch]:
         argument = _SWITCHES[call.name or ""]
         if (
             call.name in switched_off
-            or module.once(Program).is_optional(call.scope)
+            or module.once(Program).is_optional(call.path)
             or argument is not None
             and constant(call.given(argument)) is not True
         ):
@@ -112,7 +112,7 @@ def _arguments(module: Module) -> Iterator[Switch]:
         at = _literal(call)
         if (
             at is not None
-            and not module.once(Program).is_optional(call.scope)
+            and not module.once(Program).is_optional(call.path)
             and not _needs_python(module, call.receiver)
             and not _is_run_for_values(module, call)
             and not _is_tried_out(module, call)
@@ -135,7 +135,7 @@ def _attributes(module: Module) -> Iterator[Switch]:
         if (
             call.attribute != "run_eagerly"
             or constant(call.given("value")) is not True
-            or module.once(Program).is_optional(call.scope)
+            or module.once(Program).is_optional(call.path)
         ):
             continue
         if any(other.receiver is call.receiver and other.order > call.order for other in trained):
@@ -151,7 +151,7 @@ def _attributes(module: Module) -> Iterator[Switch]:
 def _calls_nothing_compiled(module: Module) -> bool:
     """Whether nothing runs that the switch could make eager: neither a function of ``tf.function`` nor a fit."""
     return module.once(Program).steps_eagerly and not any(
-        call.scope.traced_by() == "tf.function" for call in module.run.calls
+        call.path.traced_by() == "tf.function" for call in module.run.calls
     )
 
 
@@ -164,7 +164,7 @@ def _is_seen(module: Module, compiled: Call | None = None) -> bool:
     return all(
         (call.name or "").startswith(_KNOWN)
         for call in module.run.calls
-        if compiled_by(call.scope) in ("tf.function", "train_step", "call")
+        if compiled_by(call.path) in ("tf.function", "train_step", "call")
     )
 
 
@@ -178,10 +178,10 @@ def _takes_any_shape(module: Module) -> bool:
     )
 
 
-def _literal(compiled: Call) -> Place | None:
+def _literal(compiled: Call) -> CodeLocation | None:
     """Where ``run_eagerly=True`` is written for a compile: in its call, or in that of the model's own ``compile`` that hands it on; None where it is a name, a switch that somebody turns."""
     written, call, module = compiled.written("run_eagerly"), compiled.node, compiled.module
-    own = compiled.scope.frame
+    own = compiled.path.frame
     if (
         own.function is not None
         and own.function.name == "compile"
@@ -208,7 +208,7 @@ def _literal(compiled: Call) -> Place | None:
     if written is None or not isinstance(call, cst.Call) or written not in call.args:
         return None
     is_literal = isinstance(written.value, cst.Name) and written.value.value == "True"
-    return Place(module, written) if is_literal else None
+    return CodeLocation(module, written) if is_literal else None
 
 
 def _needs_python(module: Module, model: Value) -> bool:
@@ -217,7 +217,7 @@ def _needs_python(module: Module, model: Value) -> bool:
         (call.name or "").startswith(("numpy.random.", "random."))
         and any(
             function.owner is model.cls and function.name in ("call", "train_step")
-            for function in call.scope.functions()
+            for function in call.path.functions()
         )
         for call in module.run.calls
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.values import Call, Function, Made, Tensor
+from kerascheck.interpreter.values import Call, ExternalInstance, Function, Tensor
 from kerascheck.knowledge.callables import (
     BACKEND_MAP_FN,
     IO_DECODE,
@@ -44,12 +44,12 @@ def _needs_elements(module: Module, call: Call) -> bool:
     if _counts(call) or call.name == SCAN and _needs_turn_before(call, function):
         return True
     returned = call.keyword("fn_output_signature")
-    if isinstance(returned, Made) and returned.name == RAGGED_TENSOR_SPEC:
+    if isinstance(returned, ExternalInstance) and returned.name == RAGGED_TENSOR_SPEC:
         return True
     if not isinstance(function, Function):
         return False
     return _cuts_with_parameter(function) or any(
-        _takes_no_batch(inner) and inner.scope.runs_in(function) for inner in module.run.calls
+        _takes_no_batch(inner) and inner.path.runs_in(function) for inner in module.run.calls
     )
 
 

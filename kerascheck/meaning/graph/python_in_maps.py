@@ -71,7 +71,7 @@ def python_in_maps(module: Module) -> Iterator[PythonInMap]:
 def _once(call: Call) -> Once | None:
     """What a call does once where a map calls it; None where each element gets it anew."""
     name = call.name or ""
-    if call.scope.traced_by() is None or name == "numpy.random.seed":
+    if call.path.traced_by() is None or name == "numpy.random.seed":
         return None
     if name == _PRINT:
         return Once.PRINTS
@@ -85,4 +85,4 @@ def _tells_of_tracing(found: PythonInMap) -> bool:
     """Whether a text is meant to appear once: it says so, or it tells of an error."""
     if tells_of_tracing(found.call) and not found.shows_tensor:
         return True
-    return any(condition.kind == "handler" for condition in found.call.scope.conditions(within="program"))
+    return any(condition.kind == "handler" for condition in found.call.path.conditions(within="program"))

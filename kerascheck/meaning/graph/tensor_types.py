@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.values import Call, External, SeenModule, constant
+from kerascheck.interpreter.values import Call, External, ModuleLike, constant
 from kerascheck.knowledge.callables import CAST, CONSTANT, CONVERT_TO_TENSOR, OPS_CAST, OPS_CONVERT_TO_TENSOR
 from kerascheck.knowledge.numpy_equivalences import DTYPES, FLOATS
 from kerascheck.syntax.tree import Tree
@@ -48,7 +48,7 @@ class TensorType:
     dense: bool
 
 
-def calls_at(module: SeenModule) -> dict[cst.CSTNode, list[Call]]:
+def calls_at(module: ModuleLike) -> dict[cst.CSTNode, list[Call]]:
     """The calls that the interpreter saw at each place of a module."""
     return module.once(_calls_at)
 
@@ -60,7 +60,7 @@ def _calls_at(module: Module) -> dict[cst.CSTNode, list[Call]]:
     return found
 
 
-def proven_type(module: SeenModule, node: cst.BaseExpression, depth: int = _NESTED) -> TensorType | None:
+def proven_type(module: ModuleLike, node: cst.BaseExpression, depth: int = _NESTED) -> TensorType | None:
     """The type of the tensor that an expression is; None where it is not proven, or no tensor."""
     if not depth:
         return None
@@ -93,7 +93,7 @@ def is_number(node: cst.BaseExpression, *, whole: bool = False) -> bool:
     return isinstance(node, cst.Integer) or isinstance(node, cst.Float) and not whole
 
 
-def _of_both(module: SeenModule, left: cst.BaseExpression, right: cst.BaseExpression, depth: int) -> TensorType | None:
+def _of_both(module: ModuleLike, left: cst.BaseExpression, right: cst.BaseExpression, depth: int) -> TensorType | None:
     """The type of two tensors of one type, or of one beside a Python number that has room in it."""
     one, other = (None if is_number(each) else proven_type(module, each, depth - 1) for each in (left, right))
     known = one or other
@@ -107,7 +107,7 @@ def _of_both(module: SeenModule, left: cst.BaseExpression, right: cst.BaseExpres
     return TensorType(known.dtype, all(each is None or each.dense for each in (one, other)))
 
 
-def _made(module: SeenModule, node: cst.Call, depth: int) -> TensorType | None:
+def _made(module: ModuleLike, node: cst.Call, depth: int) -> TensorType | None:
     calls = calls_at(module).get(node, [])
     names = {call.name for call in calls}
     name = names.pop() if len(names) == 1 else None

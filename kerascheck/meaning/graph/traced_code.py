@@ -15,22 +15,22 @@ from itertools import takewhile
 
 import libcst as cst
 
+from kerascheck.interpreter.code_location import CodeLocation, is_off_by_default
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.nodes import remembered
-from kerascheck.interpreter.place import Place, is_off_by_default
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
     Class,
-    Const,
+    Constant,
     Dataset,
+    ExecutionPath,
+    ExternalInstance,
     Function,
-    Group,
     Instance,
-    Iteration,
-    Made,
-    Scope,
-    SeenModule,
+    IteratorValue,
+    ModuleLike,
+    SequenceValue,
     Tensor,
     Value,
     constant,
@@ -62,24 +62,24 @@ COMPILERS = frozenset({"call", "train_step", "test_step", "predict_step", "loss"
 """What compiles code: a method or function that Keras traces, or ``tf.function``."""
 
 
-def compiled_by(scope: Scope) -> str | None:
+def compiled_by(path: ExecutionPath) -> str | None:
     """What compiles the code that runs here, one of :data:`COMPILERS`; None for eager code.
 
     ``tf.init_scope`` lifts code out of the graph again; on PyTorch nothing is compiled.
     """
-    how = _written_for(scope)
-    lifted = how is not None and any(map(_lifts, scope.managers(within=tracing_frame(scope) or "program")))
+    how = _written_for(path)
+    lifted = how is not None and any(map(_lifts, path.managers(within=tracing_frame(path) or "program")))
     return None if lifted else how
 
 
-def _written_for(scope: Scope) -> str | None:
+def _written_for(path: ExecutionPath) -> str | None:
     """What would compile the code that runs here if nothing lifted it out of the graph."""
-    how = scope.traced_by()
-    return how if how in COMPILERS and scope.module.runtime.backend != "torch" else None
+    how = path.traced_by()
+    return how if how in COMPILERS and path.module.runtime.backend != "torch" else None
 
 
-def _lifts(manager: Scope) -> bool:
-    return isinstance(manager.value, Made) and manager.value.name == INIT_SCOPE
+def _lifts(manager: ExecutionPath) -> bool:
+    return isinstance(manager.value, ExternalInstance) and manager.value.name == INIT_SCOPE
 
 
 def traced_calls(module: Module) -> tuple[tuple[Call, str], ...]:
@@ -103,37 +103,37 @@ def _traced_calls(module: Module) -> Iterator[tuple[Call, str]]:
         return
     seen = set()
     # Many calls stand in one place, and many places in one.
-    leaving: dict[Scope, bool] = {}
+    leaving: dict[ExecutionPath, bool] = {}
     for call in module.run.calls:
-        how = _certain_compiler(call.scope, program, leaving) if call.node not in seen else None
+        how = _certain_compiler(call.path, program, leaving) if call.node not in seen else None
         if how is not None:
             seen.add(call.node)
             yield call, how
 
 
-def _certain_compiler(scope: Scope, program: Program, leaving: dict[Scope, bool]) -> str | None:
+def _certain_compiler(path: ExecutionPath, program: Program, leaving: dict[ExecutionPath, bool]) -> str | None:
     """What compiles the code that runs in a place, unless a program runs it eagerly, or may; see :func:`_leaves_graph`."""
-    how = _written_for(scope)
-    if how is None or _leaves_graph(scope, leaving):
+    how = _written_for(path)
+    if how is None or _leaves_graph(path, leaving):
         return None
     if how not in ("tf.function", "train_step") and program.steps_eagerly:
         return None
     # Some metrics are for eager evaluation only, and say so nowhere.
-    frame = tracing_frame(scope) if how == "metric" else None
+    frame = tracing_frame(path) if how == "metric" else None
     metric = None if frame is None else frame.function
     if metric is not None and metric.owner is not None and metric.owner not in program.compiled_metrics:
         return None
     return how
 
 
-def _leaves_graph(scope: Scope, known: dict[Scope, bool]) -> bool:
+def _leaves_graph(path: ExecutionPath, known: dict[ExecutionPath, bool]) -> bool:
     """Whether compiled code is lifted out of the graph on the way from the function that is traced to a place, or is behind a question of
     how it runs; what is ``known`` of places is added to."""
-    way: list[Scope] = []
-    while scope not in known and not scope.traced and scope.parent is not None:
-        way.append(scope)
-        scope = scope.parent
-    leaves = known.get(scope, False)
+    way: list[ExecutionPath] = []
+    while path not in known and not path.traced and path.parent is not None:
+        way.append(path)
+        path = path.parent
+    leaves = known.get(path, False)
     for each in reversed(way):
         leaves = (
             leaves or (each.kind == "with" and _lifts(each)) or (each.kind in CONDITIONS and _depends_on_mode(each))
@@ -151,7 +151,7 @@ def is_seen_compiled(module: Module, how: str) -> bool:
 def cannot_be_compiled(module: Module) -> bool:
     """Whether what tf.function or Keras would compile creates variables in each trace, or asks tensors for their values: without a switch to eager code that raises."""
     return any(
-        compiled_by(call.scope) in ("tf.function", "train_step", "call")
+        compiled_by(call.path) in ("tf.function", "train_step", "call")
         and (
             creates_state(call) is not None
             and not _is_made_once(call)
@@ -170,11 +170,11 @@ def _is_made_once(call: Call) -> bool:
     """Whether a place of compiled code is behind a question whether something is made already."""
     return any(
         condition.kind == "handler" or _UNMADE.search(condition.question) or _is_left_by_itself(condition)
-        for condition in call.scope.conditions(within=tracing_frame(call.scope) or "program")
+        for condition in call.path.conditions(within=tracing_frame(call.path) or "program")
     )
 
 
-def _is_left_by_itself(branch: Scope) -> bool:
+def _is_left_by_itself(branch: ExecutionPath) -> bool:
     """Whether a branch sets what its condition asks for, as ``if self.first: ...; self.first = False``, so that it runs once."""
     if not isinstance(branch.node, cst.If):
         return False
@@ -198,12 +198,12 @@ _MODE = re.compile(
 _BACKEND = re.compile(r"\b(?:\w+\.)*backend\(\) *== *['\"](\w+)['\"]")
 
 
-def asks_for_mode(scope: Scope) -> bool:
+def asks_for_mode(path: ExecutionPath) -> bool:
     """Whether a place of compiled code is behind a question of how it runs, as ``if tf.executing_eagerly()``: it may not be for tracing."""
-    return any(map(_depends_on_mode, scope.conditions(within=tracing_frame(scope) or "program")))
+    return any(map(_depends_on_mode, path.conditions(within=tracing_frame(path) or "program")))
 
 
-def _depends_on_mode(branch: Scope) -> bool:
+def _depends_on_mode(branch: ExecutionPath) -> bool:
     test = branch.question
     return test != "" and _asks_for_mode(test, branch.label == "if")
 
@@ -217,9 +217,9 @@ def _asks_for_mode(test: str, is_if: bool) -> bool:
     return (backend[1] == "tensorflow") != is_if or _MODE.search(_BACKEND.sub("", test)) is not None
 
 
-def tracing_frame(scope: Scope) -> Scope | None:
+def tracing_frame(path: ExecutionPath) -> ExecutionPath | None:
     """The function around a place whose tracing runs it; None for eager code."""
-    return next((frame for frame in scope.frames() if frame.traced), None)
+    return next((frame for frame in path.frames() if frame.traced), None)
 
 
 # What asks whether something has been done before: for None, attributes, members, counters and states of building.
@@ -235,12 +235,12 @@ def only_in_first_trace(call: Call) -> bool:
 
     A condition that asks for numbers and flags, such as ``if self.rate > 0 and training``, holds in every trace or in none.
     """
-    frame = tracing_frame(call.scope)
-    if not all(map(_asks_settings, call.scope.conditions(within=frame or "program"))):
+    frame = tracing_frame(call.path)
+    if not all(map(_asks_settings, call.path.conditions(within=frame or "program"))):
         return True
     names: set[str] = set()
     node = call.node
-    for inner in call.scope.frames():
+    for inner in call.path.frames():
         function = inner.function
         if function is None or not isinstance(function.node, cst.FunctionDef):
             return False
@@ -264,7 +264,7 @@ def only_in_first_trace(call: Call) -> bool:
     return False
 
 
-def _asks_settings(branch: Scope) -> bool:
+def _asks_settings(branch: ExecutionPath) -> bool:
     """Whether a condition compares and combines settings, and asks nothing that a first trace changes."""
     if branch.test is None or _is_left_by_itself(branch):
         return False
@@ -277,7 +277,7 @@ def _asks_settings(branch: Scope) -> bool:
     return _ONCE.search(asked) is None
 
 
-def _is_set_once(branch: Scope, name: str) -> bool:
+def _is_set_once(branch: ExecutionPath, name: str) -> bool:
     """Whether nothing but the constructors of the class around a place sets an attribute of its objects."""
     tree = branch.module.tree
     cls = next((outer for outer in tree.ancestors(branch.node) if isinstance(outer, cst.ClassDef)), None)
@@ -320,7 +320,7 @@ def converts_branches(call: Call, how: str) -> bool:
 
     Also in what Keras traces, where it is decorated itself. ``autograph=False`` switches it off.
     """
-    decorated = next((function for function in call.scope.functions() if function.traced == "tf.function"), None)
+    decorated = next((function for function in call.path.functions() if function.traced == "tf.function"), None)
     if decorated is not None:
         return decorated.options is None or constant(decorated.options.given("autograph")) is not False
     return how == "tf.function" or call.module.runtime.keras < 3
@@ -370,7 +370,7 @@ class SideEffect:
         call: the call, if it is one.
     """
 
-    module: SeenModule
+    module: ModuleLike
     node: cst.CSTNode
     how: str
     what: str
@@ -394,23 +394,23 @@ _SETTING_ATTRIBUTES = frozenset({LAYER_SETATTR, MODEL_SETATTR, "builtins.object.
 def side_effects(module: Module) -> Iterator[SideEffect]:
     """What compiled code does once per trace although it is meant for every step."""
     # Who sets the seed there wants the same numbers each time.
-    seeding = {call.scope.frame.node for call in module.run.calls if call.name in ("numpy.random.seed", "random.seed")}
+    seeding = {call.path.frame.node for call in module.run.calls if call.name in ("numpy.random.seed", "random.seed")}
     eager: dict[cst.CSTNode, bool] = {}
 
-    def is_for_values(scope: Scope) -> bool:
-        frame = tracing_frame(scope)
+    def is_for_values(path: ExecutionPath) -> bool:
+        frame = tracing_frame(path)
         if frame is None or frame.function is None:
             return False
         if frame.function.node not in eager:
-            eager[frame.function.node] = _is_only_called_eagerly(module, scope)
+            eager[frame.function.node] = _is_only_called_eagerly(module, path)
         return eager[frame.function.node]
 
     for call, how in traced_calls(module):
         # A number that is kept in a metric may be meant for eager evaluation; python-in-map tells of the functions of datasets.
-        if how == "metric" or any(frame.traced == "map" for frame in call.scope.frames()):
+        if how == "metric" or any(frame.traced == "map" for frame in call.path.frames()):
             continue
         found = _effect_of(module, call, how, seeding)
-        if found is None or how == "call" and is_for_values(call.scope) or _is_compiled_on_demand(call):
+        if found is None or how == "call" and is_for_values(call.path) or _is_compiled_on_demand(call):
             continue
         effect, what = found
         yield SideEffect(call.module, call.node, how, what, effect, call)
@@ -433,7 +433,7 @@ def _effect_of(module: Module, call: Call, how: str, seeding: set[cst.CSTNode]) 
         return (Effect.PRINTS_WORDS, short) if is_each else None
     if name.startswith(_RANDOM):
         draws = not name.endswith(_SETTING_UP) and not _gets_tensor(call) and not _is_seed(call)
-        is_drawn = draws and not _is_counted(call) and call.scope.frame.node not in seeding
+        is_drawn = draws and not _is_counted(call) and call.path.frame.node not in seeding
         return (Effect.DRAWS, short) if is_drawn else None
     if name in _CLOCKS:
         return Effect.ASKS_TIME, short
@@ -456,14 +456,14 @@ def _gets_tensor(call: Call) -> bool:
 
 def _is_compiled_on_demand(call: Call) -> bool:
     """Whether what compiles the code around a place is switched on by whoever asks for it: ``if self.trace: f = tf.function(f)``."""
-    frame = tracing_frame(call.scope)
+    frame = tracing_frame(call.path)
     compiler = frame.function.options if frame is not None and frame.function is not None else None
     return compiler is not None and is_off_by_default(compiler)
 
 
 def _is_counted(call: Call) -> bool:
     """Whether a place is behind a condition that its own branches change, as a pool that gives what it holds once it is full: a trace may not reach it."""
-    return any(map(_is_left_by_itself, call.scope.conditions(within=tracing_frame(call.scope) or "program")))
+    return any(map(_is_left_by_itself, call.path.conditions(within=tracing_frame(call.path) or "program")))
 
 
 def _is_seed(call: Call) -> bool:
@@ -477,7 +477,7 @@ def is_captured(call: Call) -> bool:
 
     In compiled code, from outside of what is compiled: a list of the function around may be made anew in every trace.
     """
-    function = call.scope.frame.function
+    function = call.path.frame.function
     receiver = (
         call.node.func.value if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute) else None
     )
@@ -496,7 +496,7 @@ def is_captured(call: Call) -> bool:
     ):
         return False
     around = _enclosing(tree, call.node)
-    for frame in call.scope.frames():
+    for frame in call.path.frames():
         if (
             frame.function is not None
             and frame.function.node in around
@@ -516,10 +516,10 @@ def _enclosing(tree: Tree, node: cst.CSTNode) -> set[cst.CSTNode]:
 def _is_certainly_tensor(value: Value) -> bool:
     """Whether a value is a tensor, or a list with one in it, and no variable, which keeps its numbers beyond the trace."""
     options = options_of(value)
-    if any(isinstance(option, Made) and option.name == VARIABLE for option in options):
+    if any(isinstance(option, ExternalInstance) and option.name == VARIABLE for option in options):
         return False
     return any(
-        any(map(_is_certainly_tensor, option.items)) if isinstance(option, Group) else holds_tensor(option)
+        any(map(_is_certainly_tensor, option.items)) if isinstance(option, SequenceValue) else holds_tensor(option)
         for option in options
     )
 
@@ -554,25 +554,25 @@ def _is_for_each_step(module: Module, call: Call, how: str) -> bool:
         or tells_of_tracing(call, _OF_TRACING_IN_WORDS)
     ):
         return False
-    frame = tracing_frame(call.scope)
+    frame = tracing_frame(call.path)
     if frame is None:
         return False
-    conditions = list(call.scope.conditions(within=frame))
-    if any(call.scope.tries(within=frame)) or any(condition.kind == "handler" for condition in conditions):
+    conditions = list(call.path.conditions(within=frame))
+    if any(call.path.tries(within=frame)) or any(condition.kind == "handler" for condition in conditions):
         return False
     tests = {condition.test for condition in conditions} - {None}
     if tests:
         return any(other.name == TENSOR_BOOL and other.node in tests for other in module.run.calls)
     if how == "train_step" or frame.innermost_loop(within="program") is not None:
         return True
-    return any(_is_graph_loop(option) for loop in call.scope.loops(within=frame) for option in options_of(loop.value))
+    return any(_is_graph_loop(option) for loop in call.path.loops(within=frame) for option in options_of(loop.value))
 
 
 def _is_graph_loop(over: Value) -> bool:
     """Whether AutoGraph makes a loop over something one of the graph, whose body is traced once."""
     return (
         isinstance(over, (Tensor, Dataset))
-        or isinstance(over, Iteration)
+        or isinstance(over, IteratorValue)
         and over.kind == "enumerate"
         and any(map(_is_graph_loop, over.over))
     )
@@ -604,13 +604,13 @@ def _names_outside(node: cst.BaseExpression, call: Call) -> bool:
     """Whether an expression is a variable from outside of what is compiled, or a text with nothing else in it."""
     if isinstance(node, cst.FormattedString):
         shown = [part.expression for part in node.parts if isinstance(part, cst.FormattedStringExpression)]
-        return all(isinstance(each, cst.Name) and not _is_local(each.value, call.scope) for each in shown)
-    return isinstance(node, cst.Name) and not _is_local(node.value, call.scope)
+        return all(isinstance(each, cst.Name) and not _is_local(each.value, call.path) for each in shown)
+    return isinstance(node, cst.Name) and not _is_local(node.value, call.path)
 
 
-def _is_local(name: str, scope: Scope) -> bool:
+def _is_local(name: str, path: ExecutionPath) -> bool:
     """Whether a name belongs to the function at a place, or to one between that and what is compiled."""
-    for frame in scope.frames():
+    for frame in path.frames():
         if frame.function is not None and name in remembered(frame.function.module, frame.function.node, local_names):
             return True
         if frame.traced:
@@ -635,9 +635,9 @@ def keeps_in_trace(module: Module, call: Call) -> bool:
     }
     runs: dict[cst.CSTNode, set[str | None]] = {}
     for other in module.run.calls:
-        function = other.scope.frame.function
+        function = other.path.frame.function
         if function is not None and function.node in readers:
-            runs.setdefault(function.node, set()).add(other.scope.traced_by())
+            runs.setdefault(function.node, set()).add(other.path.traced_by())
     return bool(runs) and all(None not in how for how in runs.values())
 
 
@@ -650,7 +650,7 @@ def _counts(call: Call) -> bool:
 def _starts_over(call: Call) -> bool:
     """Whether a function on the way into the trace first gives the attribute a number, under no condition: it then counts what is traced."""
     tree, node = call.module.tree, call.node
-    for frame in call.scope.frames():
+    for frame in call.path.frames():
         if frame.function is not None and isinstance(frame.function.node, cst.FunctionDef):
             around = {node, *tree.ancestors(node)}
             for statement in takewhile(lambda statement: statement not in around, frame.function.node.body.body):
@@ -700,7 +700,7 @@ def _makes_text(node: cst.CSTNode) -> bool:
 
 def _names_things(call: Call) -> bool:
     """Whether the attribute that is counted up is put into a text in the same function: it then numbers what is traced."""
-    function = call.scope.frame.function
+    function = call.path.frame.function
     if function is None:
         return False
     tree = function.module.tree
@@ -733,7 +733,7 @@ class UnrolledLoop:
         may_be_short: whether the size of a batch says how long it is.
     """
 
-    module: SeenModule
+    module: ModuleLike
     node: cst.CSTNode
     turns: int | None
     how: str
@@ -785,16 +785,18 @@ def _gone_through(value: Value) -> Iterator[Value]:
     """What a loop goes through, also within ``enumerate``, ``zip`` and the like."""
     for option in options_of(value):
         yield option
-        if isinstance(option, Iteration):
+        if isinstance(option, IteratorValue):
             yield from (inner for over in option.over for inner in _gone_through(over))
 
 
-def _is_over_positions(module: Module, loop: Scope) -> bool:
+def _is_over_positions(module: Module, loop: ExecutionPath) -> bool:
     """Whether a loop over ``range`` goes along an axis other than the first, and takes an item of a tensor in each turn."""
-    counted = loop.value.over[0] if isinstance(loop.value, Iteration) and loop.value.kind == "wrapper" else loop.value
+    counted = (
+        loop.value.over[0] if isinstance(loop.value, IteratorValue) and loop.value.kind == "wrapper" else loop.value
+    )
     if (
         not isinstance(loop.node, cst.For)
-        or not isinstance(counted, Iteration)
+        or not isinstance(counted, IteratorValue)
         or counted.kind != "range"
         or not isinstance(loop.node.target, cst.Name)
     ):
@@ -811,7 +813,7 @@ def _is_over_positions(module: Module, loop: Scope) -> bool:
 
 def _is_along_steps(module: Module, call: Call) -> bool:
     """Whether a tensor is taken apart along the axis behind that of the examples, or along the first one where a transposition has put that there."""
-    axis = constant(call.given("axis") or Const(0))
+    axis = constant(call.given("axis") or Constant(0))
     if axis != 0:
         return axis in (1, -2)
     given = call.first
@@ -820,12 +822,12 @@ def _is_along_steps(module: Module, call: Call) -> bool:
         None,
     )
     order = moved.given("perm" if moved.name == TRANSPOSE else "axes") if moved is not None else None
-    return isinstance(order, Group) and bool(order.items) and constant(order.items[0]) == 1
+    return isinstance(order, SequenceValue) and bool(order.items) and constant(order.items[0]) == 1
 
 
-def is_for_inference(module: Module, scope: Scope) -> bool:
+def is_for_inference(module: Module, path: ExecutionPath) -> bool:
     """Whether a place belongs to a layer or model that the program only makes beside what it makes for training, as under ``if mode == "inference"``."""
-    frame = tracing_frame(scope)
+    frame = tracing_frame(path)
     owner = frame.function.owner if frame is not None and frame.function is not None else None
     # That of the base class, which an object calls for itself, makes no other.
     made = module.once(_instantiations).get(owner) if owner is not None else None
@@ -841,9 +843,9 @@ def _instantiations(module: Module) -> dict[Class, list[Call]]:
     return found
 
 
-def _is_only_called_eagerly(module: Module, scope: Scope) -> bool:
+def _is_only_called_eagerly(module: Module, path: ExecutionPath) -> bool:
     """Whether the ``call`` around a place belongs to a class whose objects the program calls on values, and uses in no other way."""
-    frame = tracing_frame(scope)
+    frame = tracing_frame(path)
     method = frame.function if frame is not None and frame.kind == "call" else None
     if method is None:
         return False
@@ -863,7 +865,11 @@ def _is_only_called_eagerly(module: Module, scope: Scope) -> bool:
             or (call.name or "").endswith("__setattr__")
         ):
             continue
-        if call.attribute != "__call__" or call.scope.traced_by() is not None or isinstance(call.result, Made):
+        if (
+            call.attribute != "__call__"
+            or call.path.traced_by() is not None
+            or isinstance(call.result, ExternalInstance)
+        ):
             return False
     return True
 
@@ -871,10 +877,10 @@ def _is_only_called_eagerly(module: Module, scope: Scope) -> bool:
 def _held(value: Value) -> Iterator[Value]:
     """A value, or what it is one of, or the items of a list."""
     for option in options_of(value):
-        yield from option.items if isinstance(option, Group) else [option]
+        yield from option.items if isinstance(option, SequenceValue) else [option]
 
 
-def _takes_apart(module: Module, loop: Scope) -> bool:
+def _takes_apart(module: Module, loop: ExecutionPath) -> bool:
     """Whether the body indexes a tensor with the loop's variable: ``x[:, i]``."""
     if not isinstance(loop.node, cst.For) or not isinstance(loop.node.target, cst.Name):
         return False
@@ -898,9 +904,9 @@ def _takes_apart(module: Module, loop: Scope) -> bool:
 class Recursion:
     """A compiled function that calls itself; ``at`` and ``call`` are places."""
 
-    at: Place
+    at: CodeLocation
     name: str
-    call: Place
+    call: CodeLocation
 
 
 def recursive_calls(module: Module) -> Iterator[Recursion]:
@@ -920,7 +926,7 @@ def recursive_calls(module: Module) -> Iterator[Recursion]:
                 and function.owner is not None
             )
             if (own or method) and _function_around(tree, node) is function.node:
-                yield Recursion(Place(module, function.node), name, Place(module, node))
+                yield Recursion(CodeLocation(module, function.node), name, CodeLocation(module, node))
                 break
 
 
@@ -928,9 +934,9 @@ def recursive_calls(module: Module) -> Iterator[Recursion]:
 class StaleGlobal:
     """A global number that a compiled function reads and the program changes; ``at`` and ``change`` are places."""
 
-    at: Place
+    at: CodeLocation
     name: str
-    change: Place
+    change: CodeLocation
 
 
 def stale_globals(module: Module) -> Iterator[StaleGlobal]:
@@ -962,7 +968,7 @@ def stale_globals(module: Module) -> Iterator[StaleGlobal]:
             ):
                 continue
             seen.add(node.value)
-            yield StaleGlobal(Place(module, node), node.value, Place(module, changes[node.value]))
+            yield StaleGlobal(CodeLocation(module, node), node.value, CodeLocation(module, changes[node.value]))
 
 
 def _changed_numbers(module: Module, declared: dict[cst.CSTNode, set[str]]) -> dict[str, cst.CSTNode]:
@@ -1040,13 +1046,13 @@ def _bound_names(module: Module, function: cst.FunctionDef | cst.Lambda) -> set[
 # --- what a compiled function is for -----------------------------------------------------------------------------
 
 
-def trains_in(module: Module, scope: Scope) -> bool:
+def trains_in(module: Module, path: ExecutionPath) -> bool:
     """Whether a place of compiled code is in a training step, not an evaluation: a tape is opened in the code that is compiled
     with it, or records the call of that code. Tapes elsewhere in the program train something else."""
-    frames = list(scope.frames())
+    frames = list(path.frames())
     while frames and not frames[-1].traced:
         frames.pop()
     return any(frame in module.once(tapes_of) for frame in frames) or any(
-        isinstance(manager.value, Made) and manager.value.name == GRADIENT_TAPE
-        for manager in scope.managers(within="program")
+        isinstance(manager.value, ExternalInstance) and manager.value.name == GRADIENT_TAPE
+        for manager in path.managers(within="program")
     )

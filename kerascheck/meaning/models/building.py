@@ -18,16 +18,16 @@ from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
     Class,
+    DictValue,
+    ExecutionPath,
     External,
+    ExternalInstance,
     Function,
-    Group,
     Instance,
-    Made,
-    Mapping,
     Method,
-    Scope,
+    SequenceValue,
     Tensor,
-    Union,
+    UnionValue,
     Value,
     constant,
     flat,
@@ -97,7 +97,7 @@ class _Builder:
         self._applied: dict[cst.CSTNode, list[Call]] = {}
         for call in calls:
             if call.attribute == "__call__":
-                for node in {function.node for function in call.scope.functions()}:
+                for node in {function.node for function in call.path.functions()}:
                     self._applied.setdefault(node, []).append(call)
         self._adds: dict[int, list[Call]] = {}
         self._popped: set[int] = set()
@@ -108,7 +108,7 @@ class _Builder:
                 self._popped.add(id(call.receiver))
         self._known: dict[int, Model] = {}
         # The functions that make weights by themselves, or work on tensors by more than layers.
-        opaque = {call.scope.frame for call in calls if _is_opaque(call)}
+        opaque = {call.path.frame for call in calls if _is_opaque(call)}
         self._opaque = {function.node for frame in opaque for function in frame.functions()}
         trained = [
             call
@@ -122,7 +122,7 @@ class _Builder:
             value = call.result
             if (
                 call.name in (SEQUENTIAL, MODEL)
-                and isinstance(value, Made)
+                and isinstance(value, ExternalInstance)
                 or call.name == MODEL_INIT
                 and isinstance(value, Instance)
             ):
@@ -133,7 +133,7 @@ class _Builder:
             checkpoints = (
                 value.call
                 for value in flat(call.given("callbacks") if "callbacks" in call.signature else None)
-                if isinstance(value, Made) and value.name == MODEL_CHECKPOINT
+                if isinstance(value, ExternalInstance) and value.name == MODEL_CHECKPOINT
             )
             saved += [(call.order, made.given("filepath"), call.receiver) for made in checkpoints if made is not None]
         for call in trained:
@@ -145,7 +145,12 @@ class _Builder:
     def _found(self, value: Value, saved: list[tuple[int, Value | None, Value]]) -> Model | None:
         """The model that a value is, or is a clone of, or that ``load_model`` reads again: the last one that the program saved under the same literal name before."""
         model = self._known.get(id(value))
-        if model is None and isinstance(value, Made) and value.name == CLONE_MODEL and value.call is not None:
+        if (
+            model is None
+            and isinstance(value, ExternalInstance)
+            and value.name == CLONE_MODEL
+            and value.call is not None
+        ):
             return next(
                 (
                     found
@@ -154,7 +159,9 @@ class _Builder:
                 ),
                 None,
             )
-        call = value.call if model is None and isinstance(value, Made) and value.name == LOAD_MODEL else None
+        call = (
+            value.call if model is None and isinstance(value, ExternalInstance) and value.name == LOAD_MODEL else None
+        )
         name = constant(call.given("filepath")) if call is not None else None
         before = [
             (order, other)
@@ -182,19 +189,19 @@ class _Builder:
 
     def _sequential(self, model: Model) -> None:
         given = model.call.given("layers")
-        placed: list[tuple[Value, Scope]] = []
-        if isinstance(given, Group):
-            placed = [(item, model.call.scope) for item in given.items]
+        placed: list[tuple[Value, ExecutionPath]] = []
+        if isinstance(given, SequenceValue):
+            placed = [(item, model.call.path) for item in given.items]
         # In an open list the last item need not be the last layer.
-        ordered = given is None or isinstance(given, Group) and not given.open
+        ordered = given is None or isinstance(given, SequenceValue) and not given.open
         model.closed = ordered and id(model.value) not in self._popped
         adds = self._adds.get(id(model.value), [])
-        placed += [(call.given("layer") or UNKNOWN, call.scope) for call in adds]
+        placed += [(call.given("layer") or UNKNOWN, call.path) for call in adds]
         shape: Shape = None
         total: int | None = 0
         last: list[Layer] | None = None
-        for item, scope in placed:
-            layer, inside = self._placed(model, item, scope, shape)
+        for item, path in placed:
+            layer, inside = self._placed(model, item, path, shape)
             if layer is None:
                 model.closed, shape, last = False, None, None
                 continue
@@ -209,7 +216,7 @@ class _Builder:
                 if layer.shape is not None and not model.inputs:
                     model.inputs.append(layer.shape)
             model.layers += inside
-            repeated = _is_repeated(scope, model)
+            repeated = _is_repeated(path, model)
             model.repeated = model.repeated or repeated
             total, shape = self._count(total, layer), shapes.output_shape(layer.value, layer.shape)
             total = None if repeated or not layer.certain else total
@@ -239,14 +246,14 @@ class _Builder:
         total: int | None = 0
         for call in sorted(walk.applied, key=lambda call: call.order):
             for option in options_of(call.receiver):
-                layer, inside = self._placed(model, option, call.scope, widths.into(call))
+                layer, inside = self._placed(model, option, call.path, widths.into(call))
                 if layer is None:
                     model.closed = False
                     continue
                 if not any(layer.value is other.value for other in model.layers):
                     total = self._count(total, layer)
                     model.layers += inside
-                model.repeated = model.repeated or _is_repeated(call.scope, model)
+                model.repeated = model.repeated or _is_repeated(call.path, model)
                 if not layer.certain or model.repeated:
                     total = None
         model.inputs = [shapes.input_shape(call) for call in walk.inputs]
@@ -312,14 +319,14 @@ class _Builder:
     # ------------------------------------------------------------------- their parts
 
     def _placed(
-        self, model: Model, value: Value, scope: Scope | None, shape: Shape = None, depth: int = 0
+        self, model: Model, value: Value, path: ExecutionPath | None, shape: Shape = None, depth: int = 0
     ) -> tuple[Layer | None, list[Layer]]:
         """A layer, and with it those that it holds; None for what is not known to be a layer.
 
         ``scope`` is where it is added or called, None where a model holds it whether it is called or not.
         """
-        if isinstance(value, Union):
-            options = [self._placed(model, option, scope, shape, depth) for option in value.options]
+        if isinstance(value, UnionValue):
+            options = [self._placed(model, option, path, shape, depth) for option in value.options]
             if any(layer is None for layer, _ in options):
                 return None, []
             inside = [inner for _, found in options for inner in found]
@@ -331,15 +338,15 @@ class _Builder:
         made = self._constructor(value)
         # What decides on the whole model decides on none of its layers.
         certain = not any(
-            any(place.conditions(within=model.call.scope))
-            for place in (scope, None if made is None else made.scope)
+            any(place.conditions(within=model.call.path))
+            for place in (path, None if made is None else made.path)
             if place is not None
         )
-        layer = Layer(value, made, certain, shape, _times(made.scope, model) if made is not None else None)
+        layer = Layer(value, made, certain, shape, _times(made.path, model) if made is not None else None)
         inside = [layer]
         # Objects may hold each other.
         for inner in _parts(value) if depth < _DEEP else ():
-            inside += self._placed(model, inner, scope, shape if layer.name == BIDIRECTIONAL else None, depth + 1)[1]
+            inside += self._placed(model, inner, path, shape if layer.name == BIDIRECTIONAL else None, depth + 1)[1]
         if layer.name in (SEQUENTIAL, MODEL) and made is not None:
             nested = self._model(value, made)
             model.closed = model.closed and nested.closed
@@ -351,7 +358,7 @@ class _Builder:
         elif layer.name == LAMBDA and made is not None:
             model.closed = model.closed and all(map(self._is_light, options_of(made.given("function"))))
         elif (
-            isinstance(value, Made)
+            isinstance(value, ExternalInstance)
             and class_of(value.name) == MODEL
             and not value.name.startswith(OF_KERAS_APPLICATIONS)
         ):
@@ -359,7 +366,7 @@ class _Builder:
         return layer, inside
 
     def _constructor(self, value: Value) -> Call | None:
-        if isinstance(value, Made):
+        if isinstance(value, ExternalInstance):
             return value.call
         return self._module.once(Program).constructors.get(value) if isinstance(value, Instance) else None
 
@@ -373,7 +380,7 @@ class _Builder:
         """The layers that a model's results come from."""
         found: list[Layer] = []
         for item in flat(value):
-            call = item.call if isinstance(item, (Made, Tensor)) else None
+            call = item.call if isinstance(item, (ExternalInstance, Tensor)) else None
             known = False
             if call is not None and call.attribute == "__call__":
                 for option in options_of(call.receiver):
@@ -416,16 +423,16 @@ class _Walk:
             if id(value) in self._seen:
                 continue
             self._seen.add(id(value))
-            if isinstance(value, Union):
+            if isinstance(value, UnionValue):
                 pending += value.options
-            elif isinstance(value, (Group, Mapping)):
+            elif isinstance(value, (SequenceValue, DictValue)):
                 self.complete = self.complete and not value.open
-                pending += value.items if isinstance(value, Group) else value.items.values()
-            elif isinstance(value, Made) and value.name == KERAS_TENSOR:
+                pending += value.items if isinstance(value, SequenceValue) else value.items.values()
+            elif isinstance(value, ExternalInstance) and value.name == KERAS_TENSOR:
                 call = value.call
                 if call is None:
                     operands = value.attributes["operands"]
-                    items = operands.items if isinstance(operands, Group) else [operands]
+                    items = operands.items if isinstance(operands, SequenceValue) else [operands]
                     pending += [item for item in items if _holds_symbol(item)]
                 elif call.name == INPUT:
                     self.inputs.append(call)
@@ -443,7 +450,11 @@ class _Walk:
             else:
                 self.complete = False
                 # The output of a model that is taken apart: what that was built on lies before it.
-                if isinstance(value, Method) and isinstance(value.receiver, Made) and value.receiver.call is not None:
+                if (
+                    isinstance(value, Method)
+                    and isinstance(value.receiver, ExternalInstance)
+                    and value.receiver.call is not None
+                ):
                     pending += [item for item in value.receiver.call.arguments.values() if _holds_symbol(item)]
 
 
@@ -463,11 +474,11 @@ class _Widths:
         return self._shape(call.first, 0)
 
     def _shape(self, value: Value | None, depth: int) -> Shape:
-        if isinstance(value, Group) and value.items and not value.open and depth < _LONG:
+        if isinstance(value, SequenceValue) and value.items and not value.open and depth < _LONG:
             return shapes.joined([self._shape(item, depth + 1) for item in value.items])
         if isinstance(value, Tensor) and value.call is None:
             return self._data
-        if not isinstance(value, (Made, Tensor)) or value.call is None or depth > _LONG:
+        if not isinstance(value, (ExternalInstance, Tensor)) or value.call is None or depth > _LONG:
             return None
         if id(value) not in self._shapes:
             call = value.call
@@ -490,15 +501,15 @@ class _Widths:
 
 def _holds_symbol(value: Value) -> bool:
     return not isinstance(value, (Function, Tensor)) and (
-        isinstance(value, (Group, Mapping, Union))
-        or isinstance(value, Made)
+        isinstance(value, (SequenceValue, DictValue, UnionValue))
+        or isinstance(value, ExternalInstance)
         and value.name == KERAS_TENSOR
         or isinstance(value, Method)
     )
 
 
 def _is_layer(value: Value) -> bool:
-    if isinstance(value, Made):
+    if isinstance(value, ExternalInstance):
         return (
             value.name in (KERAS_TENSOR, MODEL, SEQUENTIAL)
             or value.name.startswith((LAYERS, OF_KERAS_APPLICATIONS))
@@ -509,7 +520,7 @@ def _is_layer(value: Value) -> bool:
 
 def _parts(value: Value) -> Iterator[Value]:
     """The layers that a wrapper, or a layer of the tree, holds."""
-    if isinstance(value, Made) and value.name in _WRAPPERS and value.call is not None:
+    if isinstance(value, ExternalInstance) and value.name in _WRAPPERS and value.call is not None:
         yield from (inner for inner in options_of(value.call.given("layer")) if _is_layer(inner))
     elif isinstance(value, Instance):
         yield from _held_layers(value)
@@ -522,7 +533,7 @@ def _held_layers(instance: Instance) -> Iterator[Value]:
             if (
                 _is_layer(inner)
                 and inner is not instance
-                and not (isinstance(inner, Made) and inner.name == KERAS_TENSOR)
+                and not (isinstance(inner, ExternalInstance) and inner.name == KERAS_TENSOR)
             ):
                 yield inner
 
@@ -534,11 +545,11 @@ def _is_opaque(call: Call) -> bool:
     return name.startswith(_FUNCTIONS_OF) and name.rpartition(".")[2] not in _LIGHT
 
 
-def _times(scope: Scope, model: Model) -> int | None:
+def _times(path: ExecutionPath, model: Model) -> int | None:
     """How often a place runs at most for each time that the model is made; None where that is not known."""
-    return shapes.product(*(loop.turns for loop in scope.loops(within=model.call.scope)))
+    return shapes.product(*(loop.turns for loop in path.loops(within=model.call.path)))
 
 
-def _is_repeated(scope: Scope, model: Model) -> bool:
+def _is_repeated(path: ExecutionPath, model: Model) -> bool:
     """Whether a place runs more often than the one where the model is made."""
-    return any(scope.loops(within=model.call.scope))
+    return any(path.loops(within=model.call.path))

@@ -10,9 +10,9 @@ from math import inf
 import libcst as cst
 
 from kerascheck.interpreter import layer_shapes as shapes
+from kerascheck.interpreter.code_location import CodeLocation
 from kerascheck.interpreter.layer_shapes import Shape
-from kerascheck.interpreter.place import Place
-from kerascheck.interpreter.values import Call, Group, Instance, Made, SeenModule, Value, options_of
+from kerascheck.interpreter.values import Call, ExternalInstance, Instance, ModuleLike, SequenceValue, Value, options_of
 from kerascheck.knowledge.classes import APPLICATIONS, LAYER_INIT, MODEL, SEQUENTIAL
 from kerascheck.knowledge.layers import (
     CONCATENATE,
@@ -56,7 +56,7 @@ class Layer:
     @property
     def name(self) -> str | None:
         """The canonical name of a layer of Keras; None for one of the tree."""
-        return self.value.name if isinstance(self.value, Made) else None
+        return self.value.name if isinstance(self.value, ExternalInstance) else None
 
 
 @dataclass(eq=False, slots=True)
@@ -75,7 +75,7 @@ class Model:
         compiles, fits: the calls of its ``compile``, and of ``fit`` and ``fit_generator``.
     """
 
-    module: SeenModule
+    module: ModuleLike
     call: Call
     value: Value
     kind: str
@@ -109,7 +109,7 @@ class Model:
         What is compiled outside of functions and not fitted is meant for evaluation and export.
         """
         return bool(self.fits) or any(
-            call.given("loss") is not None and call.scope.frame.function is not None for call in self.compiles
+            call.given("loss") is not None and call.path.frame.function is not None for call in self.compiles
         )
 
     @property
@@ -217,16 +217,16 @@ class Model:
         return any(layer.name in CONVOLUTIONS or layer.times != 1 for layer in self.layers)
 
 
-def layer_place(model: Model, layer: Layer) -> Place | Call | None:
+def layer_place(model: Model, layer: Layer) -> CodeLocation | Call | None:
     """Where a model gets a layer: in its list of layers, by ``add``, or where the layer is called on a tensor; where it is made, if that stands there or cannot be told."""
     listed, written = (
         (model.call.given("layers"), model.call.written("layers")) if model.kind == "sequential" else (None, None)
     )
-    if isinstance(listed, Group) and written is not None and isinstance(written.value, (cst.List, cst.Tuple)):
+    if isinstance(listed, SequenceValue) and written is not None and isinstance(written.value, (cst.List, cst.Tuple)):
         single = takewhile(lambda element: isinstance(element, cst.Element), written.value.elements)
         for item, element in zip(listed.items, single):
             if item is layer.value:
-                return Place(model.module, element.value)
+                return CodeLocation(model.module, element.value)
     for call in reversed(model.module.run.calls):
         added = (
             call.attribute == "add"
@@ -240,7 +240,11 @@ def layer_place(model: Model, layer: Layer) -> Place | Call | None:
             and call.order < model.call.order
         )
         if added or called:
-            return Place(call.module, call.arguments.nodes[0].value) if added and 0 in call.arguments.nodes else call
+            return (
+                CodeLocation(call.module, call.arguments.nodes[0].value)
+                if added and 0 in call.arguments.nodes
+                else call
+            )
     return layer.made
 
 

@@ -9,19 +9,19 @@ from math import inf
 
 import libcst as cst
 
+from kerascheck.interpreter.code_location import CodeLocation, receiver_text
 from kerascheck.interpreter.layer_shapes import example_size, makes_large_layer, most_units
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import Place, receiver_text
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
     Class,
+    ExecutionPath,
+    ExternalInstance,
     Function,
     Instance,
-    Iteration,
-    Made,
-    Scope,
-    SeenModule,
+    IteratorValue,
+    ModuleLike,
     Value,
     flat,
     options_of,
@@ -94,12 +94,12 @@ class FullPrecision:
         doubtful: the same of layers that may be among them, where the model is out of sight.
     """
 
-    place: Place
+    place: CodeLocation
     by_hand: bool
     update: Call | None
     waits: bool
-    computing: tuple[Place, ...]
-    doubtful: tuple[Place, ...]
+    computing: tuple[CodeLocation, ...]
+    doubtful: tuple[CodeLocation, ...]
 
 
 def full_precision_trainings(module: Module) -> Iterator[FullPrecision]:
@@ -120,7 +120,7 @@ def full_precision_trainings(module: Module) -> Iterator[FullPrecision]:
         models, others = _trained_at(module, place, call)
         by_hand, update = _own_step(module, call)
         key = by_hand, frozenset(id(model.value) for model in models) or others or place.node
-        if key in seen or _updates_numbers(module, call) or program.cpu_device(call.scope) is not None:
+        if key in seen or _updates_numbers(module, call) or program.cpu_device(call.path) is not None:
             continue
         if makes_few_steps(call) or not others and _multiplies_few_rows(call, models):
             continue
@@ -144,7 +144,7 @@ def _follows_no_policy(module: Module) -> bool:
     )
 
 
-def _trained_at(module: Module, place: Place, call: Call) -> tuple[list[Model], frozenset[object]]:
+def _trained_at(module: Module, place: CodeLocation, call: Call) -> tuple[list[Model], frozenset[object]]:
     """The models that are known to be trained in a place, and what else is: values, or the name of one that is not known."""
     known = {id(model.value): model for model in module.once(models_of)}
     if call.attribute in _BY_KERAS:
@@ -163,7 +163,7 @@ def _trained_at(module: Module, place: Place, call: Call) -> tuple[list[Model], 
             receiver_text(call) if option is UNKNOWN else option for option in others
         )
     objects = (each for each in module.run.calls if each.attribute == "__call__")
-    inside = (each for each in objects if any(scope.node is place.node for scope in each.scope.chain()))
+    inside = (each for each in objects if any(path.node is place.node for path in each.path.chain()))
     applied = (option for each in inside for option in options_of(each.receiver))
     return list({id(option): known[id(option)] for option in applied if id(option) in known}.values()), frozenset()
 
@@ -174,11 +174,11 @@ def _updates_numbers(module: Module, call: Call) -> bool:
     items = (
         item
         for option in given
-        for value in (option.over if isinstance(option, Iteration) else (option,))
+        for value in (option.over if isinstance(option, IteratorValue) else (option,))
         for item in flat(value)
     )
     return call in module.once(Program).assigned_updates or any(
-        isinstance(item, Made) and item.name in _VARIABLES for item in items
+        isinstance(item, ExternalInstance) and item.name in _VARIABLES for item in items
     )
 
 
@@ -187,7 +187,7 @@ def _own_step(module: Module, call: Call) -> tuple[bool, Call | None]:
     if call.attribute not in _BY_KERAS:
         return True, call
     updates = reversed(module.once(Program).updates)
-    steps = {step.node: update for update in updates if (step := train_step_of(update.scope)) is not None}
+    steps = {step.node: update for update in updates if (step := train_step_of(update.path)) is not None}
     for option in options_of(call.receiver):
         own = option.cls.member("train_step") if isinstance(option, Instance) else None
         if isinstance(own, Function) and not _KERAS_STEP.search(own.module.tree.code_of(own.node)):
@@ -210,7 +210,7 @@ def _is_worth_it(module: Module, models: list[Model], others: frozenset[object])
         return False
     if models and not others:
         return any(_is_large(module, model) for model in models)
-    if any(isinstance(option, Made) and _names_architecture(option.name) for option in others):
+    if any(isinstance(option, ExternalInstance) and _names_architecture(option.name) for option in others):
         return True
     trained = [model for model in module.once(models_of) if model.is_trained]
     return not (trained and all(map(_is_small, trained))) and _has_large_layers_elsewhere(module)
@@ -267,7 +267,7 @@ def _is_small(model: Model) -> bool:
 
 def _is_loaded(value: object) -> bool:
     """Whether a value is a saved model that is read again, or a clone of one: its layers keep the policy they were saved with."""
-    if not isinstance(value, Made) or value.call is None:
+    if not isinstance(value, ExternalInstance) or value.call is None:
         return False
     cloned = options_of(value.call.given("model")) if value.name == CLONE_MODEL else ()
     return value.name == LOAD_MODEL or any(map(_is_loaded, cloned))
@@ -280,10 +280,10 @@ def _names_architecture(name: str) -> bool:
     )
 
 
-def train_step_of(scope: Scope) -> Function | None:
+def train_step_of(path: ExecutionPath) -> Function | None:
     """The ``train_step`` of a Keras model that a place runs in; None outside of one."""
     return next(
-        (frame.function for frame in scope.frames() if frame.traced == "train_step" and frame.function is not None),
+        (frame.function for frame in path.frames() if frame.traced == "train_step" and frame.function is not None),
         None,
     )
 
@@ -293,12 +293,12 @@ def scales_loss(update: Call) -> bool:
 
     Calling ``super().train_step()`` counts: Keras' own scales.
     """
-    around = {frame.function.node if frame.function is not None else frame.node for frame in update.scope.frames()}
-    for call in update.scope.root.module.run.calls:
+    around = {frame.function.node if frame.function is not None else frame.node for frame in update.path.frames()}
+    for call in update.path.root.module.run.calls:
         if call.attribute in _SCALING and any(
             (frame.function.node if frame.function is not None else frame.node) in around
-            and (frame.function is not None or frame is update.scope.frame)
-            for frame in call.scope.frames()
+            and (frame.function is not None or frame is update.path.frame)
+            for frame in call.path.frames()
         ):
             return True
     return False
@@ -314,7 +314,7 @@ def float16_models(module: Module, cls: Class | None) -> Iterator[Call]:
                 yield made
 
 
-def _computing_in_float32(module: Module) -> Iterator[tuple[Place, cst.ClassDef]]:
+def _computing_in_float32(module: Module) -> Iterator[tuple[CodeLocation, cst.ClassDef]]:
     """The functions of a program's own layers that compute with tensors of float32, each with the class of the layer.
 
     Their code tells: that of each ``call``, and of what it calls. Layers raise there where these tensors meet half precision
@@ -325,11 +325,11 @@ def _computing_in_float32(module: Module) -> Iterator[tuple[Place, cst.ClassDef]
         module.mentions(_FLOAT32) for module in modules
     ):
         return
-    helpers: dict[str, list[Place]] = {}
-    owned: dict[cst.ClassDef, dict[str, Place]] = {}
+    helpers: dict[str, list[CodeLocation]] = {}
+    owned: dict[cst.ClassDef, dict[str, CodeLocation]] = {}
     for each in _leading_to_float32(modules):
         for function, owner in _functions_of(each):
-            place = Place(each, function)
+            place = CodeLocation(each, function)
             if owner is None:
                 helpers.setdefault(function.name.value, []).append(place)
             else:
@@ -371,7 +371,7 @@ def _classes_of(values: Iterable[Value]) -> set[cst.ClassDef]:
     }
 
 
-def _is_layer(module: SeenModule, cls: cst.ClassDef) -> bool:
+def _is_layer(module: ModuleLike, cls: cst.ClassDef) -> bool:
     """Whether a class may be a layer or a model, by the names of its bases: of Keras' own, and of others that say what they are."""
     bases = [module.tree.code_of(base.value) for base in cls.bases]
     return any(re.search(r"keras|layers\.|Layer|Model|Block|Cell|Net", base) for base in bases)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.values import Call, Const, External, Made, constant
+from kerascheck.interpreter.values import Call, Constant, External, ExternalInstance, constant
 from kerascheck.knowledge.devices import SET_GLOBAL_POLICY
 from kerascheck.knowledge.layers import LAYERS, RNN
 from kerascheck.knowledge.namespaces import OF_KERAS_ACTIVATIONS, OF_NN
@@ -34,16 +34,20 @@ def arguments_against_cudnn(call: Call) -> Iterator[str]:
     """The arguments of a recurrent layer, or its cell, that keep it from the cuDNN kernel, each as ``name=value``."""
     for name, needed in _NEEDED.items():
         value = call.given(name) if name in call.signature else None
-        if isinstance(value, Const) and value.value != needed:
+        if isinstance(value, Constant) and value.value != needed:
             yield f"{name}={value.value!r}"
         elif isinstance(value, External) and value.name.startswith((OF_KERAS_ACTIVATIONS, OF_NN)):
             given = value.name.rpartition(".")[2]
             if given != needed:
                 yield f"{name}={given}"
     dropout = call.given("recurrent_dropout")
-    if isinstance(dropout, Const) and dropout.value:
+    if isinstance(dropout, Constant) and dropout.value:
         yield f"recurrent_dropout={dropout.value!r}"
-    if "use_cudnn" in call.signature and isinstance(cudnn := call.given("use_cudnn"), Const) and cudnn.value is False:
+    if (
+        "use_cudnn" in call.signature
+        and isinstance(cudnn := call.given("use_cudnn"), Constant)
+        and cudnn.value is False
+    ):
         yield "use_cudnn=False"
 
 
@@ -58,7 +62,7 @@ def lacks_cudnn(module: Module) -> bool:
 def cell_layer(rnn: Call) -> str | None:
     """The layer, such as "LSTM", of the cell that an RNN is given; None for what is no cell of Keras."""
     cell = rnn.given("cell")
-    if not isinstance(cell, Made) or not cell.name.endswith("Cell"):
+    if not isinstance(cell, ExternalInstance) or not cell.name.endswith("Cell"):
         return None
     return cell.name.removeprefix(LAYERS).removesuffix("Cell")
 
@@ -66,9 +70,13 @@ def cell_layer(rnn: Call) -> str | None:
 def shares_cell(module: Module, rnn: Call) -> bool:
     """Whether the cell that an RNN is given is, or may be, also called by itself or given to another RNN: these share its weights."""
     cell = rnn.given("cell")
-    made = set(cell.call.scope.loops(within="program")) if isinstance(cell, Made) and cell.call is not None else set()
+    made = (
+        set(cell.call.path.loops(within="program"))
+        if isinstance(cell, ExternalInstance) and cell.call is not None
+        else set()
+    )
     return (
-        not made.issuperset(rnn.scope.loops(within="program"))
+        not made.issuperset(rnn.path.loops(within="program"))
         or any(
             other.attribute == "__call__"
             and other.receiver is cell

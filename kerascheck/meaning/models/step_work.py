@@ -7,7 +7,7 @@ from collections.abc import Collection
 from math import inf, prod
 
 from kerascheck.interpreter.layer_shapes import example_size
-from kerascheck.interpreter.values import Made, constant
+from kerascheck.interpreter.values import ExternalInstance, constant
 from kerascheck.knowledge.classes import MODEL, SEQUENTIAL
 from kerascheck.knowledge.layers import (
     BIDIRECTIONAL,
@@ -97,7 +97,7 @@ def accumulates_gradients(model: Model) -> bool:
     """Whether the optimizer of a model adds up the gradients of several batches, by an argument of Keras 3."""
     optimizers = (compiled.given("optimizer") for compiled in model.compiles)
     return any(
-        isinstance(optimizer, Made)
+        isinstance(optimizer, ExternalInstance)
         and optimizer.call is not None
         and optimizer.call.keyword("gradient_accumulation_steps") is not None
         for optimizer in optimizers

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.values import Call, Made, constant
+from kerascheck.interpreter.values import Call, ExternalInstance, constant
 from kerascheck.knowledge.classes import MODEL, SEQUENTIAL
 from kerascheck.knowledge.layers import CONVOLUTIONS, EMBEDDING, MASKING, TIME_DISTRIBUTED, layers_where
 from kerascheck.knowledge.namespaces import OF_KERAS_APPLICATIONS
@@ -67,7 +67,7 @@ class NeedlessWrapper:
     """
 
     call: Call
-    layer: Made
+    layer: ExternalInstance
     most_steps: float
     steps_known: bool
 
@@ -76,7 +76,7 @@ def needless_wrappers(module: Module) -> Iterator[NeedlessWrapper]:
     """The TimeDistributed layers that their layer does without; those over a single time step are left out."""
     for call in module.once(Program).calls(TIME_DISTRIBUTED):
         layer = call.given("layer")
-        if not isinstance(layer, Made) or layer.name not in _ON_LAST_AXIS or layer.call is None:
+        if not isinstance(layer, ExternalInstance) or layer.name not in _ON_LAST_AXIS or layer.call is None:
             continue
         most = most_time_steps(module, call)
         if most == 1 or {"axis", "noise_shape"} & set(layer.call.arguments.keywords):
@@ -109,6 +109,6 @@ def _is_fitted_on_arrays(module: Module, made: Call) -> bool:
 
 def _is_convolutional(wrapper: Call) -> bool:
     inner = wrapper.given("layer")
-    return isinstance(inner, Made) and (
+    return isinstance(inner, ExternalInstance) and (
         inner.name in (SEQUENTIAL, MODEL, *CONVOLUTIONS) or inner.name.startswith(OF_KERAS_APPLICATIONS)
     )

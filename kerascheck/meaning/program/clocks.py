@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kerascheck.interpreter.values import Call, Made, Scope, SeenModule, Value
+from kerascheck.interpreter.values import Call, ExecutionPath, ExternalInstance, ModuleLike, Value
 from kerascheck.knowledge.namespaces import KERAS, OF_KERAS_MODEL, TENSORFLOW
 from kerascheck.knowledge.python import CLOCKS
 from kerascheck.meaning.program.program import Program
@@ -54,9 +54,9 @@ class Execution:
 
     key: object
     call: Call
-    module: SeenModule
+    module: ModuleLike
     node: cst.CSTNode
-    scope: Scope
+    path: ExecutionPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +77,14 @@ def measured_intervals(module: Module, *, again: bool = False) -> Iterator[Inter
     """What the module measures when it is run, each place once, or each time that it is run ``again``."""
     seen = set()
     for call in module.run.calls:
-        if call.name == "time.elapsed" and call.node not in seen and module.once(Program).is_executed(call.scope):
-            end, start = (reading.call if isinstance(reading, Made) else None for reading in call.arguments.positional)
+        if call.name == "time.elapsed" and call.node not in seen and module.once(Program).is_executed(call.path):
+            end, start = (
+                reading.call if isinstance(reading, ExternalInstance) else None for reading in call.arguments.positional
+            )
             if start is None or end is None:
                 continue
-            again_itself = start is end and start.scope.innermost_loop(within="program") is not None
-            if (start.order < end.order or again_itself) and start.scope.root is end.scope.root:
+            again_itself = start is end and start.path.innermost_loop(within="program") is not None
+            if (start.order < end.order or again_itself) and start.path.root is end.path.root:
                 if not again:
                     seen.add(call.node)
                 yield Interval(start, end, call)
@@ -90,13 +92,13 @@ def measured_intervals(module: Module, *, again: bool = False) -> Iterator[Inter
 
 def calls_between(module: Module, interval: Interval) -> list[Call]:
     """What is called between two readings."""
-    loop = interval.start.scope.innermost_loop(within="program")
+    loop = interval.start.path.innermost_loop(within="program")
     if interval.start is interval.end and loop is not None:
-        return [call for call in module.run.calls if call.scope.is_in(loop)]
+        return [call for call in module.run.calls if call.path.is_in(loop)]
     return [
         call
         for call in module.run.calls
-        if interval.start.order < call.order < interval.end.order and call.scope.root is interval.start.scope.root
+        if interval.start.order < call.order < interval.end.order and call.path.root is interval.start.path.root
     ]
 
 
@@ -106,12 +108,12 @@ def compiled_runs(calls: list[Call]) -> Iterator[Execution]:
     models: dict[object, list[Value]] = {}
     for call in calls:
         if call.attribute in _FUNCTIONS:
-            models.setdefault((call.node, call.scope), []).append(call.receiver)
+            models.setdefault((call.node, call.path), []).append(call.receiver)
     for call in calls:
         outer, function = next(
             (
                 (frame, frame.function)
-                for frame in reversed(list(call.scope.frames()))
+                for frame in reversed(list(call.path.frames()))
                 if frame.traced == "tf.function" and frame.function is not None
             ),
             (None, None),
@@ -121,14 +123,14 @@ def compiled_runs(calls: list[Call]) -> Iterator[Execution]:
                 entered.add(outer)
                 yield Execution(function.node, call, outer.module, outer.node, outer.parent or outer)
         elif call.attribute in _FUNCTIONS and call.name == f"{OF_KERAS_MODEL}{call.attribute}":
-            alternatives = models.pop((call.node, call.scope), None)
+            alternatives = models.pop((call.node, call.path), None)
             if alternatives is not None:
                 yield Execution(
                     (_FUNCTIONS[call.attribute], tuple(dict.fromkeys(alternatives))),
                     call,
                     call.module,
                     call.node,
-                    call.scope,
+                    call.path,
                 )
 
 
@@ -219,7 +221,7 @@ def _lines_around(interval: Interval, text: str, since: Call | None = None) -> s
 def _tells(call: Call, elapsed: Call) -> bool:
     """Whether a call divides a time by a number of items, or puts it beside others of its kind."""
     return (call.name in ("time.rate", "time.collected") or call.attribute == "append") and any(
-        isinstance(value, Made) and value.call is elapsed for value in call.arguments.positional
+        isinstance(value, ExternalInstance) and value.call is elapsed for value in call.arguments.positional
     )
 
 
@@ -231,18 +233,18 @@ def unread_work(module: Module, calls: list[Call]) -> Execution | None:
     """
     runs = [run for run in compiled_runs(calls) if not isinstance(run.key, tuple)]
     updates = set(module.once(Program).updates)
-    eager = [call for call in calls if call in updates and call.scope.traced_by() is None]
+    eager = [call for call in calls if call in updates and call.path.traced_by() is None]
     if eager and (not runs or runs[-1].call.order < eager[-1].order):
         last = eager[-1]
-        work = Execution(last.node, last, last.module, last.node, last.scope)
+        work = Execution(last.node, last, last.module, last.node, last.path)
         inside = []
     elif runs:
         work = runs[-1]
-        inside = [next(frame for frame in work.call.scope.frames() if frame.node is work.node)]
+        inside = [next(frame for frame in work.call.path.frames() if frame.node is work.node)]
     else:
         return None
     behind = [
-        call for call in calls if call.order > work.call.order and not any(call.scope.is_in(frame) for frame in inside)
+        call for call in calls if call.order > work.call.order and not any(call.path.is_in(frame) for frame in inside)
     ]
     waits = any(call.name not in _PASSIVE and not _HANDED_OVER.match(call.name or "") for call in behind)
     return None if waits else work
@@ -250,13 +252,13 @@ def unread_work(module: Module, calls: list[Call]) -> Execution | None:
 
 def eager_work(calls: list[Call]) -> Execution | None:
     """The last model or matrix product that is run eagerly among some calls, if nothing else among them takes time or reads its result."""
-    work = [call for call in calls if call.scope.traced_by() is None and _HEAVY.match(call.name or "")]
+    work = [call for call in calls if call.path.traced_by() is None and _HEAVY.match(call.name or "")]
     handed_over = all(
-        call in work or call.scope.traced_by() or call.name in _PASSIVE or _HANDED_OVER.match(call.name or "")
+        call in work or call.path.traced_by() or call.name in _PASSIVE or _HANDED_OVER.match(call.name or "")
         for call in calls
     )
     return (
-        Execution(work[-1].node, work[-1], work[-1].module, work[-1].node, work[-1].scope)
+        Execution(work[-1].node, work[-1], work[-1].module, work[-1].node, work[-1].path)
         if work and handed_over
         else None
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.values import Call, Made, Value, constant
+from kerascheck.interpreter.values import Call, ExternalInstance, Value, constant
 from kerascheck.knowledge.devices import DEVICE_SETTINGS, LIST_PHYSICAL_DEVICES, SET_VISIBLE_DEVICES
 from kerascheck.meaning.program.device_start import initialising_call
 from kerascheck.meaning.program.program import SET_VARIABLE, Program
@@ -42,12 +42,12 @@ def late_settings(module: Module) -> Iterator[LateSetting]:
         # All CPUs are visible as it is, and what stays as it was may be set again.
         if call.name == SET_VISIBLE_DEVICES and _are_all_cpus(call.given("devices")):
             continue
-        is_executed = program.is_executed(call.scope)
+        is_executed = program.is_executed(call.path)
         # What nothing in the file calls may never run, and what it calls elsewhere may have run before.
         if call.module is not module and not is_executed:
             continue
         started = initialising_call(module, call)
-        if started is not None and (is_executed or not program.is_executed(started.scope)):
+        if started is not None and (is_executed or not program.is_executed(started.path)):
             yield LateSetting(call, started)
 
 
@@ -60,7 +60,7 @@ def _late_variables(module: Module) -> Iterator[LateSetting]:
         name, value = constant(call.given("key")), constant(call.given("value"))
         is_said_before = (name, value) in said
         said.add((name, value))
-        if name not in _VARIABLES or is_said_before or not program.is_executed(call.scope):
+        if name not in _VARIABLES or is_said_before or not program.is_executed(call.path):
             continue
         started = initialising_call(module, call)
         if started is not None:
@@ -70,7 +70,7 @@ def _late_variables(module: Module) -> Iterator[LateSetting]:
 def _are_all_cpus(devices: Value | None) -> bool:
     """Whether devices are what ``list_physical_devices("CPU")`` gives."""
     return (
-        isinstance(devices, Made)
+        isinstance(devices, ExternalInstance)
         and devices.name == LIST_PHYSICAL_DEVICES
         and devices.call is not None
         and constant(devices.call.given("device_type")) == "CPU"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.values import Call, Group, Made
+from kerascheck.interpreter.values import Call, ExternalInstance, SequenceValue
 from kerascheck.knowledge.callables import GENERATOR, RANDOM_, RANDOM_SET_SEED, having
 from kerascheck.knowledge.classes import (
     KERAS_TENSOR,
@@ -50,7 +50,7 @@ def initialising_call(module: Module, before: Call) -> Call | None:
         if happens_before(call, before):
             return call
         # One in each branch of an if comes to the same.
-        branch = branch_before(call, before) if call.scope.root is before.scope.root else None
+        branch = branch_before(call, before) if call.path.root is before.path.root else None
         if branch is not None:
             label, other = branches.setdefault((branch.node, id(branch.parent)), (branch.label, call))
             if label != branch.label:
@@ -73,7 +73,7 @@ def _initialises_in(module: Module, call: Call) -> bool:
 def initialises(call: Call) -> bool:
     """Whether a call initialises TensorFlow's devices where it runs."""
     name = call.name
-    if name is None or call.scope.traced_by():
+    if name is None or call.path.traced_by():
         return False
     if name in _INITIALISING or source_kind(name) is not None:
         return True
@@ -97,8 +97,8 @@ def initialises(call: Call) -> bool:
         return True
     if name == SEQUENTIAL:
         layers = call.given("layers")
-        first = layers.items[0] if isinstance(layers, Group) and layers.items else None
-        return isinstance(first, Made) and (
+        first = layers.items[0] if isinstance(layers, SequenceValue) and layers.items else None
+        return isinstance(first, ExternalInstance) and (
             first.name in (KERAS_TENSOR, INPUT_LAYER)
             or (
                 first.call is not None

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from kerascheck.interpreter.values import Scope
+from kerascheck.interpreter.values import ExecutionPath
 from kerascheck.syntax.tree import Tree, alike
 from kerascheck.syntax.written import assignment
 
 
-def is_slice_by_iteration(data: cst.BaseExpression, loop: Scope) -> bool:
+def is_slice_by_iteration(data: cst.BaseExpression, loop: ExecutionPath) -> bool:
     """Whether data is ``x[start : stop]``, or a variable for it, where ``start`` is what the loop counts; windows that grow or slide start elsewhere."""
     if not isinstance(loop.node, cst.For):
         return False
@@ -27,7 +27,7 @@ def is_slice_by_iteration(data: cst.BaseExpression, loop: Scope) -> bool:
     )
 
 
-def is_one_item(tree: Tree, node: cst.BaseExpression, loop: Scope | None = None) -> bool:
+def is_one_item(tree: Tree, node: cst.BaseExpression, loop: ExecutionPath | None = None) -> bool:
     """Whether an expression is written to make a batch of one: ``x[None]``, ``np.expand_dims(x, 0)``, ``x.reshape(1, ...)``, ``np.reshape(x, [1, ...])``, ``np.array([x])``.
 
     Or is a name that a loop last gives such a one.
@@ -65,7 +65,7 @@ def is_one_item(tree: Tree, node: cst.BaseExpression, loop: Scope | None = None)
     )
 
 
-def _assigned(loop: Scope) -> Iterator[tuple[cst.CSTNode, cst.BaseExpression]]:
+def _assigned(loop: ExecutionPath) -> Iterator[tuple[cst.CSTNode, cst.BaseExpression]]:
     """Targets and values of the assignments in a loop, those of tuples one by one."""
     for node in loop.module.tree.descendants(loop.node):
         assigned = assignment(node)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from kerascheck.interpreter.nodes import remembered
-from kerascheck.interpreter.values import Call, Function, Scope, SeenModule, constant
+from kerascheck.interpreter.values import Call, ExecutionPath, Function, ModuleLike, constant
 from kerascheck.syntax.tree import Tree
 from kerascheck.syntax.written import assignment
 
@@ -22,10 +22,10 @@ Definition = cst.FunctionDef | cst.Lambda
 _ADDING = frozenset({"add", "append", "appendleft", "extend", "insert", "update"})
 
 
-def most_iterations(scope: Scope) -> float:
+def most_iterations(path: ExecutionPath) -> float:
     """How often a place runs at most, by the literal lengths of the loops around it; infinite where one is unknown."""
     total = 1.0
-    for loop in scope.loops(within="program"):
+    for loop in path.loops(within="program"):
         if loop.turns is None:
             return float("inf")
         total *= max(loop.turns, 1)
@@ -35,28 +35,28 @@ def most_iterations(scope: Scope) -> float:
 def makes_few_steps(training: Call) -> bool:
     """Whether a ``fit``, or a step written by hand, is a try whether it runs: a handful of steps in all, as literals say."""
     if training.attribute not in ("fit", "fit_generator"):
-        return most_iterations(training.scope) <= A_FEW_STEPS
+        return most_iterations(training.path) <= A_FEW_STEPS
     steps, epochs = constant(training.given("steps_per_epoch")), training.given("epochs")
     passes = 1 if epochs is None else constant(epochs)
     return (
         type(steps) is int
         and type(passes) is int
         and 0 < steps * passes <= A_FEW_STEPS
-        and not any(training.scope.loops(within="program"))
+        and not any(training.path.loops(within="program"))
     )
 
 
 def loop_that_changes(
-    expression: cst.CSTNode, scope: Scope, *, exactly: bool = False, beside: Scope | None = None
-) -> Scope | None:
+    expression: cst.CSTNode, path: ExecutionPath, *, exactly: bool = False, beside: ExecutionPath | None = None
+) -> ExecutionPath | None:
     """The innermost loop of which an expression depends on the iteration; None where none is seen.
 
     Follows the parameters of a function to the arguments of the call that a loop makes. Other names of the function may depend on all of its
     arguments, also by way of objects; ``exactly`` on those only that stand in what is assigned to them. The loop ``beside`` does not count.
     """
-    module = scope.module
+    module = path.module
     names = set(_variables(module.tree, expression))
-    for current in scope.chain():
+    for current in path.chain():
         if current.kind == "loop":
             if current is not beside and names & remembered(current.module, current.node, bound_in):
                 return current
@@ -73,7 +73,7 @@ def loop_that_changes(
     return None
 
 
-def _sources(module: SeenModule, function: Definition, names: set[str]) -> set[str]:
+def _sources(module: ModuleLike, function: Definition, names: set[str]) -> set[str]:
     """What names of a function come from: its parameters, names from outside, and those that are bound by more than plain assignments."""
     assigned = remembered(module, function, _assigned)
     found, pending = set[str](), set(names)
@@ -84,7 +84,7 @@ def _sources(module: SeenModule, function: Definition, names: set[str]) -> set[s
     return found - (assigned.keys() - {parameter.name.value for parameter in parameters})
 
 
-def _assigned(module: SeenModule, function: Definition) -> dict[str, set[str]]:
+def _assigned(module: ModuleLike, function: Definition) -> dict[str, set[str]]:
     """The names that a function assigns, each with those in what it assigns to it."""
     tree = module.tree
     assigned: dict[str, set[str]] = {}
@@ -113,7 +113,7 @@ def arguments_for(names: set[str], function: Function, call: cst.Call) -> list[c
     return [passed[name] for name in names if name in passed]
 
 
-def bound_in(module: SeenModule, node: cst.CSTNode) -> set[str]:
+def bound_in(module: ModuleLike, node: cst.CSTNode) -> set[str]:
     """Names that every turn of a loop or comprehension binds anew."""
     tree = module.tree
     bound: set[str] = set()
@@ -139,7 +139,7 @@ def bound_in(module: SeenModule, node: cst.CSTNode) -> set[str]:
     return bound
 
 
-def feeds_back(loop: Scope, call: cst.Call) -> bool:
+def feeds_back(loop: ExecutionPath, call: cst.Call) -> bool:
     """Whether what a call in a loop is given comes from its own result in the turn before, as where a text is written word by word.
 
     Told by the names in the body of the loop: what is assigned to them, written into them, or appended to them.
@@ -237,7 +237,7 @@ def _target_names(tree: Tree, target: cst.CSTNode) -> set[str]:
     return {node.value for node in tree.descendants(target) if isinstance(node, cst.Name)}
 
 
-def local_names(module: SeenModule, function: Definition) -> set[str]:
+def local_names(module: ModuleLike, function: Definition) -> set[str]:
     """Names that belong to a function itself, but for self and cls."""
     tree = module.tree
     names = set()

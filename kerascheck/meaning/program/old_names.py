@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from kerascheck.interpreter.code_location import CodeLocation, handles_versions
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import Place, handles_versions
 from kerascheck.knowledge.callables import COMPAT_V1_CONFIG_PROTO
 from kerascheck.knowledge.namespaces import OF_DATA_DATASET, OF_DISTRIBUTE_STRATEGY
 from kerascheck.knowledge.runtime import DEPRECATED, OLD_NAMESPACES, REMOVED, REMOVED_NAMESPACES, Runtime
@@ -43,7 +43,7 @@ class OldName:
         is_imported: an import binds it by itself, so that renaming the use alone would not do.
     """
 
-    place: Place
+    place: CodeLocation
     name: str
     successor: str | None
     fate: Fate
@@ -68,13 +68,13 @@ def old_names(module: Module) -> Iterator[OldName]:
     yield from _uses(module, bound)
 
 
-def session_configs(module: Module) -> Iterator[Place]:
+def session_configs(module: Module) -> Iterator[CodeLocation]:
     """Where ``ConfigProto`` of TensorFlow 1 is used in code for TensorFlow 2 that says ``allow_growth``."""
     if "allow_growth" not in module.code or module.runtime.tensorflow < (2, 0):
         return
     for node, name in names_as_written(module.tree, {COMPAT_V1_CONFIG_PROTO.rpartition(".")[2]}):
         if name == COMPAT_V1_CONFIG_PROTO and not stands_for_versions(module.tree, node):
-            yield Place(module, node)
+            yield CodeLocation(module, node)
 
 
 def _imports_of_old(module: Module) -> Iterator[tuple[cst.ImportAlias, str, str]]:
@@ -115,13 +115,13 @@ def _names_in(module: Module) -> dict[cst.CSTNode, str]:
             uses[node] = name
     for call in module.run.calls:
         if call.module is module and call.name in REMOVED and call.name.startswith(_METHODS):
-            if not handles_versions(call.scope):
+            if not handles_versions(call.path):
                 uses[call.node] = call.name
     return uses
 
 
 def _old_name(module: Module, node: cst.CSTNode, name: str, *, is_imported: bool) -> OldName:
-    return OldName(Place(module, node), name, _SUCCESSORS[name], _fate(name, module.runtime), is_imported)
+    return OldName(CodeLocation(module, node), name, _SUCCESSORS[name], _fate(name, module.runtime), is_imported)
 
 
 def _fate(name: str, runtime: Runtime) -> Fate:

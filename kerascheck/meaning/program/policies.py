@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.values import Call, Made, Scope, constant
+from kerascheck.interpreter.values import Call, ExecutionPath, ExternalInstance, constant
 from kerascheck.knowledge.devices import CLEAR_SESSION, SET_GLOBAL_POLICY
 from kerascheck.syntax.conditions import happens_before
 
@@ -22,7 +22,7 @@ def policy_at(module: Module, before: Call) -> str | None:
         elif call.name == SET_GLOBAL_POLICY:
             policy = (
                 policy_set_by(call)
-                if happens_before(call, before) and not _may_run_earlier(before.scope.root, call)
+                if happens_before(call, before) and not _may_run_earlier(before.path.root, call)
                 else None
             )
     return policy
@@ -31,15 +31,15 @@ def policy_at(module: Module, before: Call) -> str | None:
 def policy_set_by(call: Call) -> str | None:
     """The name of the dtype policy that ``set_global_policy`` is given; None where it is not a literal."""
     given = call.given("policy") or call.keyword("name")
-    if isinstance(given, Made) and given.name.endswith("Policy") and given.call is not None:
+    if isinstance(given, ExternalInstance) and given.name.endswith("Policy") and given.call is not None:
         given = given.call.given("name")
     name: str | None = constant(given)
     return name
 
 
-def _may_run_earlier(root: Scope, call: Call) -> bool:
+def _may_run_earlier(root: ExecutionPath, call: Call) -> bool:
     """Whether a function that nobody is seen to call may have been called before the statement of a call, which stands below it."""
-    if root.function is None or root is call.scope.root:
+    if root.function is None or root is call.path.root:
         return False
     tree = call.module.tree
     return root.module is not call.module or tree.range_of(root.node)[0] < tree.range_of(call.node)[0]

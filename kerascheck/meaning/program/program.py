@@ -9,6 +9,7 @@ from math import inf
 
 import libcst as cst
 
+from kerascheck.interpreter.code_location import CodeLocation, receiver_text
 from kerascheck.interpreter.keras_data import is_keras_data
 from kerascheck.interpreter.layer_shapes import (
     Shape,
@@ -18,19 +19,18 @@ from kerascheck.interpreter.layer_shapes import (
 )
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.nodes import remembered
-from kerascheck.interpreter.place import Place, receiver_text
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
     Class,
+    ExecutionPath,
     External,
+    ExternalInstance,
     Function,
-    Group,
     Instance,
-    Made,
     Method,
-    Scope,
-    SeenModule,
+    ModuleLike,
+    SequenceValue,
     Value,
     constant,
     flat,
@@ -267,7 +267,9 @@ class Program:
         if _is_used_as_model(call):
             return True
         # Models of Keras have files of their own.
-        if all(isinstance(option, Made) and option.name in _UNPICKLERS for option in options_of(call.receiver)):
+        if all(
+            isinstance(option, ExternalInstance) and option.name in _UNPICKLERS for option in options_of(call.receiver)
+        ):
             return False
         if _has_rivals(module):
             return False
@@ -323,34 +325,34 @@ class Program:
 
     def constructor_of(self, value: Value) -> Call | None:
         """The call that made or loaded a model of Keras, or an object of a class of the tree; None where that cannot be seen."""
-        if isinstance(value, Made) and class_of(value.name) == MODEL:
+        if isinstance(value, ExternalInstance) and class_of(value.name) == MODEL:
             return value.call
         return self.constructors.get(value) if isinstance(value, Instance) else None
 
     @cached_property
-    def training_places(self) -> list[tuple[Place, Call]]:
+    def training_places(self) -> list[tuple[CodeLocation, Call]]:
         """Where the module trains when it is run, in program order, with the call that does.
 
         That is each fit, and each innermost loop around a step written by hand.
         """
         if self._module.is_graph_code:
             return []
-        found: dict[cst.CSTNode, tuple[int, Place, Call]] = {}
+        found: dict[cst.CSTNode, tuple[int, CodeLocation, Call]] = {}
         for call in self.model_calls("fit", "fit_generator"):
-            if self.is_executed(call.scope):
-                found.setdefault(call.node, (call.order, Place(call.module, call.node), call))
+            if self.is_executed(call.path):
+                found.setdefault(call.node, (call.order, CodeLocation(call.module, call.node), call))
         stateless = self.calls(OPTIMIZER_STATELESS_APPLY)
         for call in [*self.updates, *self.model_calls("train_on_batch"), *self.assigned_updates, *stateless]:
-            if self.is_executed(call.scope) and not _in_keras_step(call.scope):
+            if self.is_executed(call.path) and not _in_keras_step(call.path):
                 # Around the tape, not around the variables that are updated one by one.
                 tape = tape_of(self._module, call)
-                loop = _training_loop(tape.scope if tape is not None else call.scope)
+                loop = _training_loop(tape.path if tape is not None else call.path)
                 if loop is not None and (loop.node not in found or call.order < found[loop.node][0]):
-                    found[loop.node] = (call.order, Place(loop.module, loop.node), call)
+                    found[loop.node] = (call.order, CodeLocation(loop.module, loop.node), call)
         return [(place, call) for _, place, call in sorted(found.values(), key=lambda each: each[0])]
 
     @property
-    def first_training(self) -> Place | None:
+    def first_training(self) -> CodeLocation | None:
         """The first fit, or the innermost loop that trains, if the module trains when it is run; else None."""
         return self.training_places[0][0] if self.training_places else None
 
@@ -364,7 +366,7 @@ class Program:
     def trains_behind(self, call: Call) -> bool:
         """Whether weights are updated behind a call, or somewhere of which the place in the program is not seen."""
         return not self._trainings or any(
-            training.order > call.order or not self.is_executed(training.scope) for training in self._trainings
+            training.order > call.order or not self.is_executed(training.path) for training in self._trainings
         )
 
     @cached_property
@@ -373,21 +375,21 @@ class Program:
         return [*self.updates, *self.assigned_updates, *self.model_calls("fit", "fit_generator", "train_on_batch")]
 
     @cached_property
-    def _training_branches(self) -> set[Scope]:
+    def _training_branches(self) -> set[ExecutionPath]:
         """The branches that all training of the program stands in; what a handler trains is another way to train."""
         around = [
-            {condition for condition in training.scope.conditions(within="program") if condition.kind == "branch"}
+            {condition for condition in training.path.conditions(within="program") if condition.kind == "branch"}
             for training in self._trainings
         ]
         return set.intersection(*around) if around else set()
 
-    def is_optional(self, scope: Scope) -> bool:
+    def is_optional(self, path: ExecutionPath) -> bool:
         """Whether a place runs under a condition under which the program may train without it: not one such as ``if mode == "train"``, which decides on the training, too."""
-        return any(condition not in self._training_branches for condition in scope.conditions(within="program"))
+        return any(condition not in self._training_branches for condition in path.conditions(within="program"))
 
-    def is_executed(self, scope: Scope) -> bool:
+    def is_executed(self, path: ExecutionPath) -> bool:
         """Whether a place runs when the module is run as a script (or notebook)."""
-        return scope.root.function is None and scope.root.module is self._module
+        return path.root.function is None and path.root.module is self._module
 
     # ----------------------------------------------------------------- set-up
 
@@ -513,7 +515,7 @@ class Program:
                 return True
             if name.startswith(("numpy.random.", "sklearn.datasets.make_", "numpy.arange", "numpy.linspace")):
                 for value in call.arguments.values():
-                    first = value.items[0] if isinstance(value, Group) and value.items else value
+                    first = value.items[0] if isinstance(value, SequenceValue) and value.items else value
                     if isinstance(constant(first), int) and constant(first) >= _MANY_EXAMPLES:
                         return True
         return False
@@ -530,7 +532,7 @@ class Program:
         """``tf.config.run_functions_eagerly(True)`` is called under no condition, or by a script beside the module that imports it."""
         switches = (call for call in self._run.calls if call.name == RUN_FUNCTIONS_EAGERLY)
         own = any(
-            constant(call.given("run_eagerly")) is True and not any(call.scope.conditions(within="program"))
+            constant(call.given("run_eagerly")) is True and not any(call.path.conditions(within="program"))
             for call in switches
         )
         return own or self._module.project.is_switched_eager(self._module)
@@ -546,7 +548,7 @@ class Program:
                 if call.attribute == "run_eagerly"
                 else None
             )
-            if constant(switch) is True and not any(call.scope.conditions(within="program")):
+            if constant(switch) is True and not any(call.path.conditions(within="program")):
                 return True
         return self.runs_functions_eagerly
 
@@ -559,7 +561,7 @@ class Program:
         if self._module.source.cells is not None and not self._module.mentions(_COMPILES):
             return True
         updates = [*self.updates, *self.assigned_updates]
-        compiled = any(call.scope.traced_by() for call in updates)
+        compiled = any(call.path.traced_by() for call in updates)
         return (
             bool(updates)
             and not compiled
@@ -580,7 +582,7 @@ class Program:
     @cached_property
     def pins_cpu(self) -> bool:
         """The script hides the GPUs from itself, and no option decides on it, or it requires the build of TensorFlow that has none."""
-        hides = any(hides and not _is_option(call.scope) for call, hides in self._visible_devices())
+        hides = any(hides and not _is_option(call.path) for call, hides in self._visible_devices())
         return hides or wants_cpu(self._module.source.path)
 
     @cached_property
@@ -591,7 +593,7 @@ class Program:
             if not hides:
                 return None
             # A module that it imports does so as well.
-            if call.scope.root.function is None and not any(call.scope.conditions(within="program")):
+            if call.path.root.function is None and not any(call.path.conditions(within="program")):
                 found = found or call
         return found
 
@@ -603,13 +605,13 @@ class Program:
                 yield call, isinstance(visible, str) and visible.strip() in ("", "-1")
             elif call.name == SET_VISIBLE_DEVICES:
                 devices = call.given("devices")
-                none = isinstance(devices, Group) and not devices.items and not devices.open
+                none = isinstance(devices, SequenceValue) and not devices.items and not devices.open
                 yield call, none and constant(call.given("device_type"), "GPU") == "GPU"
 
-    def cpu_device(self, scope: Scope) -> Call | None:
+    def cpu_device(self, path: ExecutionPath) -> Call | None:
         """The ``tf.device`` that places what runs at a place on the CPU; None where there is none, or the nearest one says otherwise."""
         devices = {call.node: call for call in self._run.calls if call.name == DEVICE}
-        for manager in scope.managers(within="program"):
+        for manager in path.managers(within="program"):
             for item in manager.node.items if isinstance(manager.node, cst.With) else ():
                 if item.item in devices:
                     name = constant(devices[item.item].given("device_name"))
@@ -633,9 +635,9 @@ def _pixels(size: Shape) -> float:
     return inf if known is None else known
 
 
-def _is_option(scope: Scope) -> bool:
+def _is_option(path: ExecutionPath) -> bool:
     """Whether the user chooses that a place runs, under a condition that asks for more than whether there are GPUs."""
-    for condition in scope.conditions(within="program"):
+    for condition in path.conditions(within="program"):
         if condition.test is not None:
             names = (
                 node.value for node in condition.module.tree.descendants(condition.test) if isinstance(node, cst.Name)
@@ -647,9 +649,9 @@ def _is_option(scope: Scope) -> bool:
 
 def _may_be_left_out(call: Call) -> bool:
     """Whether a program can go on without a call: it stands under a condition, or in a try of which a handler does not raise."""
-    tries = (each.node for each in call.scope.tries(within="program"))
+    tries = (each.node for each in call.path.tries(within="program"))
     handlers = (node.handlers for node in tries if isinstance(node, (cst.Try, cst.TryStar)))
-    return any(call.scope.conditions(within="program")) or any(not all(map(_raises, each)) for each in handlers)
+    return any(call.path.conditions(within="program")) or any(not all(map(_raises, each)) for each in handlers)
 
 
 def _raises(handler: cst.ExceptHandler | cst.ExceptStarHandler) -> bool:
@@ -657,7 +659,7 @@ def _raises(handler: cst.ExceptHandler | cst.ExceptStarHandler) -> bool:
     return isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Raise)
 
 
-def _has_rivals(module: SeenModule) -> bool:
+def _has_rivals(module: ModuleLike) -> bool:
     """Whether a module uses another library whose models have methods of the same names; PyTorch is none as the backend of Keras."""
     return module.mentions(_RIVALS) or module.runtime.backend != "torch" and module.mentions(_TORCH)
 
@@ -673,7 +675,7 @@ def _is_unknown(value: Value) -> bool:
 def _is_foreign(value: Value) -> bool:
     """Made by a library that kerascheck knows nothing of, of which many build Keras models."""
     return (
-        isinstance(value, Made)
+        isinstance(value, ExternalInstance)
         and value.name.partition(".")[0] not in _NO_KERAS_MODELS
         and "torch" not in value.name.lower()
     )
@@ -700,7 +702,7 @@ def _is_used_as_model(call: Call) -> bool:
     )
 
 
-def _used_as_models(module: SeenModule, root: cst.CSTNode) -> set[str]:
+def _used_as_models(module: ModuleLike, root: cst.CSTNode) -> set[str]:
     found: set[str] = set()
     if not any(module.name_counts[name] for name in ("training", *_OF_MODELS)):
         return found
@@ -718,7 +720,7 @@ def _overridden(call: Call) -> bool:
     """The class of the receiver replaces the method by its own, and the call does not stand in that one."""
     own = call.receiver.cls.member(call.attribute or "") if isinstance(call.receiver, Instance) else None
     return own is not None and not (
-        isinstance(own, Function) and any(function.node is own.node for function in call.scope.functions())
+        isinstance(own, Function) and any(function.node is own.node for function in call.path.functions())
     )
 
 
@@ -728,10 +730,10 @@ def _overridden_in(module: Module) -> set[str]:
     return {name for text in classes for name in set(_METHOD.findall(text)) - set(_SUPER.findall(text))}
 
 
-def _in_keras_step(scope: Scope) -> bool:
-    return any(frame.traced in ("train_step", "call") for frame in scope.frames())
+def _in_keras_step(path: ExecutionPath) -> bool:
+    return any(frame.traced in ("train_step", "call") for frame in path.frames())
 
 
-def _training_loop(scope: Scope) -> Scope | None:
+def _training_loop(path: ExecutionPath) -> ExecutionPath | None:
     """The innermost loop over data or steps around a weight update."""
-    return scope.innermost_loop(within="program", comprehensions=False)
+    return path.innermost_loop(within="program", comprehensions=False)

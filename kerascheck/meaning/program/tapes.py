@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.values import Call, Scope
+from kerascheck.interpreter.values import Call, ExecutionPath
 from kerascheck.knowledge.classes import GRADIENT_TAPE
 
 
@@ -23,21 +23,21 @@ class Tape:
     """
 
     call: Call
-    frame: Scope
+    frame: ExecutionPath
     node: cst.CSTNode
-    scope: Scope
+    path: ExecutionPath
 
 
 def tape_of(module: Module, update: Call) -> Tape | None:
     """The GradientTape of a weight update: that of the same function and nearest loop, else of a function that the same iteration calls before it."""
     tapes = module.once(tapes_of)
-    own = next((frame for frame in update.scope.frames() if frame in tapes), None)
-    near = [Tape(tape, own, tape.node, tape.scope) for tape in tapes[own]] if own is not None else []
+    own = next((frame for frame in update.path.frames() if frame in tapes), None)
+    near = [Tape(tape, own, tape.node, tape.path) for tape in tapes[own]] if own is not None else []
     # A network may have a loop of its own beside that of another, and an optimizer one of its own behind their tape.
-    loops = seen_from(own or update.scope.frame, update)[1].loops(within="function")
-    around: list[Scope | None] = [*loops] or [None]
+    loops = seen_from(own or update.path.frame, update)[1].loops(within="function")
+    around: list[ExecutionPath | None] = [*loops] or [None]
     beside = next(
-        (tape for loop in around for tape in near if tape.scope.innermost_loop(within="function") is loop), None
+        (tape for loop in around for tape in near if tape.path.innermost_loop(within="function") is loop), None
     )
     return beside or next(_called_tapes(module, update), near[0] if near else None)
 
@@ -48,8 +48,8 @@ def _called_tapes(module: Module, update: Call) -> Iterator[Tape]:
     The functions around the update itself are not among them.
     """
     tapes = {tape: inner for inner, (tape, *_) in module.once(tapes_of).items() if tape.order < update.order}
-    compiled = {tape.node for tape in tapes if tape.scope.traced_by()}
-    around = list(update.scope.frames())
+    compiled = {tape.node for tape in tapes if tape.path.traced_by()}
+    around = list(update.path.frames())
     for frame in around:
         turn = seen_from(frame, update)[1].innermost_loop(within="function")
         reached = {
@@ -61,25 +61,25 @@ def _called_tapes(module: Module, update: Call) -> Iterator[Tape]:
         # What is compiled may well be where the gradients come from.
         if any(tape.node in compiled for tape in same):
             return
-        for tape, (node, scope) in same.items():
+        for tape, (node, path) in same.items():
             if not any(function.opaque or function.node in module.run.compiled for function in tapes[tape].functions()):
-                yield Tape(tape, frame, node, scope)
+                yield Tape(tape, frame, node, path)
 
 
-def seen_from(frame: Scope, call: Call) -> tuple[cst.CSTNode, Scope]:
+def seen_from(frame: ExecutionPath, call: Call) -> tuple[cst.CSTNode, ExecutionPath]:
     """A call as a function has it that leads there: the node and place of its own call on that way."""
-    node, scope = call.node, call.scope
-    while (inner := scope.frame) is not frame:
+    node, path = call.node, call.path
+    while (inner := path.frame) is not frame:
         if inner.parent is None:
             raise ValueError("no function leads there")
-        node, scope = inner.node, inner.parent
-    return node, scope
+        node, path = inner.node, inner.parent
+    return node, path
 
 
-def tapes_of(module: Module) -> dict[Scope, list[Call]]:
+def tapes_of(module: Module) -> dict[ExecutionPath, list[Call]]:
     """The calls of GradientTape in each function, and in the module itself, in program order."""
-    found: dict[Scope, list[Call]] = {}
+    found: dict[ExecutionPath, list[Call]] = {}
     for call in module.run.calls:
         if call.name == GRADIENT_TAPE:
-            found.setdefault(call.scope.frame, []).append(call)
+            found.setdefault(call.path.frame, []).append(call)
     return found

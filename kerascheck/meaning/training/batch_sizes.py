@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from math import ceil
 
+from kerascheck.interpreter.code_location import CodeLocation
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import Place
 from kerascheck.interpreter.values import Call
 from kerascheck.meaning.data.fitted_data import least_examples, trained_examples
 from kerascheck.meaning.data.games import environment_loop
@@ -25,7 +25,7 @@ def is_free_to_grow(module: Module, fit: Call, batch: Batching) -> bool:
     if may_act_on_batches(fit, unknown=False) or _is_explained(batch.place):
         return False
     # What a game gives in each turn may be one row, which no larger batch changes.
-    return least_examples(fit) is not None or environment_loop(module, fit.scope) is None
+    return least_examples(fit) is not None or environment_loop(module, fit.path) is None
 
 
 def saved_steps(fit: Call, batch: Batching, size: int) -> int | None:
@@ -34,7 +34,7 @@ def saved_steps(fit: Call, batch: Batching, size: int) -> int | None:
     return None if count is None else ceil(count / batch.size) - ceil(count / size)
 
 
-def _is_explained(place: Place) -> bool:
+def _is_explained(place: CodeLocation) -> bool:
     """Whether a comment on the line speaks of memory."""
     tree, text = place.module.tree, place.module.text
     end = tree.range_of(place.node)[1]

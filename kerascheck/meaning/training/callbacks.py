@@ -8,16 +8,16 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from kerascheck.interpreter.code_location import is_left_unused
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import is_left_unused
 from kerascheck.interpreter.values import (
     Call,
-    Const,
-    Group,
+    Constant,
+    ExecutionPath,
+    ExternalInstance,
     Instance,
-    Made,
-    Scope,
-    SeenModule,
+    ModuleLike,
+    SequenceValue,
     Value,
     constant,
     options_of,
@@ -45,12 +45,12 @@ _ASKED = re.compile(r"debug|profil|histogram|verbose", re.I)
 _SYNCHRONISED = re.compile(r"sync_tensorboard\s*=\s*True|wandb\.tensorboard\.patch")
 
 
-def batch_hook(scope: Scope) -> Scope | None:
+def batch_hook(path: ExecutionPath) -> ExecutionPath | None:
     """The function around a place that Keras calls for every batch of training; None where there is none.
 
     A method of a Callback class of the tree, or a function given to LambdaCallback.
     """
-    for frame in scope.frames():
+    for frame in path.frames():
         function = frame.function
         if frame.label in BATCH_HOOKS:
             return frame
@@ -72,9 +72,9 @@ _BETWEEN_EPOCHS: dict[str, str | None] = {
 def may_act_on_batches(fit: Call, *, unknown: bool = True) -> bool:
     """Whether a callback given to ``fit`` sees single batches; one that is not known is taken for ``unknown``."""
     given = fit.given("callbacks")
-    if given is None or isinstance(given, Const) and given.value is None:
+    if given is None or isinstance(given, Constant) and given.value is None:
         return False
-    items = given.items if isinstance(given, Group) and not given.open else [given]
+    items = given.items if isinstance(given, SequenceValue) and not given.open else [given]
     return any(_may_see_batches(option, unknown) for item in items for option in options_of(item))
 
 
@@ -82,7 +82,11 @@ def _may_see_batches(callback: Value, unknown: bool) -> bool:
     if isinstance(callback, Instance):
         foreign = callback.cls.external_bases() - {CALLBACK}
         return bool(foreign) and unknown or any(callback.cls.member(hook) is not None for hook in BATCH_HOOKS)
-    if not isinstance(callback, Made) or callback.call is None or not callback.name.startswith(OF_KERAS_CALLBACKS):
+    if (
+        not isinstance(callback, ExternalInstance)
+        or callback.call is None
+        or not callback.name.startswith(OF_KERAS_CALLBACKS)
+    ):
         return unknown
     short = callback.name.rpartition(".")[2]
     if short == "LambdaCallback":
@@ -92,15 +96,11 @@ def _may_see_batches(callback: Value, unknown: bool) -> bool:
     return short not in _BETWEEN_EPOCHS or often is not None and constant(often) != "epoch"
 
 
-def calls_of_every_batch(calls: list[Call]) -> Iterator[tuple[Call, Scope]]:
+def calls_of_every_batch(calls: list[Call]) -> Iterator[tuple[Call, ExecutionPath]]:
     """The calls that certainly run in every batch of training, with the hook that holds them."""
     for call in calls:
-        hook = batch_hook(call.scope)
-        if (
-            hook is not None
-            and not any(call.scope.conditions(within="program"))
-            and not _may_be_left_before(call, hook)
-        ):
+        hook = batch_hook(call.path)
+        if hook is not None and not any(call.path.conditions(within="program")) and not _may_be_left_before(call, hook):
             yield call, hook
 
 
@@ -132,13 +132,13 @@ def frequent_saves(module: Module, often: int) -> Iterator[FrequentSave]:
     program = module.once(Program)
     for call in program.calls(*_SAVERS):
         batches = constant(call.given("save_freq"))
-        if type(batches) is not int or not 0 < batches < often or program.is_optional(call.scope):
+        if type(batches) is not int or not 0 < batches < often or program.is_optional(call.path):
             continue
         best = call.given("save_best_only") if "save_best_only" in call.signature else None
         if best is None or constant(best, True) is False:
             yield FrequentSave(call, batches, None)
             continue
-        monitor = str(constant(call.given("monitor") or Const("val_loss")))
+        monitor = str(constant(call.given("monitor") or Constant("val_loss")))
         if call.module.runtime.keras >= 3 and constant(best) is True and monitor.startswith("val_"):
             yield FrequentSave(call, batches, monitor)
 
@@ -155,7 +155,7 @@ def _is_asked_for(call: Call) -> bool:
     """Whether a condition around a callback asks for what it records, and not only for TensorBoard, or an error does."""
     return any(
         condition.kind == "handler" or _ASKED.search(condition.question)
-        for condition in call.scope.conditions(within="program")
+        for condition in call.path.conditions(within="program")
     )
 
 
@@ -172,7 +172,7 @@ def _recordings_of(tensorboard: Call) -> Iterator[str]:
         yield "profile_batch"
 
 
-def is_tensorboard_watched(module: SeenModule) -> bool:
+def is_tensorboard_watched(module: ModuleLike) -> bool:
     """Whether TensorBoard is opened beside a program, or sent on: then someone looks at what is recorded."""
     return _OPENED.search(module.source.commands) is not None or module.mentions(_SYNCHRONISED)
 
@@ -180,7 +180,9 @@ def is_tensorboard_watched(module: SeenModule) -> bool:
 def _length(batches: Value | None) -> int:
     """The length of a literal range of batches, as a pair or a string with a comma; 0 for anything else."""
     pair = (
-        [constant(item) for item in batches.items] if isinstance(batches, Group) else str(constant(batches)).split(",")
+        [constant(item) for item in batches.items]
+        if isinstance(batches, SequenceValue)
+        else str(constant(batches)).split(",")
     )
     try:
         first, last = map(int, pair)
@@ -189,15 +191,15 @@ def _length(batches: Value | None) -> int:
     return last - first
 
 
-def _may_be_left_before(call: Call, hook: Scope) -> bool:
+def _may_be_left_before(call: Call, hook: ExecutionPath) -> bool:
     """Whether a place may not be reached: behind a ``return`` or its like, in a ``while``, or behind ``and`` and ``or``.
 
     In its function, or in one of those between it and the hook.
     """
     node = call.node
-    if any(isinstance(loop.node, cst.While) for loop in call.scope.loops(within="program")):
+    if any(isinstance(loop.node, cst.While) for loop in call.path.loops(within="program")):
         return True
-    for frame in call.scope.frames():
+    for frame in call.path.frames():
         function = frame.function
         if function is not None and isinstance(function.node, cst.FunctionDef):
             tree = function.module.tree

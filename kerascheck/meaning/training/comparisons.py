@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.values import Call, Scope
+from kerascheck.interpreter.values import Call, ExecutionPath
 from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.program.clocks import Interval, measured_intervals
 from kerascheck.meaning.program.loops import loop_that_changes
@@ -35,7 +35,7 @@ def _has_setting(fit: Repetition) -> bool:
     """Whether an argument of ``fit`` depends on the turn; the size of what the turn trains on is no setting."""
     settings = [node for name in _SETTINGS if (node := fit.call.written(name)) is not None]
     return any(
-        loop_that_changes(node.value, fit.call.scope) is fit.loop and not _is_size(node.value) for node in settings
+        loop_that_changes(node.value, fit.call.path) is fit.loop and not _is_size(node.value) for node in settings
     )
 
 
@@ -49,23 +49,23 @@ def _is_size(node: cst.BaseExpression) -> bool:
 def _sets_model(call: Call, fit: Repetition) -> bool:
     """Whether a call compiles the model by what depends on the turn, or sets its rate of learning to that."""
     if call.attribute == "compile" and call.receiver is fit.call.receiver and isinstance(call.node, cst.Call):
-        return any(loop_that_changes(argument.value, call.scope) is fit.loop for argument in call.node.args)
+        return any(loop_that_changes(argument.value, call.path) is fit.loop for argument in call.node.args)
     # model.optimizer.learning_rate = rate
     if call.attribute not in ("learning_rate", "lr") or not isinstance(call.node, cst.Attribute):
         return False
     parents = call.module.tree.parents
     target = parents.get(call.node)
     assigned = assignment(parents.get(target) if isinstance(target, cst.AssignTarget) else target)
-    return assigned is not None and loop_that_changes(assigned.value, call.scope) is fit.loop
+    return assigned is not None and loop_that_changes(assigned.value, call.path) is fit.loop
 
 
 def _measures(interval: Interval, fit: Repetition) -> bool:
-    return interval.start.order < fit.call.order < interval.end.order and fit.loop in interval.start.scope.loops(
+    return interval.start.order < fit.call.order < interval.end.order and fit.loop in interval.start.path.loops(
         within="program"
     )
 
 
-def _keeps_by_setting(loop: Scope) -> bool:
+def _keeps_by_setting(loop: ExecutionPath) -> bool:
     """Whether a loop stores something under the setting of its turn."""
     return any(
         isinstance(node, (cst.AssignTarget, cst.AnnAssign))

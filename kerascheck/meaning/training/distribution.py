@@ -8,18 +8,18 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from kerascheck.interpreter.code_location import CodeLocation, is_left_unused
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import Place, is_left_unused
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
-    Const,
+    Constant,
     Dataset,
+    ExecutionPath,
+    ExternalInstance,
     Function,
-    Group,
-    Made,
-    Scope,
-    SeenModule,
+    ModuleLike,
+    SequenceValue,
     Value,
     datasets_in,
     options_of,
@@ -62,28 +62,28 @@ _OLD_ARGUMENT = "lr"
 _OTHER_WAYS = re.compile(r"experimental_set_strategy|__enter__|enter_context|parameter_server", re.I)
 
 
-def eager_strategy_runs(module: Module) -> Iterator[tuple[Call, Scope]]:
+def eager_strategy_runs(module: Module) -> Iterator[tuple[Call, ExecutionPath]]:
     """``strategy.run(step)`` in a loop of Python that trains, with nothing compiled on the way or in ``step``: the call, and the innermost loop."""
     if module.once(Program).runs_eagerly:
         return
     runs = _runs(module)
-    compiled = {call.node for call in runs if call.scope.traced_by()}
+    compiled = {call.node for call in runs if call.path.traced_by()}
     seen = set()
     for call in runs:
-        loop = call.scope.innermost_loop(within="program", comprehensions=False)
+        loop = call.path.innermost_loop(within="program", comprehensions=False)
         if (
             loop is None
-            or not any(outer.trains for outer in call.scope.loops(within="program"))
+            or not any(outer.trains for outer in call.path.loops(within="program"))
             or call.node in compiled
             or call.node in seen
-            or most_iterations(call.scope) <= SHORT_LOOP
+            or most_iterations(call.path) <= SHORT_LOOP
             or _is_single(call)
         ):
             continue
         steps = options_of(call.given("fn"))
         if not all(isinstance(step, Function) and not step.traced and not step.opaque for step in steps):
             continue
-        if any(function.opaque or function.node in module.run.compiled for function in call.scope.functions()):
+        if any(function.opaque or function.node in module.run.compiled for function in call.path.functions()):
             continue
         seen.add(call.node)
         yield call, loop
@@ -98,7 +98,9 @@ def _runs(module: Module) -> list[Call]:
 
 
 def _is_single(call: Call) -> bool:
-    return any(isinstance(option, Made) and option.name.endswith(_SINGLE) for option in options_of(call.receiver))
+    return any(
+        isinstance(option, ExternalInstance) and option.name.endswith(_SINGLE) for option in options_of(call.receiver)
+    )
 
 
 def unconditional_mirrors(module: Module) -> Iterator[Call]:
@@ -112,7 +114,7 @@ def unconditional_mirrors(module: Module) -> Iterator[Call]:
     for call in module.once(Program).calls(MIRRORED_STRATEGY, EXPERIMENTAL_MIRRORED_STRATEGY):
         if (
             call.given("devices") is None
-            and not any(call.scope.conditions(within="program"))
+            and not any(call.path.conditions(within="program"))
             and len(names[call.node]) == 1
         ):
             yield call
@@ -143,15 +145,15 @@ def unplaced_models(module: Module) -> Iterator[Unplaced]:
         for option in options_of(fit.receiver):
             model = module.once(Program).constructor_of(option)
             strategy = next((call for call in made if model is not None and happens_before(call, model)), None)
-            if strategy is None or model is None or _may_be_placed(model.scope) or _may_be_placed(fit.scope):
+            if strategy is None or model is None or _may_be_placed(model.path) or _may_be_placed(fit.path):
                 return
             compiled = [
                 call
                 for call in module.once(Program).model_calls("compile")
                 if any(other is option for other in options_of(call.receiver))
             ]
-            inside = next((call for call in compiled if _is_placed(call.scope)), None)
-            if inside is None and any(_may_be_placed(call.scope) for call in compiled):
+            inside = next((call for call in compiled if _is_placed(call.path)), None)
+            if inside is None and any(_may_be_placed(call.path) for call in compiled):
                 return
             found.setdefault(model.node, Unplaced(strategy, model, fit, inside))
     yield from found.values()
@@ -167,7 +169,7 @@ def given_models(module: Module) -> Iterator[tuple[Call, Call]]:
         return
     for compiled in module.once(Program).model_calls("compile"):
         frame, receiver = (
-            compiled.scope.frame,
+            compiled.path.frame,
             compiled.node.func.value
             if isinstance(compiled.node, cst.Call) and isinstance(compiled.node.func, cst.Attribute)
             else None,
@@ -176,7 +178,7 @@ def given_models(module: Module) -> Iterator[tuple[Call, Call]]:
             compiled.receiver is not UNKNOWN
             or frame.function is None
             or not isinstance(receiver, cst.Name)
-            or not _is_placed(compiled.scope)
+            or not _is_placed(compiled.path)
         ):
             continue
         parameters = {
@@ -194,8 +196,8 @@ def given_models(module: Module) -> Iterator[tuple[Call, Call]]:
             for target in targets
             for node in (target, *tree.descendants(target))
         )
-        entered = [option.call if isinstance(option, Made) else None for option in _entered(compiled.scope)]
-        own = [call for call in entered if call is not None and call in made and call.scope.frame is frame]
+        entered = [option.call if isinstance(option, ExternalInstance) else None for option in _entered(compiled.path)]
+        own = [call for call in entered if call is not None and call in made and call.path.frame is frame]
         if receiver.value in parameters and not bound and own and len(own) == len(entered):
             yield compiled, own[0]
 
@@ -231,17 +233,22 @@ def unplaced_optimizers(module: Module) -> Iterator[tuple[Call, Call]]:
         if not any(fit.order > compiled.order and _last_before(fit, compiles) is compiled for fit in trained):
             continue
         optimizer = compiled.given("optimizer")
-        made = optimizer.call if isinstance(optimizer, Made) and class_of(optimizer.name) == OPTIMIZER else None
+        made = (
+            optimizer.call
+            if isinstance(optimizer, ExternalInstance) and class_of(optimizer.name) == OPTIMIZER
+            else None
+        )
         if (
             made is None
             or _OLD_ARGUMENT in made.arguments.keywords
             or made.node in seen
-            or not _is_placed(compiled.scope)
-            or _may_be_placed(made.scope)
+            or not _is_placed(compiled.path)
+            or _may_be_placed(made.path)
         ):
             continue
         if all(
-            isinstance(option, Made) and option.name.endswith("MirroredStrategy") for option in _entered(compiled.scope)
+            isinstance(option, ExternalInstance) and option.name.endswith("MirroredStrategy")
+            for option in _entered(compiled.path)
         ):
             seen.add(made.node)
             yield made, compiled
@@ -277,20 +284,20 @@ def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
     applied = [call for call in module.run.calls if call.attribute == "__call__"]
     seen = set()
     for update in module.once(Program).updates:
-        frame = next((frame for frame in update.scope.frames() if frame.node in runs), None)
+        frame = next((frame for frame in update.path.frames() if frame.node in runs), None)
         if frame is None or not all(
-            isinstance(option, Made) and option.call in made_for_several
+            isinstance(option, ExternalInstance) and option.call in made_for_several
             for option in options_of(runs[frame.node].receiver)
         ):
             continue
-        called = [call for call in applied if call.order < update.order and call.scope.is_in(frame)]
+        called = [call for call in applied if call.order < update.order and call.path.is_in(frame)]
         models = [
             [module.once(Program).constructor_of(option) for option in options_of(call.receiver)]
             for call in called
             if call.name == MODEL_CALL
         ]
         optimizer = [
-            option.call if isinstance(option, Made) and class_of(option.name) == OPTIMIZER else None
+            option.call if isinstance(option, ExternalInstance) and class_of(option.name) == OPTIMIZER else None
             for option in options_of(update.receiver)
         ]  # fmt: skip
         # What runs the step by its old name went before Keras 3 came.
@@ -299,7 +306,7 @@ def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
             for made in known if len(known) == len(options) else ():
                 if (
                     made.node in seen
-                    or any(_may_be_placed(each.scope) for each in known)
+                    or any(_may_be_placed(each.path) for each in known)
                     or _OLD_ARGUMENT in made.arguments.keywords
                 ):
                     continue
@@ -335,10 +342,10 @@ class Unscaled:
 
     strategy: Call
     size: int
-    place: Place
+    place: CodeLocation
     use: Call
     is_for_one: bool
-    unused: Place | None
+    unused: CodeLocation | None
 
 
 def unscaled_batches(module: Module) -> Iterator[Unscaled]:
@@ -356,7 +363,7 @@ def unscaled_batches(module: Module) -> Iterator[Unscaled]:
         return
     seen = set()
     for use, batch, entered in (*_fitted_in_scope(module), *_distributed(module)):
-        chosen = [option.call if isinstance(option, Made) else None for option in entered]
+        chosen = [option.call if isinstance(option, ExternalInstance) else None for option in entered]
         if chosen and all(call in strategies for call in chosen):
             # Whichever of them a condition chooses, it is for several devices.
             strategy = chosen[0]
@@ -370,13 +377,13 @@ def unscaled_batches(module: Module) -> Iterator[Unscaled]:
         ):
             continue
         concerned = list(
-            dict.fromkeys(each.module for each in (Place(module, module.tree.root), strategy, batch.place, use))
+            dict.fromkeys(each.module for each in (CodeLocation(module, module.tree.root), strategy, batch.place, use))
         )
         size = _written_size(batch.place)
         is_for_one = size is not None and _PER_DEVICE.search(last_name(size)) is not None
         if not is_for_one and size is not None and _SCALED.search(batch.place.module.tree.code_of(size)):
             continue
-        unused = next((Place(each, node) for each in concerned for node in _unused_scaling(each)), None)
+        unused = next((CodeLocation(each, node) for each in concerned for node in _unused_scaling(each)), None)
         if (
             is_for_one
             or not any(map(_scales, concerned))
@@ -386,7 +393,7 @@ def unscaled_batches(module: Module) -> Iterator[Unscaled]:
             yield Unscaled(strategy, batch.size, batch.place, use, is_for_one, unused)
 
 
-def _written_size(place: Place) -> cst.BaseExpression | None:
+def _written_size(place: CodeLocation) -> cst.BaseExpression | None:
     """What is written for the size of a batch: in an argument, or in the call of a dataset operation; None for a default."""
     node = place.node
     if isinstance(node, cst.Call):
@@ -396,17 +403,17 @@ def _written_size(place: Place) -> cst.BaseExpression | None:
     return node.value if isinstance(node, cst.Arg) else None
 
 
-def _scales(module: SeenModule) -> bool:
+def _scales(module: ModuleLike) -> bool:
     """Whether code speaks of the number of devices, or of a size for one or for all of them, otherwise than to print it or to compute what is never used."""
     return bool(_spots(module)[0])
 
 
-def _unused_scaling(module: SeenModule) -> list[cst.CSTNode]:
+def _unused_scaling(module: ModuleLike) -> list[cst.CSTNode]:
     """The assignments that compute a size for all devices, which nothing uses."""
     return _spots(module)[1]
 
 
-def _spots(module: SeenModule) -> tuple[list[int], list[cst.CSTNode]]:
+def _spots(module: ModuleLike) -> tuple[list[int], list[cst.CSTNode]]:
     if _spots not in module.memory:
         # A size for one device is there to be scaled; its name does not do it.
         spots, tree = [found.start() for found in _FOR_ALL.finditer(module.code)], module.tree
@@ -438,8 +445,8 @@ def _fitted_in_scope(module: Module) -> Iterator[tuple[Call, Batching | None, li
         in_parts = any(
             stage.call is not None and (stage.call.attribute or "").endswith("from_function") for stage in chain
         )
-        if not in_parts and made and all(_is_placed(fit.scope if call is None else call.scope) for call in made):
-            yield fit, batches_of(fit), [option for call in made for option in _entered((call or fit).scope)]
+        if not in_parts and made and all(_is_placed(fit.path if call is None else call.path) for call in made):
+            yield fit, batches_of(fit), [option for call in made for option in _entered((call or fit).path)]
 
 
 def _distributed(module: Module) -> Iterator[tuple[Call, Batching | None, list[Value]]]:
@@ -461,34 +468,41 @@ def _made_for_several(module: Module) -> list[Call]:
 
 def _is_for_one(call: Call) -> bool:
     devices = call.given("devices") if "devices" in call.signature else None
-    return isinstance(devices, Const) or isinstance(devices, Group) and len(devices.items) <= 1 and not devices.open
+    return (
+        isinstance(devices, Constant)
+        or isinstance(devices, SequenceValue)
+        and len(devices.items) <= 1
+        and not devices.open
+    )
 
 
-def _may_be_placed(scope: Scope) -> bool:
+def _may_be_placed(path: ExecutionPath) -> bool:
     """Whether a place is in the scope of a strategy, or of something that may be one."""
-    return any(any(map(_may_be_scope, options_of(each.value))) for each in scope.managers(within="program"))
+    return any(any(map(_may_be_scope, options_of(each.value))) for each in path.managers(within="program"))
 
 
 def _may_be_scope(value: Value) -> bool:
-    return _is_scope(value) or not (isinstance(value, Made) and value.name.startswith((TENSORFLOW, KERAS, "builtins.")))
+    return _is_scope(value) or not (
+        isinstance(value, ExternalInstance) and value.name.startswith((TENSORFLOW, KERAS, "builtins."))
+    )
 
 
-def _entered(scope: Scope) -> list[Value]:
+def _entered(path: ExecutionPath) -> list[Value]:
     """The strategies of which a place is in the scope: one of them, where conditions decide."""
     scopes = [
-        option for each in scope.managers(within="program") for option in options_of(each.value) if _is_scope(option)
+        option for each in path.managers(within="program") for option in options_of(each.value) if _is_scope(option)
     ]
     return [
         option
         for made in scopes
-        if isinstance(made, Made) and made.call is not None
+        if isinstance(made, ExternalInstance) and made.call is not None
         for option in options_of(made.call.receiver)
     ]
 
 
-def _is_placed(scope: Scope) -> bool:
-    return any(all(map(_is_scope, options_of(each.value))) for each in scope.managers(within="program"))
+def _is_placed(path: ExecutionPath) -> bool:
+    return any(all(map(_is_scope, options_of(each.value))) for each in path.managers(within="program"))
 
 
 def _is_scope(value: Value) -> bool:
-    return isinstance(value, Made) and value.name == STRATEGY_SCOPE
+    return isinstance(value, ExternalInstance) and value.name == STRATEGY_SCOPE

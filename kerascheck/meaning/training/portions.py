@@ -8,7 +8,7 @@ import re
 import libcst as cst
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.values import Call, Iteration, Scope, constant, datasets_in
+from kerascheck.interpreter.values import Call, ExecutionPath, IteratorValue, constant, datasets_in
 from kerascheck.knowledge.namespaces import OF_KERAS_MODEL
 from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.program.items import is_one_item, is_slice_by_iteration
@@ -37,7 +37,7 @@ class Portion(enum.Enum):
     """The same data, with nothing between that changes the training."""
 
 
-def portion_of(module: Module, fit: Call, loop: Scope) -> Portion | None:
+def portion_of(module: Module, fit: Call, loop: ExecutionPath) -> Portion | None:
     """How much of its data each iteration of a loop fits; None where that is not certain."""
     if _is_single(fit, loop):
         return Portion.EXAMPLE
@@ -48,21 +48,21 @@ def portion_of(module: Module, fit: Call, loop: Scope) -> Portion | None:
     return Portion.EPOCH if _is_epoch(module, fit, loop) else None
 
 
-def is_at_end_of_game(scope: Scope, loop: Scope) -> bool:
+def is_at_end_of_game(path: ExecutionPath, loop: ExecutionPath) -> bool:
     """Whether a place in a loop is reached at the end of a game only, where an agent learns from all of it."""
-    return any(_OVER.search(condition.question) for condition in scope.conditions(within=loop))
+    return any(_OVER.search(condition.question) for condition in path.conditions(within=loop))
 
 
-def _is_single(call: Call, loop: Scope) -> bool:
+def _is_single(call: Call, loop: ExecutionPath) -> bool:
     data = call.written("x")
     return (
         data is not None
         and is_one_item(call.module.tree, data.value, loop)
-        and loop_that_changes(data.value, call.scope) is loop
+        and loop_that_changes(data.value, call.path) is loop
     )
 
 
-def _is_batch(module: Module, call: Call, loop: Scope) -> bool:
+def _is_batch(module: Module, call: Call, loop: ExecutionPath) -> bool:
     if module.once(Program).reinforcement_learning and not _is_epoch(module, call, loop):
         return True
     size, data = call.written("batch_size"), call.written("x")
@@ -75,27 +75,27 @@ def _is_batch(module: Module, call: Call, loop: Scope) -> bool:
         return True
     if data is None or next(datasets_in(call.given("x")), None) is not None:
         return False
-    return next(datasets_in(loop.value), None) is not None and loop_that_changes(data.value, call.scope) is loop
+    return next(datasets_in(loop.value), None) is not None and loop_that_changes(data.value, call.path) is loop
 
 
-def _is_short(call: Call, loop: Scope) -> bool:
+def _is_short(call: Call, loop: ExecutionPath) -> bool:
     steps = constant(call.given("steps_per_epoch"))
     if isinstance(steps, int) and steps <= SHORT_FIT:
         return True
     data, counted = call.written("x"), loop.value
-    if data is None or not isinstance(counted, Iteration) or counted.kind != "range" or len(counted.over) < 3:
+    if data is None or not isinstance(counted, IteratorValue) or counted.kind != "range" or len(counted.over) < 3:
         return False
     rows = constant(counted.over[2])
     return isinstance(rows, int) and 1 < rows <= _SHORT_CHUNK and is_slice_by_iteration(data.value, loop)
 
 
-def _is_epoch(module: Module, call: Call, loop: Scope) -> bool:
+def _is_epoch(module: Module, call: Call, loop: ExecutionPath) -> bool:
     given = [node.value for parameter in ("x", "y") if (node := call.written(parameter)) is not None]
     if (
         not given
-        or loop not in call.scope.loops(within="function")
-        or any(loop_that_changes(node, call.scope) is not None for node in given)
-        or any(call.scope.conditions(within=loop))
+        or loop not in call.path.loops(within="function")
+        or any(loop_that_changes(node, call.path) is not None for node in given)
+        or any(call.path.conditions(within=loop))
     ):
         return False
     for other in module.once(Pipelines).calls_in(loop):

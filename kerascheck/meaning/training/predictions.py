@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from kerascheck.interpreter.code_location import CodeLocation, in_session, is_left_unused, place_in_module
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import Place, in_session, is_left_unused, place_in_module
-from kerascheck.interpreter.values import Call, Const, Iteration, Scope, constant, datasets_in
+from kerascheck.interpreter.values import Call, Constant, ExecutionPath, IteratorValue, constant, datasets_in
 from kerascheck.knowledge.namespaces import OF_RANDOM
 from kerascheck.meaning.data.games import environment_loop
 from kerascheck.meaning.data.pipelines import Pipelines
@@ -50,7 +50,7 @@ class RepeatedPrediction:
     """
 
     call: Call
-    loop: Scope
+    loop: ExecutionPath
     turns: float
     is_again: bool
     needs_last: bool
@@ -69,7 +69,7 @@ class RepeatedPrediction:
             and not arguments.unknown_keywords
         )
 
-    def places(self) -> Iterator[Call | Place]:
+    def places(self) -> Iterator[Call | CodeLocation]:
         """Where the predict stands, and where the loop of another file calls it by a method of the same name."""
         yield self.call
         seen = place_in_module(self.loop.module, self.call)
@@ -85,8 +85,8 @@ def repeated_predictions(module: Module) -> Iterator[RepeatedPrediction]:
         if given is None:
             continue
         loop = (
-            loop_that_changes(given, call.scope)
-            or environment_loop(module, call.scope)
+            loop_that_changes(given, call.path)
+            or environment_loop(module, call.path)
             or _turning_loop(module, call, given)
         )
         again = _few_rows_again(call, given) if loop is None else None
@@ -111,11 +111,11 @@ def _predicted(module: Module, call: Call) -> cst.BaseExpression | None:
     return None if given is None or any(datasets_in(call.given("x"))) else given.value
 
 
-def _is_small_or_for_people(module: Module, call: Call, given: cst.BaseExpression, loop: Scope) -> bool:
+def _is_small_or_for_people(module: Module, call: Call, given: cst.BaseExpression, loop: ExecutionPath) -> bool:
     """Whether the iterations are few or already hold all, wait for people, or stand beside a long training."""
     if (
-        in_session(call.scope)
-        or most_iterations(call.scope) <= _A_FEW
+        in_session(call.path)
+        or most_iterations(call.path) <= _A_FEW
         or _is_of_all(given, loop)
         or _is_over_named(loop, given)
     ):
@@ -124,7 +124,7 @@ def _is_small_or_for_people(module: Module, call: Call, given: cst.BaseExpressio
     # A loop that plots or asks is for people, and waits for them, and so is one over what they upload.
     if _is_over_uploads(loop) or any(_is_for_people(other, loop) for other in beside):
         return True
-    seldom = counting_branch(call.scope, loop)
+    seldom = counting_branch(call.path, loop)
     return (
         seldom is not None
         and not _fills_batch(seldom)
@@ -133,14 +133,16 @@ def _is_small_or_for_people(module: Module, call: Call, given: cst.BaseExpressio
     )
 
 
-def _loop_over_items(module: Module, call: Call, given: cst.BaseExpression, loop: Scope) -> Scope | None:
+def _loop_over_items(
+    module: Module, call: Call, given: cst.BaseExpression, loop: ExecutionPath
+) -> ExecutionPath | None:
     """The loop over items or batches: around one over items, a loop over models changes nothing, nor does one inside of a loop over batches."""
     models = (
-        loop_that_changes(call.node.func.value, call.scope, exactly=True)
+        loop_that_changes(call.node.func.value, call.path, exactly=True)
         if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute)
         else None
     )
-    batches = loop_that_changes(given, call.scope, beside=models) if models is loop else None
+    batches = loop_that_changes(given, call.path, beside=models) if models is loop else None
     if batches is not None and _trains_on_batches(module, batches):
         return batches
     if models is not None and (models is loop or not loop.is_in(models) or not is_one_item(module.tree, given, loop)):
@@ -148,35 +150,35 @@ def _loop_over_items(module: Module, call: Call, given: cst.BaseExpression, loop
     return loop
 
 
-def _trains_on_batches(module: Module, loop: Scope) -> bool:
+def _trains_on_batches(module: Module, loop: ExecutionPath) -> bool:
     return any(other.attribute == "train_on_batch" for other in module.once(Pipelines).calls_in(loop))
 
 
 def _repeated(
-    module: Module, call: Call, given: cst.BaseExpression, loop: Scope, *, is_again: bool
+    module: Module, call: Call, given: cst.BaseExpression, loop: ExecutionPath, *, is_again: bool
 ) -> RepeatedPrediction | None:
     first = module.once(Program).first_training
     # What a module beside it does with a trained model is an application of that.
-    trains = any(outer.trains for outer in call.scope.loops(within="program"))
+    trains = any(outer.trains for outer in call.path.loops(within="program"))
     in_training = first is not None and first.module is call.module or trains
     # With a batch size of its own each iteration predicts a whole array, but for an application that waits for what
     # comes next, and beside training on a batch.
     waits = isinstance(loop.node, cst.While) and not in_training or _trains_on_batches(module, loop)
     sized = constant(call.given("batch_size"), 1) != 1 and not waits and not is_one_item(module.tree, given, loop)
-    if constant(call.given("steps") or Const(1)) != 1 or sized:
+    if constant(call.given("steps") or Constant(1)) != 1 or sized:
         return None
     measured = _is_measured(module, call, loop)
     # Then it is called for its time, and not for what it gives.
     if measured and is_left_unused(call):
         return None
-    seldom = counting_branch(call.scope, loop)
+    seldom = counting_branch(call.path, loop)
     by_batch = seldom is not None or isinstance(loop.node, cst.For) and _is_over_batches(loop) and not trains
     needs_last = isinstance(call.node, cst.Call) and feeds_back(loop, call.node)
     # A session's run costs too little for batches, and for what cannot be predicted at once nothing else is there.
     if module.runtime.multi_backend_keras and (needs_last or by_batch or _BATCH.search(module.tree.code_of(given))):
         return None
     return RepeatedPrediction(
-        call, loop, most_iterations(call.scope), is_again, needs_last, in_training, by_batch, measured
+        call, loop, most_iterations(call.path), is_again, needs_last, in_training, by_batch, measured
     )
 
 
@@ -191,35 +193,35 @@ class EvaluatedBatch:
     """
 
     call: Call
-    loop: Scope
+    loop: ExecutionPath
     turns: float
 
 
 def evaluated_batches(module: Module) -> Iterator[EvaluatedBatch]:
     """Batches that are evaluated one by one, in every iteration of a loop that makes more than a few."""
     for call in () if module.runtime.multi_backend_keras else module.once(Program).model_calls("evaluate"):
-        given, loop = call.written("x"), call.scope.innermost_loop(within="program")
+        given, loop = call.written("x"), call.path.innermost_loop(within="program")
         if (
             given is None
             or loop is None
-            or loop_that_changes(given.value, call.scope) is not loop
-            or most_iterations(call.scope) <= _A_FEW
+            or loop_that_changes(given.value, call.path) is not loop
+            or most_iterations(call.path) <= _A_FEW
         ):
             continue
         # A method of that name that somebody wrote takes other things.
         if len(call.arguments.positional) > 2:
             continue
         trained = any(
-            other.attribute == "train_on_batch" and other.scope.innermost_loop(within="program") is loop
+            other.attribute == "train_on_batch" and other.path.innermost_loop(within="program") is loop
             for other in module.once(Pipelines).calls_in(loop)
         )
-        if (trained or _is_over_batches(loop)) and not any(call.scope.conditions(within=loop)):
-            yield EvaluatedBatch(call, loop, most_iterations(call.scope))
+        if (trained or _is_over_batches(loop)) and not any(call.path.conditions(within=loop)):
+            yield EvaluatedBatch(call, loop, most_iterations(call.path))
 
 
-def _turning_loop(module: Module, call: Call, given: cst.BaseExpression) -> Scope | None:
+def _turning_loop(module: Module, call: Call, given: cst.BaseExpression) -> ExecutionPath | None:
     """The innermost loop around a predict, where that draws what it is given, as ``model.predict(np.random.normal(size=(32, 100)))``, or where a turn trains on one batch."""
-    loop = call.scope.innermost_loop(within="program")
+    loop = call.path.innermost_loop(within="program")
     if loop is None:
         return None
     inside = set(module.tree.descendants(given))
@@ -227,19 +229,19 @@ def _turning_loop(module: Module, call: Call, given: cst.BaseExpression) -> Scop
         other.node in inside
         and (other.name or "").startswith(_DRAWS)
         or other.attribute == "train_on_batch"
-        and other.scope.innermost_loop(within="program") is loop
+        and other.path.innermost_loop(within="program") is loop
         for other in module.run.calls
     )
     return loop if turns_on else None
 
 
-def _few_rows_again(call: Call, given: cst.BaseExpression) -> Scope | None:
+def _few_rows_again(call: Call, given: cst.BaseExpression) -> ExecutionPath | None:
     """The comprehension over a range that predicts the same few rows in each turn, such as with dropout that stays on."""
-    loop = call.scope.innermost_loop(within="program")
+    loop = call.path.innermost_loop(within="program")
     if (
         loop is None
         or not isinstance(loop.node, (cst.ListComp, cst.GeneratorExp))
-        or not isinstance(loop.value, Iteration)
+        or not isinstance(loop.value, IteratorValue)
         or loop.value.kind != "range"
     ):
         return None
@@ -247,9 +249,9 @@ def _few_rows_again(call: Call, given: cst.BaseExpression) -> Scope | None:
     return loop if rows is not None and rows <= _FEW_ROWS or is_one_item(call.module.tree, given) else None
 
 
-def _is_for_people(call: Call, loop: Scope) -> bool:
+def _is_for_people(call: Call, loop: ExecutionPath) -> bool:
     """Whether every turn shows a picture or waits for an answer, not one in several or some under a condition."""
-    waits = call.name == "cv2.waitKey" and constant(call.given("delay") or Const(0)) == 0
+    waits = call.name == "cv2.waitKey" and constant(call.given("delay") or Constant(0)) == 0
     shows = (
         waits
         or (call.name or "").startswith(("matplotlib.", "builtins.input"))
@@ -261,10 +263,10 @@ def _is_for_people(call: Call, loop: Scope) -> bool:
         and call.attribute in _DRAWING
         and _AXES.match(call.module.tree.code_of(call.node)) is not None
     )
-    return (shows or drawn) and not any(call.scope.conditions(within=loop))
+    return (shows or drawn) and not any(call.path.conditions(within=loop))
 
 
-def _is_over_batches(loop: Scope) -> bool:
+def _is_over_batches(loop: ExecutionPath) -> bool:
     """Whether a loop goes over a dataset, or what its name says to be a loader or batches."""
     return (
         any(datasets_in(loop.value))
@@ -273,7 +275,7 @@ def _is_over_batches(loop: Scope) -> bool:
     )
 
 
-def _is_over_named(loop: Scope, given: cst.BaseExpression) -> bool:
+def _is_over_named(loop: ExecutionPath, given: cst.BaseExpression) -> bool:
     """``for split, x in data.items(): model.predict(x)``: whole arrays, each with its name."""
     if (
         not isinstance(loop.node, cst.For)
@@ -285,32 +287,32 @@ def _is_over_named(loop: Scope, given: cst.BaseExpression) -> bool:
     return isinstance(method, cst.Attribute) and method.attr.value in ("items", "values")
 
 
-def _is_over_uploads(loop: Scope) -> bool:
+def _is_over_uploads(loop: ExecutionPath) -> bool:
     """``for name in uploaded.keys()``."""
     return isinstance(loop.node, cst.For) and _UPLOADED.search(loop.module.tree.code_of(loop.node.iter)) is not None
 
 
-def _is_measured(module: Module, call: Call, loop: Scope) -> bool:
+def _is_measured(module: Module, call: Call, loop: ExecutionPath) -> bool:
     """Whether a turn measures how long the predict takes: then it may be meant to be called for one item."""
     return any(
         each.start.order < call.order < each.end.order
-        and each.start.scope.innermost_loop(within="program") is loop
+        and each.start.path.innermost_loop(within="program") is loop
         and measures_speed(module, each)
         for each in measured_intervals(module)
     )
 
 
-def _fills_batch(branch: Scope) -> bool:
+def _fills_batch(branch: ExecutionPath) -> bool:
     """Whether a condition that counts turns asks for a full batch: ``if (i + 1) % batch_size == 0``."""
     return _FULL.search(branch.question) is not None
 
 
-def _is_asked_for(call: Call, loop: Scope) -> bool:
+def _is_asked_for(call: Call, loop: ExecutionPath) -> bool:
     """Whether a key that somebody presses decides, as under ``if key == ord("s")``."""
-    return any(_KEY.search(condition.question) for condition in call.scope.conditions(within=loop))
+    return any(_KEY.search(condition.question) for condition in call.path.conditions(within=loop))
 
 
-def _trains_long(call: Call, loop: Scope) -> bool:
+def _trains_long(call: Call, loop: ExecutionPath) -> bool:
     """Whether a call trains for more than an epoch over what may be a batch, or on the same data in every turn, beside which a predict is short."""
     if call.attribute not in ("fit", "fit_generator"):
         return False
@@ -321,8 +323,8 @@ def _trains_long(call: Call, loop: Scope) -> bool:
     if (
         call.attribute == "fit"
         and given is not None
-        and next(call.scope.loops(within="program"), loop) is not loop
-        and loop_that_changes(given.value, call.scope) is loop
+        and next(call.path.loops(within="program"), loop) is not loop
+        and loop_that_changes(given.value, call.path) is loop
     ):
         return True
     if (
@@ -335,11 +337,11 @@ def _trains_long(call: Call, loop: Scope) -> bool:
     return (
         given is not None
         and isinstance(given.value, (cst.Name, cst.Attribute))
-        and loop_that_changes(given.value, call.scope) is not loop
+        and loop_that_changes(given.value, call.path) is not loop
     )
 
 
-def _is_of_all(node: cst.BaseExpression, loop: Scope) -> bool:
+def _is_of_all(node: cst.BaseExpression, loop: ExecutionPath) -> bool:
     """Whether an expression takes a part of every example, as ``x[:, a:b]``; ``x[:, :n]``, and an array that the turns fill, is a text that grows."""
     if not isinstance(node, cst.Subscript) or {
         inner.value for inner in loop.module.tree.descendants(node.value) if isinstance(inner, cst.Name)

@@ -6,7 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.values import Call, Made, Method, Scope, Tensor, Value, holds_tensor, options_of
+from kerascheck.interpreter.values import (
+    Call,
+    ExecutionPath,
+    ExternalInstance,
+    Method,
+    Tensor,
+    Value,
+    holds_tensor,
+    options_of,
+)
 from kerascheck.knowledge.classes import METRIC_RESULT, OPTIMIZER, class_of
 from kerascheck.meaning.graph.compiled_loops import calls_beside_training
 from kerascheck.meaning.program.program import Program
@@ -28,16 +37,16 @@ class ReadResults:
         calls: what reads, in program order; with what stands in the file of the loop first.
     """
 
-    loop: Scope
+    loop: ExecutionPath
     update: Call
     calls: list[Call]
 
 
 def results_read_back(module: Module, least: int) -> Iterator[ReadResults]:
     """The loops over training steps, of more than ``least`` turns, that read results back in each, but for steps on the CPU and what the program goes on with."""
-    reads: dict[Scope, ReadResults] = {}
+    reads: dict[ExecutionPath, ReadResults] = {}
     for call, loop, update in calls_beside_training(module, least=least, eager=True):
-        if not _reads_back(call) or module.once(Program).cpu_device(update.scope) is not None:
+        if not _reads_back(call) or module.once(Program).cpu_device(update.path) is not None:
             continue
         if not is_acted_on(module, call.module.tree, call.node):
             reads.setdefault(loop, ReadResults(loop, update, [])).calls.append(call)
@@ -63,11 +72,11 @@ def _is_on_device(value: Value) -> bool:
 
 def _is_counted_on_device(value: Value) -> bool:
     """The result of a metric, or the iterations of an optimizer."""
-    if isinstance(value, Made):
+    if isinstance(value, ExternalInstance):
         return value.name == METRIC_RESULT
     return (
         isinstance(value, Method)
         and value.name == "iterations"
-        and isinstance(value.receiver, Made)
+        and isinstance(value.receiver, ExternalInstance)
         and class_of(value.receiver.name) == OPTIMIZER
     )

@@ -8,9 +8,17 @@ from math import prod
 
 import libcst as cst
 
+from kerascheck.interpreter.code_location import CodeLocation
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.place import Place
-from kerascheck.interpreter.values import Call, Group, Iteration, Made, Mapping, Scope, options_of
+from kerascheck.interpreter.values import (
+    Call,
+    DictValue,
+    ExecutionPath,
+    ExternalInstance,
+    IteratorValue,
+    SequenceValue,
+    options_of,
+)
 from kerascheck.knowledge.classes import MODEL
 from kerascheck.knowledge.devices import CLEAR_SESSION
 from kerascheck.knowledge.layers import LAYERS
@@ -35,14 +43,14 @@ class Repetition:
     """
 
     call: Call
-    loop: Scope
+    loop: ExecutionPath
     is_same: bool
 
 
 def repeated_calls(module: Module, *methods: str) -> Iterator[Repetition]:
     """The calls of these methods of Keras models that a ``for`` or ``while`` repeats, in program order."""
     for call in module.once(Program).model_calls(*methods):
-        loop = call.scope.innermost_loop(within="program", comprehensions=False)
+        loop = call.path.innermost_loop(within="program", comprehensions=False)
         if loop is not None:
             yield Repetition(call, loop, _is_same(module, call, loop))
 
@@ -60,15 +68,15 @@ class RebuiltModel:
     """
 
     made: Call
-    loop: Scope
+    loop: ExecutionPath
     trained: Call
     times: float
     times_known: bool
 
     @property
-    def place(self) -> Place:
+    def place(self) -> CodeLocation:
         """What makes it in the loop itself: the constructor, or the outermost call that leads there."""
-        return Place(self.loop.module, place_in_loop(self.made, self.loop))
+        return CodeLocation(self.loop.module, place_in_loop(self.made, self.loop))
 
     def is_asked_for(self, module: Module) -> bool:
         """Whether each turn asks the user for something: what somebody wants then is no series of trainings."""
@@ -85,7 +93,7 @@ class RebuiltModel:
             held = [
                 item
                 for value in call.arguments.values()
-                for item in (value.items if isinstance(value, Group) else [value])
+                for item in (value.items if isinstance(value, SequenceValue) else [value])
             ]
             if call.attribute in ("append", "add", "put") and any(item is model for item in held for model in models):
                 return True
@@ -107,7 +115,7 @@ class RebuiltModel:
             if any(loop_that_changes(argument.value, self.loop) is self.loop for argument in node.args):
                 return True
         return any(
-            loop_that_changes(argument.value, layer.scope) is self.loop
+            loop_that_changes(argument.value, layer.path) is self.loop
             for layer in _calls_in(module, self.loop)
             if layer.attribute is None and (layer.name or "").startswith(LAYERS)
             for argument in layer.arguments.nodes.values()
@@ -120,12 +128,12 @@ def rebuilt_models(module: Module, *methods: str) -> Iterator[RebuiltModel]:
         for made in {module.once(Program).constructor_of(option) for option in options_of(call.receiver)}:
             if made is None:
                 continue
-            loop = made.scope.innermost_loop(within="program", comprehensions=False)
-            if loop is not None and call.scope.is_in(loop) and not _is_last_turn(place_in_loop(made, loop), loop):
-                yield RebuiltModel(made, loop, call, *least_iterations(made.scope))
+            loop = made.path.innermost_loop(within="program", comprehensions=False)
+            if loop is not None and call.path.is_in(loop) and not _is_last_turn(place_in_loop(made, loop), loop):
+                yield RebuiltModel(made, loop, call, *least_iterations(made.path))
 
 
-def _calls_in(module: Module, loop: Scope) -> list[Call]:
+def _calls_in(module: Module, loop: ExecutionPath) -> list[Call]:
     return module.once(Pipelines).calls_in(loop)
 
 
@@ -133,41 +141,41 @@ SOME = 3
 """How many items a list is taken to have, of which nothing is known but that a program combines each with those of another one."""
 
 
-def least_iterations(scope: Scope) -> tuple[float, bool]:
+def least_iterations(path: ExecutionPath) -> tuple[float, bool]:
     """How often a place runs at least, and whether literals tell all of that.
 
     A loop that ends by a condition counts as endless. One over a list of unknown length runs once, but :data:`SOME` times where it is one
     of several, as in a search over the combinations of settings.
     """
     counts: list[float | None] = []
-    for loop in scope.loops(within="program"):
+    for loop in path.loops(within="program"):
         counts += [float("inf")] if isinstance(loop.node, cst.While) and not loop.trips else _lengths(loop)
     unknown = SOME if len(counts) > 1 else 1
     return prod(unknown if count is None else max(count, 1) for count in counts), None not in counts
 
 
-def _lengths(loop: Scope) -> list[float | None]:
+def _lengths(loop: ExecutionPath) -> list[float | None]:
     """How many items a loop goes through: of a grid, how many each of its lists has."""
     over = loop.value
-    while isinstance(over, Iteration) and len(over.over) == 1 and over.kind in ("wrapper", "enumerate"):
+    while isinstance(over, IteratorValue) and len(over.over) == 1 and over.kind in ("wrapper", "enumerate"):
         over = over.over[0]
-    if loop.trips is not None or not isinstance(over, Made) or over.name not in GRIDS or over.call is None:
+    if loop.trips is not None or not isinstance(over, ExternalInstance) or over.name not in GRIDS or over.call is None:
         return [loop.trips if loop.turns is None or loop.turns > SOME else loop.turns]
     lists = [
         item
         for value in over.call.arguments.positional
-        for item in (value.items.values() if isinstance(value, Mapping) else [value])
+        for item in (value.items.values() if isinstance(value, DictValue) else [value])
     ]
-    return [len(each.items) if isinstance(each, Group) and not each.open else None for each in lists] or [None]
+    return [len(each.items) if isinstance(each, SequenceValue) and not each.open else None for each in lists] or [None]
 
 
-def place_in_loop(call: Call, loop: Scope) -> cst.CSTNode:
+def place_in_loop(call: Call, loop: ExecutionPath) -> cst.CSTNode:
     """What stands in a loop itself: a call, or the outermost one that leads there."""
-    calls = [scope for scope in call.scope.way(within=loop) if scope.kind == "call"]
+    calls = [path for path in call.path.way(within=loop) if path.kind == "call"]
     return calls[-1].node if calls else call.node
 
 
-def _is_last_turn(node: cst.CSTNode, loop: Scope) -> bool:
+def _is_last_turn(node: cst.CSTNode, loop: ExecutionPath) -> bool:
     """Whether the statements around a place in a loop end with leaving that."""
     for outer in loop.module.tree.ancestors(node):
         if isinstance(outer, (cst.For, cst.While, cst.FunctionDef)):
@@ -178,21 +186,19 @@ def _is_last_turn(node: cst.CSTNode, loop: Scope) -> bool:
     return False
 
 
-def _is_same(module: Module, call: Call, loop: Scope) -> bool:
+def _is_same(module: Module, call: Call, loop: ExecutionPath) -> bool:
     options = options_of(call.receiver)
     made = [each for option in options if (each := module.once(Program).constructor_of(option)) is not None]
     if len(made) == len(options):
-        around = set(call.scope.loops(within="program"))
+        around = set(call.path.loops(within="program"))
         return (
-            len(made) == 1
-            and not made[0].scope.is_in(loop)
-            and around.issuperset(made[0].scope.loops(within="program"))
+            len(made) == 1 and not made[0].path.is_in(loop) and around.issuperset(made[0].path.loops(within="program"))
         )
     # Where it comes from is not known: a variable or attribute that nothing in the loop sets.
     receiver = (
         call.node.func.value if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute) else None
     )
-    if not isinstance(receiver, (cst.Name, cst.Attribute)) or loop_that_changes(receiver, call.scope) is loop:
+    if not isinstance(receiver, (cst.Name, cst.Attribute)) or loop_that_changes(receiver, call.path) is loop:
         return False
     return not any(
         isinstance(node, (cst.AssignTarget, cst.AnnAssign)) and alike(node.target, receiver)

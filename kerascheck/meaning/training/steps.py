@@ -13,12 +13,12 @@ import libcst as cst
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.values import (
     Call,
+    ExecutionPath,
+    ExternalInstance,
     Function,
     Instance,
-    Made,
     Method,
-    Scope,
-    SeenModule,
+    ModuleLike,
     Value,
     flat,
     holds_tensor,
@@ -84,11 +84,11 @@ class EagerStep:
         reads: the first call in what it runs that takes a tensor's numbers, under its tape or beside it, which raises in a tf.function.
     """
 
-    module: SeenModule
+    module: ModuleLike
     node: cst.CSTNode
     is_function: bool
     update: Call
-    loop: Scope
+    loop: ExecutionPath
     turns: float
     needs_python: bool
     is_compiled_in_part: bool
@@ -106,19 +106,19 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
     loop of a few iterations and a step that drives a Python environment are left out.
     """
     updates = _updates(module)
-    compiled = {call.node for call in updates if call.scope.traced_by()}
+    compiled = {call.node for call in updates if call.path.traced_by()}
     twins = _Twins(module)
     seen = set()
     for call in updates:
         if call.node in compiled or not _is_looped(call) or twins.cover(call):
             continue
         tape = tape_of(module, call)
-        if tape is None or any(_calls_saved_model(module, each) for each in {tape.frame, tape.call.scope.frame}):
+        if tape is None or any(_calls_saved_model(module, each) for each in {tape.frame, tape.call.path.frame}):
             continue
         # Compiled, a lesson on one number and its gradient takes as long.
-        if most_iterations(call.scope) <= SHORT_LOOP and not _runs_layers(module, tape, call):
+        if most_iterations(call.path) <= SHORT_LOOP and not _runs_layers(module, tape, call):
             continue
-        inner = tape.scope.innermost_loop(within="function", comprehensions=False)
+        inner = tape.path.innermost_loop(within="function", comprehensions=False)
         loop = inner or tape.frame.innermost_loop(within="program", comprehensions=False)
         if loop is None or _has_to_stay_eager(module, call, tape, inner, loop):
             continue
@@ -157,7 +157,7 @@ class _Twins:
         """Whether a function around ``call`` is compiled, cannot be read, or has a compiled twin."""
         return any(
             function.opaque or function.node in self._module.run.compiled or self._is_compared(function)
-            for function in call.scope.functions()
+            for function in call.path.functions()
         )
 
     def _is_compared(self, function: Function) -> bool:
@@ -174,10 +174,12 @@ class _Twins:
 
 def _is_looped(call: Call) -> bool:
     """Whether a loop of more than a few iterations runs a call."""
-    return most_iterations(call.scope) > A_FEW_STEPS and call.scope.innermost_loop(within="program") is not None
+    return most_iterations(call.path) > A_FEW_STEPS and call.path.innermost_loop(within="program") is not None
 
 
-def _has_to_stay_eager(module: Module, call: Call, tape: Tape, inner: Scope | None, loop: Scope) -> bool:
+def _has_to_stay_eager(
+    module: Module, call: Call, tape: Tape, inner: ExecutionPath | None, loop: ExecutionPath
+) -> bool:
     """Whether a step cannot be compiled, or gains nothing by it.
 
     Args:
@@ -189,7 +191,7 @@ def _has_to_stay_eager(module: Module, call: Call, tape: Tape, inner: Scope | No
     region = inner if inner is not None else frame
     # Where a program plays a game, a step can only be compiled if it is a function of its own, and nothing but
     # TensorFlow, or has a loop that does not play.
-    if _drives_environment(module, list(call.scope.frames())) and (
+    if _drives_environment(module, list(call.path.frames())) and (
         any(map(steps_environment, pipelines.calls_in(inner)))
         if inner is not None
         else _needs_python(module, frame, before=call.order)
@@ -197,31 +199,37 @@ def _has_to_stay_eager(module: Module, call: Call, tape: Tape, inner: Scope | No
         return True
     # Beside a whole fit in the same iteration one step takes no time.
     if any(
-        other.scope.traced_by() is None and other.scope.is_in(loop)
+        other.path.traced_by() is None and other.path.is_in(loop)
         for other in module.once(Program).model_calls("fit", "fit_generator")
     ):
         return True
     # A model that is copied in each iteration cannot be copied in a graph.
-    if any(other.name == CLONE_MODEL and other.scope.is_in(region) for other in module.run.calls):
+    if any(other.name == CLONE_MODEL and other.path.is_in(region) for other in module.run.calls):
         return True
     if any(
-        other.name in _SHOWING and not any(other.scope.conditions(within=loop)) for other in pipelines.calls_in(loop)
+        other.name in _SHOWING and not any(other.path.conditions(within=loop)) for other in pipelines.calls_in(loop)
     ):
         return True
     around = inner.node if inner is not None else frame.function.node if frame.function is not None else None
     return around is None or _asks_environment(region.module.tree, around) or _acts_on_values(module, tape.call)
 
 
-def _written_as(tape: Tape, inner: Scope | None) -> tuple[SeenModule, cst.CSTNode]:
+def _written_as(tape: Tape, inner: ExecutionPath | None) -> tuple[ModuleLike, cst.CSTNode]:
     """The statement of a step, or the function that is nothing else, and its module."""
     function = tape.frame.function
     if inner is not None or function is None or isinstance(function.node, cst.Lambda):
-        return tape.scope.module, tape.scope.module.tree.statement(tape.node)
+        return tape.path.module, tape.path.module.tree.statement(tape.node)
     return function.module, function.node
 
 
 def _eager_step(
-    module: Module, call: Call, tape: Tape, inner: Scope | None, loop: Scope, written: SeenModule, node: cst.CSTNode
+    module: Module,
+    call: Call,
+    tape: Tape,
+    inner: ExecutionPath | None,
+    loop: ExecutionPath,
+    written: ModuleLike,
+    node: cst.CSTNode,
 ) -> EagerStep:
     frame = tape.frame
     reads = _readings(module, tape, inner if inner is not None else frame, call)
@@ -232,11 +240,11 @@ def _eager_step(
         is_function,
         call,
         loop,
-        most_iterations(call.scope),
+        most_iterations(call.path),
         needs_python=any(not under for _, under in reads)
         or _needs_python(module, frame)
         or _draws(module, frame)
-        or any(steps_environment(other) and frame in other.scope.frames() for other in module.run.calls),
+        or any(steps_environment(other) and frame in other.path.frames() for other in module.run.calls),
         is_compiled_in_part=_calls_compiled(module, tape, call),
         takes_optimizers=is_function and _optimizers(_updates(module), call) > 1,
         may_be_meant=_is_meant(module, call, tape, loop) or _was_compiled(written.tree, node),
@@ -246,12 +254,12 @@ def _eager_step(
     )
 
 
-def _is_meant(module: Module, call: Call, tape: Tape, loop: Scope) -> bool:
+def _is_meant(module: Module, call: Call, tape: Tape, loop: ExecutionPath) -> bool:
     """Whether a step is eager for a reason that the code shows."""
     return (
         call.attribute == "assign_sub"
         or _is_named_eager(tape.frame)
-        or asks_for_mode(call.scope)
+        or asks_for_mode(call.path)
         or _sets_hyper(module, loop)
         or _moves_inputs(module, tape, call)
         or _is_run_by_others(module, tape, call)
@@ -259,13 +267,13 @@ def _is_meant(module: Module, call: Call, tape: Tape, loop: Scope) -> bool:
     )
 
 
-def _calls_saved_model(module: Module, frame: Scope) -> bool:
+def _calls_saved_model(module: Module, frame: ExecutionPath) -> bool:
     """Whether a function calls a SavedModel, whose functions are compiled already."""
     return any(
         call.name is not None
         and call.name.startswith(COMPILED_LOADERS)
         and call.attribute == "__call__"
-        and call.scope.frame is frame
+        and call.path.frame is frame
         for call in module.run.calls
     )
 
@@ -281,7 +289,7 @@ def _runs_layers(module: Module, tape: Tape, update: Call) -> bool:
 def _calls_compiled(module: Module, tape: Tape, update: Call) -> bool:
     """Whether a function that is called between tape and update, or the ``call`` of a model there, is a tf.function: what it does is compiled, forwards and backwards."""
     if any(
-        tape.call.order <= entry.order < update.order and tape.frame in entry.scope.frames()
+        tape.call.order <= entry.order < update.order and tape.frame in entry.path.frames()
         for entry in module.run.entries
     ):
         return True
@@ -312,11 +320,11 @@ def _moves_inputs(module: Module, tape: Tape, update: Call) -> bool:
         return True
     sources = [source for call in gradients for source in flat(call.given("sources"))]
     return any(call.name == MODEL_CALL for call in inside) and all(
-        isinstance(source, Made) and source.name == VARIABLE for source in sources
+        isinstance(source, ExternalInstance) and source.name == VARIABLE for source in sources
     )
 
 
-def _is_named_eager(frame: Scope) -> bool:
+def _is_named_eager(frame: ExecutionPath) -> bool:
     """Whether a function says by its name that it is the one without tf.function, as ``train_step_eager`` and ``train_no_tf`` do."""
     return frame.function is not None and _NAMED_EAGER.search(frame.function.name) is not None
 
@@ -334,9 +342,9 @@ def _was_compiled(tree: Tree, step: cst.CSTNode) -> bool:
     return False
 
 
-def _sets_hyper(module: Module, loop: Scope) -> bool:
+def _sets_hyper(module: Module, loop: ExecutionPath) -> bool:
     """Whether a loop calls ``optimizer._set_hyper``: a tf.function would go on with the tensor that its trace has found there."""
-    return any(call.attribute == "_set_hyper" and call.scope.is_in(loop) for call in module.run.calls)
+    return any(call.attribute == "_set_hyper" and call.path.is_in(loop) for call in module.run.calls)
 
 
 def _is_shown_compiled(module: Module, tape: Call) -> bool:
@@ -347,7 +355,7 @@ def _is_shown_compiled(module: Module, tape: Call) -> bool:
         return [line.strip() for line in tree.code_of(node).splitlines() if line.strip()]
 
     own = tree.statement(tape.node)
-    name = tape.scope.frame.function.name if tape.scope.frame.function is not None else None
+    name = tape.path.frame.function.name if tape.path.frame.function is not None else None
     # A tape of two lines may well stand twice.
     return (
         isinstance(own, cst.With)
@@ -376,20 +384,20 @@ def _is_run_by_others(module: Module, tape: Tape, update: Call) -> bool:
     )
 
 
-def _readings(module: Module, tape: Tape, region: Scope, update: Call) -> list[tuple[Call, bool]]:
+def _readings(module: Module, tape: Tape, region: ExecutionPath, update: Call) -> list[tuple[Call, bool]]:
     """What takes the numbers of tensors in a loop or function with a tape, or in what it calls, each with whether the gradients may depend on it.
 
     That is what is under the tape before the weights are updated, and no statement for its effect, such as a print.
     """
-    tree, around = tape.call.module.tree, tape.call.scope.frame
+    tree, around = tape.call.module.tree, tape.call.path.frame
     statement = tree.statement(tape.call.node)
     under = set(tree.descendants(statement.body)) if isinstance(statement, cst.With) else set()
-    inside = [call for call in module.run.calls if call.scope.is_in(region) and _takes_numbers(call)]
+    inside = [call for call in module.run.calls if call.path.is_in(region) and _takes_numbers(call)]
     found = []
     for call in inside:
         node = (
             seen_from(around, call)[0]
-            if call.order < update.order and any(each is around for each in call.scope.frames())
+            if call.order < update.order and any(each is around for each in call.path.frames())
             else None
         )
         line = tree.statement(node) if node in under else None
@@ -415,8 +423,8 @@ def _computed_outside(module: Module, tape: Tape, update: Call, reads: list[tupl
     drawn = (
         call for call in module.run.calls
         if tape.call.order < call.order < update.order and (call.name or "").startswith("numpy.random.")
-        and call.scope.frame not in (tape.frame, tape.call.scope.frame, update.scope.frame)
-        and call.scope.frame.function is not None and call.scope.frame.function.name == "call"
+        and call.path.frame not in (tape.frame, tape.call.path.frame, update.path.frame)
+        and call.path.frame.function is not None and call.path.frame.function.name == "call"
     )  # fmt: skip
     call = next((call for call, under in reads if under), None) or next(drawn, None)
     if call is None:
@@ -434,10 +442,10 @@ def _is_compiled(model: Value) -> bool:
     return isinstance(own, Function) and own.traced == "tf.function"
 
 
-def _needs_python(module: Module, frame: Scope, before: float = inf) -> bool:
+def _needs_python(module: Module, frame: ExecutionPath, before: float = inf) -> bool:
     """Whether what a function calls by itself, up to a place in the program's order, gives numbers of Python or NumPy, which a graph cannot."""
     return any(
-        call.scope.frame is frame
+        call.path.frame is frame
         and call.order < before
         and (
             call.attribute in ("predict", "predict_on_batch", "numpy", "step", "sample")
@@ -447,7 +455,7 @@ def _needs_python(module: Module, frame: Scope, before: float = inf) -> bool:
     )
 
 
-def _draws(module: Module, frame: Scope) -> bool:
+def _draws(module: Module, frame: ExecutionPath) -> bool:
     """Whether a function, or what it calls, draws with Python or NumPy, or copies objects: each trace would keep what it drew or copied.
 
     Or it keeps something in a list or an object from outside, where a trace leaves a tensor without a value, or takes something out of what it is given.
@@ -458,9 +466,9 @@ def _draws(module: Module, frame: Scope) -> bool:
         return True
     return any(
         (call.name or "").startswith(("random.", "numpy.random.", "copy."))
-        and frame in call.scope.frames()
+        and frame in call.path.frames()
         or call.attribute == "append"
-        and call.scope.frame is frame
+        and call.path.frame is frame
         and is_captured(call)
         for call in module.run.calls
     )
@@ -480,14 +488,14 @@ def _changes_outside(function: Function, node: cst.CSTNode) -> bool:
     )
 
 
-def _makes_state(module: Module, frame: Scope) -> Created | None:
+def _makes_state(module: Module, frame: ExecutionPath) -> Created | None:
     """What a function or a turn of a loop, or what it calls, makes under no condition, and has variables: a tf.function raises ValueError for it."""
     return next(
         (
             made for call in module.run.calls
             if (made := creates_state(call)) is not None
-            and call.scope.is_in(frame)
-            and not any(call.scope.conditions(within=frame))
+            and call.path.is_in(frame)
+            and not any(call.path.conditions(within=frame))
         ),
         None,
     )  # fmt: skip
@@ -498,15 +506,15 @@ def _optimizers(updates: list[Call], update: Call) -> int:
     used = {
         option.call.node
         for other in updates if other.node is update.node
-        for option in options_of(other.receiver) if isinstance(option, Made) and option.call is not None
+        for option in options_of(other.receiver) if isinstance(option, ExternalInstance) and option.call is not None
     }  # fmt: skip
     return len(used)
 
 
-def _drives_environment(module: Module, frames: list[Scope]) -> bool:
+def _drives_environment(module: Module, frames: list[ExecutionPath]) -> bool:
     """Whether one of these functions plays a game or simulation in Python."""
     inside = set(map(id, frames))
-    return any(id(call.scope.frame) in inside and steps_environment(call) for call in module.run.calls)
+    return any(id(call.path.frame) in inside and steps_environment(call) for call in module.run.calls)
 
 
 def _asks_environment(tree: Tree, region: cst.CSTNode) -> bool:

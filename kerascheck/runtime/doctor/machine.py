@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from kerascheck.knowledge.cards import half_types
-from kerascheck.project.config import Machine
+from kerascheck.project.config import HardwareProfile
 from kerascheck.runtime.doctor.snapshot import Snapshot
 
 
-def machine_for_linter(snapshot: Snapshot) -> Machine | None:
+def machine_for_linter(snapshot: Snapshot) -> HardwareProfile | None:
     """The machine as the linter judges for it; None where it is not known what its GPU gains by.
 
     Of several GPUs the poorest counts, since a program may run on any. An accelerator of another maker is not judged.
@@ -18,9 +18,9 @@ def machine_for_linter(snapshot: Snapshot) -> Machine | None:
             or snapshot.system.platform == "darwin"
             or snapshot.driver is not None
         )
-        return None if unclear else Machine(None, ())
+        return None if unclear else HardwareProfile(None, ())
     judged = [(half_types(gpu.name, gpu.capability), gpu.name) for gpu in snapshot.gpus]
     if any(types is None for types, _ in judged):
         return None
     types, name = min(judged, key=lambda each: len(each[0] or ()))
-    return Machine(name, types or ())
+    return HardwareProfile(name, types or ())

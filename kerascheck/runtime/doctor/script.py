@@ -76,12 +76,12 @@ def _at(module: Module, call: Call | Operation) -> tuple[int | None, int | None]
 
 def _settings(module: Module) -> Iterator[Demand]:
     """The dtype policy, the backend and the GPUs that it certainly chooses."""
-    from kerascheck.interpreter.values import Group, constant
+    from kerascheck.interpreter.values import SequenceValue, constant
     from kerascheck.meaning.program.policies import policy_set_by
     from kerascheck.meaning.program.program import SET_VARIABLE
 
     for call in module.run.calls:
-        if any(call.scope.conditions(within="program")):
+        if any(call.path.conditions(within="program")):
             continue
         if call.name == SET_GLOBAL_POLICY:
             policy = policy_set_by(call)
@@ -97,7 +97,7 @@ def _settings(module: Module) -> Iterator[Demand]:
                 yield Demand("visible", visible, *_at(module, call))
         elif call.name == SET_VISIBLE_DEVICES and constant(call.given("device_type"), "GPU") == "GPU":
             devices = call.given("devices")
-            if isinstance(devices, Group) and not devices.items and not devices.open:
+            if isinstance(devices, SequenceValue) and not devices.items and not devices.open:
                 yield Demand("visible", "", *_at(module, call))
 
 
@@ -195,14 +195,14 @@ def _is_cached_in_memory(module: Module, op: Operation) -> bool:
 def _size_of_pictures(op: Operation, folder: Path) -> int | None:
     """The bytes of all pictures of a folder as ``image_dataset_from_directory`` gives them, float32; None where their
     size is not a literal."""
-    from kerascheck.interpreter.values import Group, constant
+    from kerascheck.interpreter.values import SequenceValue, constant
 
     given, mode = op.given("image_size"), op.given("color_mode")
     sides = (
         [256, 256]
         if given is None
         else [constant(item) for item in given.items]
-        if isinstance(given, Group) and not given.open
+        if isinstance(given, SequenceValue) and not given.open
         else []
     )
     channels = 3 if mode is None else _CHANNELS.get(str(constant(mode)))

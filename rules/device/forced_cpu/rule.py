@@ -82,11 +82,11 @@ class ForcedCpu(Rule):
             *program.model_calls("fit"),
             *(tape for tapes in module.once(training.tapes_of).values() for tape in tapes),
         ]
-        devices = [program.cpu_device(call.scope) for call in trainings]
+        devices = [program.cpu_device(call.path) for call in trainings]
         # What also runs elsewhere is compared.
         for call, device in zip(trainings, devices) if None not in devices else ():
             if (
-                not any(device.scope.conditions(within="program"))
+                not any(device.path.conditions(within="program"))
                 and device.node not in seen
                 and not device.module.is_commented(device.node, _REASON)
             ):

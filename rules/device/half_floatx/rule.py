@@ -91,7 +91,7 @@ class HalfFloatx(Rule):
             elsewhere = not any(map(models.makes_layer, module.run.calls)) and any(
                 (other.name or "").startswith(_KERAS) and other.order > call.order for other in module.run.calls
             )
-            if any(call.scope.conditions(within="program")) or layer is None and not elsewhere:
+            if any(call.path.conditions(within="program")) or layer is None and not elsewhere:
                 continue
             if given == {"float16"}:
                 yield self.finding(

@@ -66,7 +66,7 @@ class HalfPrecisionOnCpu(Rule):
         related = ((hiding, "hides every GPU"),)
         for call in program.calls(names.devices.SET_GLOBAL_POLICY):
             policy = models.policy_set_by(call)
-            if policy in _SLOWER and not any(call.scope.conditions(within="program")):
+            if policy in _SLOWER and not any(call.path.conditions(within="program")):
                 yield self.finding(
                     call,
                     f"{policy} is slower than float32 on a CPU; set it only where a GPU is used.",
@@ -78,7 +78,7 @@ class HalfPrecisionOnCpu(Rule):
             if (
                 convolves
                 and constant(call.given("jit_compile")) is True
-                and not any(call.scope.conditions(within="program"))
+                and not any(call.path.conditions(within="program"))
             ):
                 yield self.finding(
                     call,

@@ -1,4 +1,4 @@
-from kerascheck.api import Const, External, Rule, Severity, fixes, models, names, proofs
+from kerascheck.api import Constant, External, Rule, Severity, fixes, models, names, proofs
 
 # Layers that are told an activation.
 _ACTIVATION = frozenset(
@@ -115,7 +115,7 @@ def _activation(layer):
     value = layer.made.given("activation") if layer.name in _ACTIVATION else None
     return (
         value.value
-        if isinstance(value, Const)
+        if isinstance(value, Constant)
         else value.name.rpartition(".")[2]
         if isinstance(value, External)
         else None

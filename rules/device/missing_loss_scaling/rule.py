@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Made, Method, Rule, Severity, models, options_of, training
+from kerascheck.api import Applies, ExternalInstance, Method, Rule, Severity, models, options_of, training
 
 
 class MissingLossScaling(Rule):
@@ -82,7 +82,7 @@ class MissingLossScaling(Rule):
                 or training.tape_of(module, call) is None
             ):
                 continue
-            step = models.train_step_of(call.scope)
+            step = models.train_step_of(call.path)
             if step is not None:
                 compiled = [model for model in models.float16_models(module, step.owner) if _is_compiled(module, model)]
                 if compiled and _is_own_optimizer(call):
@@ -95,7 +95,7 @@ class MissingLossScaling(Rule):
                     )
             elif models.policy_at(module, call) == "mixed_float16":
                 names = {
-                    option.name.rpartition(".")[2] if isinstance(option, Made) else None
+                    option.name.rpartition(".")[2] if isinstance(option, ExternalInstance) else None
                     for option in options_of(call.receiver)
                 }
                 if None not in names and len(names) == 1:

@@ -1,8 +1,19 @@
-from kerascheck.api import Applies, Group, Made, Rule, Severity, conditions, constant, fixes, names, program
+from kerascheck.api import (
+    Applies,
+    ExternalInstance,
+    Rule,
+    SequenceValue,
+    Severity,
+    conditions,
+    constant,
+    fixes,
+    names,
+    program,
+)
 
 
 def _is_device(value):
-    return isinstance(value, Made) and value.name == names.devices.PHYSICAL_DEVICE
+    return isinstance(value, ExternalInstance) and value.name == names.devices.PHYSICAL_DEVICE
 
 
 def _may_leave_one(call):
@@ -10,9 +21,9 @@ def _may_leave_one(call):
     if constant(call.given("device_type")) == "CPU":
         return False
     devices = call.given("devices")
-    if isinstance(devices, Group) and not devices.open:
+    if isinstance(devices, SequenceValue) and not devices.open:
         return len(devices.items) < 2
-    return not (isinstance(devices, Made) and devices.name == names.devices.LIST_PHYSICAL_DEVICES)
+    return not (isinstance(devices, ExternalInstance) and devices.name == names.devices.LIST_PHYSICAL_DEVICES)
 
 
 class PartialMemoryGrowth(Rule):
@@ -103,7 +114,7 @@ class PartialMemoryGrowth(Rule):
             # What comes too late sets nothing: late-device-config tells of that.
             if program.initialising_call(module, call) is not None:
                 continue
-            if conditions.expects_one(call.scope) or constant(call.given("enable")) is False:
+            if conditions.expects_one(call.path) or constant(call.given("enable")) is False:
                 continue
             yield self.finding(
                 call,

@@ -75,9 +75,7 @@ class PolicyAfterLayers(Rule):
                 for other in layers
                 if other.name not in names.layers.PREPROCESSING and conditions.happens_before(other, call)
             ]
-            later = [
-                other.order for other in layers if other.order > call.order and other.scope.root is call.scope.root
-            ]
+            later = [other.order for other in layers if other.order > call.order and other.path.root is call.path.root]
             used = [
                 other.order
                 for other in (*module.program.model_calls("compile", "fit"), *module.program.updates)

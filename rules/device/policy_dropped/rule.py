@@ -86,14 +86,14 @@ def _next_layer(module, call, policies):
 
 def _layer_of_next_turn(module, call, policies):
     """The first layer that is certainly made in the next turn of the loop around ``call``, where no turn sets a policy."""
-    loop = call.scope.innermost_loop(within="program")
-    if loop is None or any(other.scope.is_in(loop) for other in policies):
+    loop = call.path.innermost_loop(within="program")
+    if loop is None or any(other.path.is_in(loop) for other in policies):
         return None
     return next(
         (
             other
             for other in module.run.calls
-            if models.makes_layer(other) and other.scope.is_in(loop) and conditions.happens_before(other, call)
+            if models.makes_layer(other) and other.path.is_in(loop) and conditions.happens_before(other, call)
         ),
         None,
     )

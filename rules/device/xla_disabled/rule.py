@@ -91,7 +91,7 @@ class XlaDisabled(Rule):
         for call in settings:
             if call.attribute == "compile" and not _is_seen(module, call):
                 continue
-            if not program.is_optional(call.scope) and not call.module.is_commented(
+            if not program.is_optional(call.path) and not call.module.is_commented(
                 call.written("jit_compile") or call.node, _REASON
             ):
                 yield self.finding(

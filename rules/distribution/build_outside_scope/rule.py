@@ -80,9 +80,9 @@ class BuildOutsideScope(Rule):
 
     def check(self, module):
         unentered = list(program.unentered_scopes(module))
-        for scope in unentered:
+        for path in unentered:
             yield self.finding(
-                scope,
+                path,
                 "scope() without `with` has no effect; build the model inside `with strategy.scope():`.",
                 because="scope() only returns a context manager; without `with` the training ignores the strategy and uses one device.",
             )

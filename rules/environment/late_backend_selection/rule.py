@@ -86,12 +86,12 @@ class LateBackendSelection(Rule):
             call
             for call in module.run.calls
             if _imports(call, {"keras"} if several else _IMPORTING_KERAS)
-            and not any(call.scope.tries(within="function"))
+            and not any(call.path.tries(within="function"))
         ]
         settings = [
             call
             for call in program.calls(*_SETTINGS)
-            if constant(call.given("key")) == "KERAS_BACKEND" and program.is_executed(call.scope)
+            if constant(call.given("key")) == "KERAS_BACKEND" and program.is_executed(call.path)
         ]
         for call in settings:
             value = constant(call.given("value"))

@@ -1,4 +1,4 @@
-from kerascheck.api import Rule, Severity, Tensor, graph, names, options_of, words
+from kerascheck.api import Rule, Severity, Tensor, graph, names, options_of, wording
 
 _METHODS = frozenset({"numpy", "item", "tolist"})
 _CONVERSIONS = {"builtins.float": "float()", "builtins.int": "int()", "builtins.bool": "bool()"}
@@ -96,10 +96,10 @@ class HostSyncInCall(Rule):
         for call, how in graph.traced_calls(module):
             what = _asking(call, how)
             # Who calls a helper of a library for what, eagerly or not, its own code does not tell.
-            helps = not module.program.trains and graph.tracing_frame(call.scope) is not call.scope.frame
+            helps = not module.program.trains and graph.tracing_frame(call.path) is not call.path.frame
             if what is not None and not helps:
                 # Who writes it once in a function, writes it for every number there: that is one mistake.
-                asked.setdefault((call.scope.frame.function and call.scope.frame.function.node, what), []).append(
+                asked.setdefault((call.path.frame.function and call.path.frame.function.node, what), []).append(
                     (call, how)
                 )
         for (_, what), places in asked.items():
@@ -107,8 +107,8 @@ class HostSyncInCall(Rule):
             yield self.finding(
                 first,
                 f"{what} reads the value of a tensor in compiled code, which raises; use tensor operations.",
-                because=words.no_values(how),
-                doubt=words.not_seen_compiled(module, how),
+                because=wording.no_values(how),
+                doubt=wording.not_seen_compiled(module, how),
                 related=[(other, "and here") for other, _ in others],
             )
 

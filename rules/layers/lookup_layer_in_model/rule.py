@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Instance, Made, Rule, Severity, models, names, options_of
+from kerascheck.api import Applies, ExternalInstance, Instance, Rule, Severity, models, names, options_of
 
 
 class LookupLayerInModel(Rule):
@@ -91,8 +91,8 @@ def _is_called(module, model, layer):
         if not isinstance(other.value, Instance) and any(inner.made is layer.made for inner in other.layers)
     ]
     return not isinstance(model.value, Instance) or any(
-        isinstance(option, Made) and option.call is not None and option.call.node in holders
+        isinstance(option, ExternalInstance) and option.call is not None and option.call.node in holders
         for call in module.run.calls
-        if call.attribute == "__call__" and call.scope.traced_by() in ("call", "train_step")
+        if call.attribute == "__call__" and call.path.traced_by() in ("call", "train_step")
         for option in options_of(call.receiver)
     )

@@ -1,4 +1,4 @@
-from kerascheck.api import Rule, Severity, fixes, graph, holds_tensor, names, words
+from kerascheck.api import Rule, Severity, fixes, graph, holds_tensor, names, wording
 
 # These only read the static shape.
 _HARMLESS = frozenset({"numpy.shape", "numpy.ndim", "numpy.isscalar", "numpy.iterable"})
@@ -118,7 +118,7 @@ class NumpyInCall(Rule):
             yield self.finding(
                 call,
                 f"np.{name[6:]} raises on a tensor in compiled code; use {'TensorFlow' if _prefers_tensorflow(call.module) else 'keras.ops'} instead.",
-                because=words.no_values(how),
-                doubt=words.not_seen_compiled(module, how),
+                because=wording.no_values(how),
+                doubt=wording.not_seen_compiled(module, how),
                 fix=fixes.replace_numpy(call, name[6:], tensorflow=_prefers_tensorflow(call.module)),
             )

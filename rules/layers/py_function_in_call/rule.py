@@ -1,4 +1,4 @@
-from kerascheck.api import Group, Rule, Severity, display_name, graph, names, training, words
+from kerascheck.api import Rule, SequenceValue, Severity, display_name, graph, names, training, wording
 
 _ALGORITHMS = (
     *(
@@ -71,21 +71,21 @@ class PyFunctionInCall(Rule):
         for call, how in graph.traced_calls(module):
             returned = call.given("Tout") if call.name in names.callables.PY_FUNCTIONS else None
             if (
-                isinstance(returned, Group)
+                isinstance(returned, SequenceValue)
                 and not returned.items
                 and not returned.open
-                or graph.is_for_inference(module, call.scope)
+                or graph.is_for_inference(module, call.path)
             ):
                 continue
             if call.name in names.callables.PY_FUNCTIONS and (
                 how in ("call", "train_step", "loss", "Lambda")
                 or how == "tf.function"
-                and graph.trains_in(module, call.scope)
+                and graph.trains_in(module, call.path)
             ):
                 own = [
                     other
                     for other in module.run.calls
-                    if any(frame.traced == "py_function" and frame.node is call.node for frame in other.scope.frames())
+                    if any(frame.traced == "py_function" and frame.node is call.node for frame in other.path.frames())
                 ]
                 if any(map(training.steps_environment, own)):
                     continue
@@ -102,5 +102,5 @@ class PyFunctionInCall(Rule):
                     call,
                     f"{display_name(call.name)} runs Python in every training step; use tensor operations or the input pipeline.",
                     because="The tensors are copied to the host and back, the function holds the GIL, and XLA cannot compile the model.",
-                    doubt=words.not_seen_compiled(module, how),
+                    doubt=wording.not_seen_compiled(module, how),
                 )

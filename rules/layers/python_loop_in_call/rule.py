@@ -1,4 +1,4 @@
-from kerascheck.api import Rule, Severity, graph, names, words
+from kerascheck.api import Rule, Severity, graph, names, wording
 
 _MANY = 16
 
@@ -81,5 +81,5 @@ class PythonLoopInCall(Rule):
                 # A batch may hold an example or two.
                 doubt="The batch size, which is the number of iterations, is unknown here."
                 if loop.may_be_short
-                else words.not_seen_compiled(module, loop.how),
+                else wording.not_seen_compiled(module, loop.how),
             )

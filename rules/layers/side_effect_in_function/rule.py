@@ -1,4 +1,4 @@
-from kerascheck.api import Rule, Severity, conditions, fixes, graph, words
+from kerascheck.api import Rule, Severity, conditions, fixes, graph, wording
 
 _SAID = {
     graph.Effect.PRINTS_TENSOR: "{} runs once, while tracing, and shows no numbers; use tf.print or remove it.",
@@ -130,8 +130,8 @@ class SideEffectInFunction(Rule):
             yield self.finding(
                 effect,
                 _SAID[effect.effect].format(effect.what),
-                because=f"{words.runs_once(effect.how)}.",
-                doubt=words.not_seen_compiled(module, effect.how)
+                because=f"{wording.runs_once(effect.how)}.",
+                doubt=wording.not_seen_compiled(module, effect.how)
                 if is_certain
                 else "The text may be meant to show when the code is traced.",
                 fix=fixes.tensorflow_print(effect.call)

@@ -1,4 +1,4 @@
-from kerascheck.api import Rule, Severity, conditions, data, graph, program, words
+from kerascheck.api import Rule, Severity, conditions, data, graph, program, wording
 
 
 class StateCreatedInCall(Rule):
@@ -74,18 +74,18 @@ class StateCreatedInCall(Rule):
             if (
                 created is None
                 or conditions.only_in_first_trace(call)
-                or any(function.opaque for function in call.scope.functions())
+                or any(function.opaque for function in call.path.functions())
             ):
                 continue
             place, cls = program.construction_of(call)
             if place.node in seen:
                 continue
             seen.add(place.node)
-            what = f"The object of {cls.name}" if cls is not None else words.created(created, begins=True)
+            what = f"The object of {cls.name}" if cls is not None else wording.created(created, begins=True)
             yield self.finding(
                 place,
                 f"{what} is created again in every trace of this compiled code; create it once, in __init__.",
-                because=f"{words.runs_once(how)}; TensorFlow raises for variables that a later trace creates.",
+                because=f"{wording.runs_once(how)}; TensorFlow raises for variables that a later trace creates.",
                 # What is only built, or converted, may be called once.
-                doubt=words.not_seen_compiled(module, how),
+                doubt=wording.not_seen_compiled(module, how),
             )

@@ -66,8 +66,8 @@ class ColdTiming(Rule):
             if not runs or any(run.key != runs[0].key for run in runs) or program.is_warm(module, runs[0], interval):
                 continue
             call = runs[0].call
-            if interval.start.scope.innermost_loop(within="program") is not None or any(
-                loop.trips is None or loop.trips > _A_FEW_TURNS for loop in runs[0].scope.loops(within="program")
+            if interval.start.path.innermost_loop(within="program") is not None or any(
+                loop.trips is None or loop.trips > _A_FEW_TURNS for loop in runs[0].path.loops(within="program")
             ):
                 continue
             epochs = call.given("epochs") if call.attribute == "fit" else None

@@ -65,9 +65,9 @@ class UnsynchronizedTiming(Rule):
             work, alone = program.unread_work(module, calls), program.eager_work(calls)
             if (work or alone) is None or interval.end.node in reported:
                 continue
-            around = set(interval.start.scope.loops(within="program"))
+            around = set(interval.start.path.loops(within="program"))
             is_pass = work is not None and any(
-                loop.trips != 1 for loop in work.scope.loops(within="program") if loop not in around
+                loop.trips != 1 for loop in work.path.loops(within="program") if loop not in around
             )
             if alone is None and not (
                 is_pass
@@ -76,7 +76,7 @@ class UnsynchronizedTiming(Rule):
                 or program.is_warmed_up(module, work, interval)
             ):
                 continue
-            if module.program.cpu_device((work or alone).scope) is not None:
+            if module.program.cpu_device((work or alone).path) is not None:
                 continue
             reported.add(interval.end.node)
             yield self.finding(

@@ -1,13 +1,17 @@
-from kerascheck.api import Group, Made, Mapping, Rule, Severity, graph, names, options_of
+from kerascheck.api import DictValue, ExternalInstance, Rule, SequenceValue, Severity, graph, names, options_of
 
 
 def _holds_array(value):
     for option in options_of(value):
         inner = (
-            option.items if isinstance(option, Group) else option.items.values() if isinstance(option, Mapping) else ()
+            option.items
+            if isinstance(option, SequenceValue)
+            else option.items.values()
+            if isinstance(option, DictValue)
+            else ()
         )
         if (
-            isinstance(option, Made)
+            isinstance(option, ExternalInstance)
             and option.name.startswith(("numpy.", names.namespaces.OF_KERAS_DATASETS))
             or any(map(_holds_array, inner))
         ):
@@ -16,28 +20,28 @@ def _holds_array(value):
 
 
 class DatasetInFunction(Rule):
-    """A dataset of NumPy arrays is created inside a `tf.function`.
+    """A `tf.function` creates a dataset from NumPy arrays.
 
     ## What it does
 
-    Reports `tf.data.Dataset.from_tensor_slices` and `from_tensors` of NumPy arrays in a function under `tf.function`.
+    Reports `tf.data.Dataset.from_tensor_slices` and `from_tensors` with NumPy arrays in a function under `tf.function`.
 
     ## Why it costs
 
-    The arrays become constants of the graph: every trace copies them into it, serializes them, and copies them
-    again. Starting took 15 times as long as with the dataset passed in, and 6 times the memory (2 CPU
-    cores, TensorFlow 2.21, no GPU). Above 2 GB it raises `ValueError: Cannot create a tensor proto whose content is
-    larger than 2GB`. The steps themselves are no slower.
+    The arrays become constants of the graph. Every trace copies them into the graph, serializes them and copies them
+    again. Start-up took 15 times as long as with the dataset passed in, and 6 times the memory (2 CPU cores, TensorFlow
+    2.21, no GPU). Above 2 GB, TensorFlow raises
+    `ValueError: Cannot create a tensor proto whose content is larger than 2GB`. The steps themselves are no slower.
 
     ## What the runtime does by itself
 
-    Nothing. Outside of a `tf.function` the arrays are tensors of the eager runtime, and no graph holds them.
+    Nothing. Outside a `tf.function`, the arrays are eager tensors, and no graph holds them.
 
     ## When it stays silent
 
-    - Datasets created outside and passed in, or captured.
-    - Datasets of tensors, numbers or files; unknown arguments.
-    - Code that is not compiled.
+    - The dataset is created outside and passed in, or captured.
+    - The dataset is made of tensors, numbers or files, or its arguments are unknown.
+    - The code is not compiled.
 
     ## Use instead
 
@@ -45,7 +49,7 @@ class DatasetInFunction(Rule):
 
     ## Fix safety
 
-    There is no automatic fix: the function needs a new parameter, and its callers an argument.
+    There is no automatic fix: the function needs a new parameter, and its callers need a new argument.
 
     ## References
 

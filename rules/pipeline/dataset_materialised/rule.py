@@ -1,66 +1,67 @@
-from kerascheck.api import Applies, Place, Rule, Severity, data, datasets_in, fixes, training
+from kerascheck.api import Applies, CodeLocation, Rule, Severity, data, datasets_in, fixes, training
 
 _VERY_OFTEN = 50
 
 
 class DatasetMaterialised(Rule):
-    """A dataset is turned into Python objects where TensorFlow could have kept it.
+    """A dataset is converted to Python objects although TensorFlow could use it directly.
 
     ## What it does
 
-    Looks for `len(list(dataset))` and `len([... for x in dataset])`, also with `as_numpy_iterator()`, which read
-    everything to count it. A warning in a script that trains; an info in one that only looks at data, and where
-    TensorFlow cannot know the number.
+    Looks for `len(list(dataset))` and `len([... for x in dataset])`, also with `as_numpy_iterator()`. They read all
+    elements just to count them. This is a warning in a script that trains. It is an info in a script that only looks at
+    data, and where TensorFlow cannot know the number.
 
-    Looks also for `as_numpy_iterator()` that is given to `fit`, `evaluate` or `predict`: an error in Keras 3, which
-    raises a ValueError, and an info in Keras 2. And for `list(dataset)`, made an array, that is given to `fit`: an
-    info, since it depends on the size of the data.
+    Also looks for `as_numpy_iterator()` passed to `fit`, `evaluate` or `predict`. This is an error in Keras 3, which
+    raises a ValueError, and an info in Keras 2.
+
+    Also looks for `list(dataset)` converted to an array and passed to `fit`. This is an info, because the cost depends
+    on the size of the data.
 
     ## Why it costs
 
-    `len(list(dataset))` runs the whole pipeline, with all decoding and augmentation, and holds every
-    element in memory at once, to throw them away: it costs as much as the input of an epoch, and
-    memory for all of it.
+    `len(list(dataset))` runs the whole pipeline, including all decoding and augmentation. It holds every element in
+    memory at once, only to discard them. This costs as much as the input of one epoch, plus memory for all elements.
 
-    An array made of `list(dataset)` is paid for once: training starts when everything is read, and needs memory for
-    all of it.
+    An array made from `list(dataset)` costs time only once. Training starts after everything has been read, and all of
+    it must fit in memory.
 
     ## What the runtime does by itself
 
-    TensorFlow knows the number of elements of most datasets without reading them: `len(dataset)`
-    and `dataset.cardinality()` follow `batch`, `map`, `take`, `repeat` and the like. They do not
-    know it behind `filter`, `flat_map`, a generator or a file of records: `len` then raises a
-    TypeError, and `cardinality` says -2. `fit` finds the number of steps by itself, too.
+    TensorFlow knows the number of elements of most datasets without reading them: `len(dataset)` and
+    `dataset.cardinality()` work after `batch`, `map`, `take`, `repeat` and similar operations. The number is unknown
+    after `filter`, `flat_map`, a generator or a record file: `len` then raises a TypeError, and `cardinality` returns
+    -2. `fit` also finds the number of steps by itself.
 
-    Keras 3 takes datasets, generators and arrays, and no iterators: `fit`, `evaluate` and `predict` raise `ValueError:
-    Unrecognized data type` for `as_numpy_iterator()` (tried with Keras 3.15). Keras 2 goes through it once.
+    Keras 3 accepts datasets, generators and arrays, but no iterators. For `as_numpy_iterator()`, `fit`, `evaluate` and
+    `predict` raise `ValueError: Unrecognized data type` (tested with Keras 3.15). Keras 2 iterates over it once.
 
     ## When it stays silent
 
-    - `take(k)` of a few elements (up to 32).
-    - `list(dataset)` for other purposes: a vocabulary, the labels of a test set, data that are only kept; and for a
-      `fit` of 50 epochs and more, compared with which reading once takes little time.
-    - Models that this code does not show, whose `fit` may take iterators; branches on the version of Keras, and calls
-      under an `except` of a ValueError, for `as_numpy_iterator()`.
-    - Counting behind a question for the cardinality, where that is not known.
-    - Lists of other things than datasets.
-    - Tests.
+    - `take(k)` limits the dataset to a few elements (up to 32).
+    - `list(dataset)` serves another purpose: a vocabulary, the labels of a test set, or data that are only stored.
+    - `fit` runs for 50 epochs or more, so the time for reading once hardly matters.
+    - For `as_numpy_iterator()`: the code does not show the model, whose `fit` may accept iterators.
+    - For `as_numpy_iterator()`: the code branches on the Keras version, or an `except` catches the ValueError.
+    - The program checks the cardinality first and counts only if it is unknown.
+    - The list does not come from a dataset.
+    - The code is a test.
 
     ## Use instead
 
-    `len(dataset)`; where that is not known, count once and note it with
-    `dataset.apply(tf.data.experimental.assert_cardinality(n))`. The dataset itself for `fit`, with `cache()` where it
+    Use `len(dataset)`. If the number is unknown, count once and declare the result with
+    `dataset.apply(tf.data.experimental.assert_cardinality(n))`. Pass the dataset itself to `fit`, with `cache()` if it
     fits in memory.
 
     ## Fix safety
 
-    Safe for `as_numpy_iterator()` in a call that Keras 3 refuses, where nothing can catch the exception: the
-    program fails as it is. Unsafe in a `try`, a `with`, a thread, or a function whose callers or decorators are not
-    visible: the program may go on without the training. Unsafe in Keras 2, which takes the iterator and ends the
-    training with it.
+    Safe for `as_numpy_iterator()` in a call that Keras 3 rejects, if nothing can catch the exception: the program
+    already fails. Unsafe in a `try`, a `with`, a thread, or a function whose callers or decorators are not visible: the
+    program may continue without the training. Unsafe in Keras 2, which accepts the iterator and ends the training when
+    it is exhausted.
 
-    There is no fix for lists: `len(dataset)` raises where the number is not known, and an array is trained on in
-    batches of its own.
+    There is no fix for lists. `len(dataset)` raises if the number is unknown, and `fit` divides an array into batches
+    of its own.
 
     ## References
 
@@ -88,7 +89,7 @@ class DatasetMaterialised(Rule):
         )
         for call, argument in data.iterators_given(module, ("fit", "evaluate", "predict")):
             yield self.finding(
-                Place(call.module, argument),
+                CodeLocation(call.module, argument),
                 f"{call.attribute}() does not take a NumPy iterator in Keras 3; pass the dataset itself."
                 if refuses
                 else "Each batch is copied to NumPy and back; pass the dataset itself.",

@@ -2,45 +2,47 @@ from kerascheck.api import Rule, Severity, data
 
 
 class DriveMountedData(Rule):
-    """Many small files are read over a network, one by one, in every epoch.
+    """Every epoch reads many small files over a network, one by one.
 
     ## What it does
 
-    Looks for training data with one file per sample whose path says that it lies on a mounted drive or in a bucket:
-    `/content/drive/`, `drive/MyDrive`, `/gdrive/`, `gs://`, `s3://`. The files are read by
-    `image_dataset_from_directory` and similar functions, by `flow_from_directory` of an ImageDataGenerator, or by a
-    map with `tf.io.read_file` over `list_files` or a list of paths. It is an info: how slow the storage is cannot be
-    seen in the code.
+    Looks for training data with one file per sample on a mounted drive or in a bucket. The path shows this:
+    `/content/drive/`, `drive/MyDrive`, `/gdrive/`, `gs://`, `s3://`. The program reads the files with one of these:
+
+    - `image_dataset_from_directory` or a similar function;
+    - `flow_from_directory` of an ImageDataGenerator;
+    - a map with `tf.io.read_file` over `list_files` or a list of paths.
+
+    The severity is info, because the code does not show how slow the storage is.
 
     ## Why it costs
 
-    Every file is a separate request over the network, again in each epoch. It is unmeasured here;
-    users of notebooks report hours in the first epoch, and minutes after copying.
+    Every file is a separate network request, repeated in each epoch. The cost is unmeasured here. Notebook users report
+    hours for the first epoch, and minutes after copying.
 
     ## What the runtime does by itself
 
-    Nothing: tf.data reads a few files at once where the map is parallel, and starts over in each
-    epoch. A drive that is mounted caches some of what was read, as long as it has room.
+    Nothing: tf.data reads a few files at once if the map is parallel, and reads them all again in each epoch. A mounted
+    drive caches some of the files, as long as it has room.
 
     ## When it stays silent
 
-    - `cache()` follows the reading, which then happens once.
-    - Files of records (TFRecord), of which each holds many samples.
-    - Paths that are not literals, or lie elsewhere: what was copied to the machine is read there,
-      whatever copied it, be it Python or a command such as `!cp` or `!unzip`.
-    - Validation, evaluation and prediction.
-    - Paths of models, checkpoints and logs.
+    - `cache()` follows the reads, so they happen only once.
+    - The files are record files (TFRecord), each with many samples.
+    - The paths are not literals, or point elsewhere. Copied data are read from the local disk, whether Python or a
+      command such as `!cp` or `!unzip` copied them.
+    - The data are for validation, evaluation or prediction.
+    - The paths belong to models, checkpoints or logs.
 
     ## Use instead
 
-    Copy one archive to the disk of the machine and unpack it there before training:
-    `!unzip -q /content/drive/MyDrive/photos.zip -d /content/photos`. In a program that has to read
-    from a bucket: TFRecord files, or `cache("/tmp/photos")` behind the map that reads.
+    Before training, copy one archive to the local disk and unpack it there:
+    `!unzip -q /content/drive/MyDrive/photos.zip -d /content/photos`. If the program must read from a bucket, use
+    TFRecord files, or put `cache("/tmp/photos")` after the map that reads.
 
     ## Fix safety
 
-    There is no automatic fix: how the data gets to the machine, and whether there is room, is up to
-    you.
+    There is no automatic fix: you decide how to copy the data to the machine, and whether there is room.
 
     ## References
 

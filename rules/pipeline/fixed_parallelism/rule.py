@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Const, Made, Rule, Severity, fixes, names, written
+from kerascheck.api import Applies, Constant, ExternalInstance, Rule, Severity, fixes, names, written
 
 _SMALL_MACHINE = 8
 _CORE_COUNTS = ("os.cpu_count", "multiprocessing.cpu_count", "psutil.cpu_count")
@@ -6,63 +6,62 @@ _CORE_COUNTS = ("os.cpu_count", "multiprocessing.cpu_count", "psutil.cpu_count")
 
 def _fixed(parallelism):
     """How a number of parallel calls is fixed, as a sentence; None where it suits small machines, is AUTOTUNE or unknown."""
-    if isinstance(parallelism, Const) and isinstance(parallelism.value, int) and parallelism.value > _SMALL_MACHINE:
+    if isinstance(parallelism, Constant) and isinstance(parallelism.value, int) and parallelism.value > _SMALL_MACHINE:
         return f"{parallelism.value} calls at a time are more than small machines have cores."
-    if isinstance(parallelism, Made) and parallelism.name in _CORE_COUNTS:
+    if isinstance(parallelism, ExternalInstance) and parallelism.name in _CORE_COUNTS:
         return "The count of cores leaves none for the rest of the pipeline, and in a container it may be that of the whole host."
     return None
 
 
 class FixedParallelism(Rule):
-    """The number of parallel calls is fixed for one machine, where the runtime would choose it.
+    """A fixed number of parallel calls suits one machine, but the runtime could choose it.
 
     ## What it does
 
-    Looks for a `map` or `batch` on the way to training with a literal `num_parallel_calls` of more
-    than 8, or with the count of cores: `os.cpu_count()` or that of `multiprocessing` or `psutil`.
+    Looks for a `map` or `batch` in a training pipeline with a literal `num_parallel_calls` of more than 8. Also looks
+    for the number of cores from `os.cpu_count()`, `multiprocessing` or `psutil`.
 
-    It is reported with `--pedantic` only: no cost of such a number could be measured, and it may have been found by
-    measuring.
+    The rule reports only with `--pedantic`: no measurement showed a cost of such a number, and the author may have
+    chosen it by measuring.
 
     ## Why it costs
 
-    Mostly it does not. Literals above the count of cores had no measurable cost on 2 CPU cores
-    (TensorFlow 2.21, no GPU), and 64 parallel calls of a tiny map were even 3.3 times faster than
-    AUTOTUNE. What a fixed number loses is what AUTOTUNE does on other machines: it divides the
-    cores among all operations of the pipeline while it runs.
+    Mostly it costs nothing. Literals above the number of cores had no measurable cost on 2 CPU cores (TensorFlow 2.21,
+    no GPU). For a tiny map, 64 parallel calls were even 3.3 times faster than AUTOTUNE. However, a fixed number cannot
+    adapt to other machines. AUTOTUNE divides the cores among all operations of the pipeline while it runs.
 
     ## What the runtime does by itself
 
-    It obeys the number. With `tf.data.AUTOTUNE` it starts with up to 16 calls and moves cores to the
-    operation that the others wait for. A single literal call, `num_parallel_calls=1`, is another
-    matter: it forbids what the runtime does by itself, see `serial-map`.
+    It obeys the number. With `tf.data.AUTOTUNE` it starts with up to 16 calls and moves cores to the slowest operation.
+    A literal `num_parallel_calls=1` is different: it disables the automatic parallelism of the runtime, see
+    `serial-map`.
 
-    "A literal must always become AUTOTUNE" is not what measurements say. Neither does
-    `prefetch(1)` have to: it was as good as AUTOTUNE (ratio 0.99), and is not looked at here.
+    The measurements do not support the advice "A literal must always become AUTOTUNE". The same holds for
+    `prefetch(1)`, which was as good as AUTOTUNE (ratio 0.99). This rule does not check it.
 
     ## When it stays silent
 
-    - Up to 8 calls; `tf.data.AUTOTUNE`; a number that cannot be seen.
-    - A number that comes through a parameter, or an attribute of `self`: the caller chose it, and another caller may
-      choose otherwise.
-    - `prefetch`, `interleave` and reads of files, where more calls than cores hide waiting.
-    - The function holds a `py_function` or `numpy_function`, or changes state that outlives a call: only the program
-      can know how many of these may run at a time.
-    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps;
-      a `take` of at most 32 elements before the operation is inspection.
+    - The number is at most 8, is `tf.data.AUTOTUNE`, or is not visible.
+    - The number comes from a parameter or an attribute of `self`: the caller chose it, and another caller may choose
+      differently.
+    - The operation is `prefetch`, `interleave` or a file read, where more calls than cores hide latency.
+    - The function contains a `py_function` or `numpy_function`, or changes state that outlives a call. Only the program
+      knows how many of these calls may run at once.
+    - The dataset is used only for validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten
+      steps. A `take` of at most 32 elements before the operation counts as inspection.
 
     ## Use instead
 
-    `num_parallel_calls=tf.data.AUTOTUNE`, unless a measurement says otherwise.
+    Use `num_parallel_calls=tf.data.AUTOTUNE`, unless a measurement favours another number.
 
     ## Fix safety
 
-    Safe where all of the function is visible and free of state: the elements and their order stay the same.
+    Safe if the whole function is visible and stateless: the elements and their order stay the same.
 
-    Unsafe where the function draws, reads a `tf.Variable` or a file, or takes an unknown value from outside.
-    Unsafe, too, where the order is given up already, and where unseen code gets the dataset. AUTOTUNE may run more
-    calls ahead than the number did. A generator that a `take` holds back, or a file that the training writes, keeps
-    the fix from being safe.
+    Unsafe if the function draws random numbers, reads a `tf.Variable` or a file, or uses an unknown value from outside.
+    Also unsafe if the pipeline is already non-deterministic, or if unseen code receives the dataset. AUTOTUNE may run
+    more calls ahead than the fixed number. The fix is therefore unsafe if a `take` limits a generator, or if the
+    training writes a file that the pipeline reads.
 
     ## References
 

@@ -4,51 +4,53 @@ _LARGE = 1_000_000
 
 
 class Float64Dataset(Rule):
-    """A dataset that is trained on holds 64-bit floats.
+    """A dataset used for training contains 64-bit floats.
 
     ## What it does
 
-    Looks for `from_tensor_slices` and `from_tensors` of a NumPy array that certainly holds 64-bit
-    floats, and for `from_generator` with `tf.float64`, on the way to training. A warning where a
-    loop written by hand multiplies matrices with TensorFlow's own operations, an info where a Keras
-    model gets the data.
+    Looks for `from_tensor_slices` and `from_tensors` in a training pipeline with a NumPy array that certainly contains
+    64-bit floats. Also looks for `from_generator` with `tf.float64`. This is a warning if a custom training loop
+    multiplies matrices with TensorFlow's own operations. It is an info if a Keras model receives the data.
 
-    `np.random.rand` and its like, `np.linspace`, `np.zeros`, an array of Python floats and `astype(float)` give 64 bits, and so
-    does all arithmetic with such an array. Integers become 64-bit floats when they are divided, or calculated with a float of
-    Python: `keras.datasets` holds images as `uint8`, so `x_train / 255.0` takes eight times their memory.
+    These give 64 bits: `np.random.rand` and similar functions, `np.linspace`, `np.zeros`, an array of Python floats,
+    and `astype(float)`. So does all arithmetic with such an array. Integers become 64-bit floats in a division, or in
+    arithmetic with a Python float. `keras.datasets` stores images as `uint8`, so `x_train / 255.0` takes eight times
+    their memory.
 
     ## Why it costs
 
-    TensorFlow keeps the 64 bits, and everything that is computed from them has 64 bits too: a
-    hand-written step with matrix products took 5.4 times as long as with 32 bits (2 CPU cores,
-    TensorFlow 2.21, no GPU). The data takes twice the memory.
+    TensorFlow keeps the 64 bits, and every result computed from them also has 64 bits. A custom training step with
+    matrix products took 5.4 times as long as with 32 bits (2 CPU cores, TensorFlow 2.21, no GPU). The data takes twice
+    the memory.
 
     ## What the runtime does by itself
 
-    A Keras model casts its inputs to its own type, in `fit` as in `model(x)`: there the time of an
-    epoch did not change (ratio 1.0), and twice the memory and the copying are all that is left. So
-    the info is about large arrays only. What goes to a GPU is unmeasured here.
+    A Keras model casts its inputs to its own type, both in `fit` and in `model(x)`. The time per epoch therefore did
+    not change (ratio 1.0). The only remaining costs are twice the memory and the copying, so the info covers large
+    arrays only. Transfers to a GPU are unmeasured here.
 
-    MNIST divided by 255.0 and made a dataset took 1,077 MB at its peak; with `astype("float32")` before the division it was
-    515 MB. Given to `fit` as arrays it was 866 MB and 510 MB, and an epoch took as long (1.03 s and 1.04 s at best).
+    A dataset of MNIST divided by 255.0 took 1,077 MB at its peak. With `astype("float32")` before the division, it took
+    515 MB. Passed to `fit` as arrays, it took 866 MB and 510 MB, with the same time per epoch (best: 1.03 s and 1.04
+    s).
 
     ## When it stays silent
 
-    - Arrays given to `fit` directly, which casts them batch by batch; and arrays whose type is not certain: files and data frames.
-    - A map or the loop casts, or a map that cannot be followed may do so.
-    - For a Keras model, arrays of which no literal says that they hold more than a million numbers,
-      unless `astype` asks for the 64 bits.
-    - The program asks for double precision, as with `set_floatx("float64")`.
-    - The dataset feeds only validation, evaluation, inspection or a `fit` of at most ten steps.
+    - The arrays go directly to `fit`, which casts them batch by batch.
+    - The type of the arrays is uncertain, as for files and data frames.
+    - A map or the loop casts the data, or an opaque map may do so.
+    - For a Keras model: no literal shows that the array holds more than a million numbers, and no `astype` requests 64
+      bits.
+    - The program requests double precision, as with `set_floatx("float64")`.
+    - The dataset is used only for validation, evaluation, inspection or a `fit` of at most ten steps.
 
     ## Use instead
 
-    `.astype("float32")` where the array is made.
+    Call `.astype("float32")` when you create the array.
 
     ## Fix safety
 
-    There is no automatic fix: numbers are rounded to seven digits, which time stamps or coordinates
-    may not bear, and other uses of the array would change with it.
+    There is no automatic fix. A cast rounds numbers to seven digits, which may be too few for time stamps or
+    coordinates. It would also change other uses of the array.
 
     ## References
 

@@ -6,47 +6,49 @@ class FromGenerator(Rule):
 
     ## What it does
 
-    Looks for `tf.data.Dataset.from_generator` on the way to training where the generator yields single examples: a
-    `batch`, `padded_batch` or another operation that makes batches follows. An info where a map behind it reads
-    files: the generator then yields little more than their names. A dataset that leaves the file counts as training
-    data too, unless a function, class or variable around it has a name that says validation or test, or a branch asks
-    for those.
+    Looks for `tf.data.Dataset.from_generator` in a training pipeline if the generator yields single examples. The sign
+    is a later `batch`, `padded_batch` or another operation that makes batches. It is an info if a later map reads
+    files: the generator then yields little more than file names.
+
+    A dataset that leaves the file also counts as training data. The exception is a dataset whose enclosing function,
+    class, variable or branch refers to validation or test data.
 
     ## Why it costs
 
-    Every example goes through a Python call under the GIL, some 0.3 to 0.6 milliseconds
-    each. On 2 CPU cores (TensorFlow 2.21, no GPU) iterating was 33 times slower than over the
-    same arrays, and training with `fit` 4.1 times, because the training step hides a part of it.
+    Every example goes through a Python call under the GIL, which takes some 0.3 to 0.6 milliseconds. On 2 CPU cores
+    (TensorFlow 2.21, no GPU), iteration was 33 times slower than over the same arrays. Training with `fit` was 4.1
+    times slower, because the training step hides part of the cost.
 
     ## What the runtime does by itself
 
-    It prefetches the batches, but it cannot run the generator in parallel, nor bypass
-    Python.
+    It prefetches the batches, but it cannot run the generator in parallel or bypass Python.
 
-    A popular answer says that `from_tensor_slices` is not optimised and that `from_generator`
-    is the fast way for large data. For speed the opposite is true. Only its point about memory
-    holds: slicing a big array takes a multiple of its size at the start. Then pass the arrays
-    to `fit`, or let the generator yield whole batches.
+    A popular answer says that `from_tensor_slices` is not optimised, and that `from_generator` is the fast way for
+    large data. For speed, the opposite is true. Only the point about memory is right: slicing a big array takes a
+    multiple of its size at the start. If memory is short, pass the arrays to `fit`, or let the generator yield whole
+    batches.
 
     ## When it stays silent
 
-    - The generator yields whole batches: no `batch` follows, only one of a single element, or only under a condition
-      that is not around the generator, too. In `fit` that cost nothing measurable (ratio 1.06).
-    - A generator of batches, or a `PyDataset`, given to `fit` directly: the same.
-    - A `cache()` follows under no condition, so that the generator runs once.
-    - As an info, not a warning, where no training with it is seen, and where files are read behind it.
-    - It stands in the function of a parallel `interleave`.
-    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps.
+    - The generator yields whole batches: no `batch` follows, or only a batch of one element. In `fit`, this had no
+      measurable cost (ratio 1.06).
+    - The `batch` is under a condition that does not also enclose the generator.
+    - `fit` receives a generator of batches or a `PyDataset` directly, which is just as cheap.
+    - An unconditional `cache()` follows, so the generator runs once.
+    - Reported as info instead of a warning: no training with the dataset is visible, or a later map reads files.
+    - The generator is in the function of a parallel `interleave`.
+    - The dataset is used only for validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten
+      steps.
 
     ## Use instead
 
-    Arrays in memory: pass them to `fit`, or use `from_tensor_slices`. Files: `list_files` and
-    a parallel `map`. Data that only Python can produce: whole batches, or a `keras.utils.PyDataset`;
-    more workers help there when it waits for storage, not when it computes.
+    For arrays in memory, pass them to `fit` or use `from_tensor_slices`. For files, use `list_files` and a parallel
+    `map`. For data that only Python can produce, yield whole batches or use a `keras.utils.PyDataset`. More workers
+    help there if it waits for storage, but not if it computes.
 
     ## Fix safety
 
-    There is no automatic fix. Only the author knows what the generator reads, and whether it fits in memory.
+    There is no automatic fix. Only the author knows which data the generator reads, and whether they fit in memory.
 
     ## References
 

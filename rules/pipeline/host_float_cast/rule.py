@@ -4,33 +4,33 @@ _SMALL = 64 * 64
 
 
 class HostFloatCast(Rule):
-    """Images are converted to floats on the host, so four times as many bytes go to the device.
+    """The host converts images to floats, so four times as many bytes go to the device.
 
     ## What it does
 
-    Reports, as an info, the `tf.cast(image, tf.float32)` or `convert_image_dtype` of a map that feeds training, where
-    the image was decoded to bytes in the same function and nothing but arithmetic follows it, there and in the maps
-    after it.
+    Reports `tf.cast(image, tf.float32)` or `convert_image_dtype` as an info in a map that feeds training. The same
+    function must decode the image to bytes. Only arithmetic may follow the cast, in this function and in later maps.
 
     ## Why it costs
 
-    A float takes four bytes and a pixel value one, so pipeline buffers, caches and the copy to the device grow by
-    that factor. How much of a step that copy takes is unmeasured here (no GPU). On a CPU, where nothing is copied, a
-    model does not train faster without the cast.
+    A float takes four bytes and a pixel value takes one. Pipeline buffers, caches and the copy to the device therefore
+    grow by a factor of four. The share of this copy in a step is unmeasured here (no GPU). On a CPU, where no data are
+    copied, a model does not train faster without the cast.
 
     ## What the runtime does by itself
 
-    Nothing about the pipeline. A Keras layer casts its inputs to its own type, so a model takes bytes as they are, and
+    Nothing in the pipeline. A Keras layer casts its inputs to its own type, so a model accepts bytes directly, and
     `Rescaling` scales them on the device.
 
     ## When it stays silent
 
-    - An operation after the cast needs floats, such as resizing and colour changes, or is unknown.
-    - The image is resized before: that already makes it floats.
-    - Custom loops and steps, which may need floats, and GANs, whose discriminator also gets what the generator makes.
-    - Images of fewer than 64 x 64 pixels, which are little to copy, and of a size that no literal shows.
-    - The dataset feeds only validation, evaluation, inspection or a `fit` of at most ten steps; TPUs, which take no
-      bytes.
+    - An operation after the cast needs floats, such as resizing or a colour change, or is unknown.
+    - The image is resized before the cast, which already makes it floats.
+    - A custom loop or step may need floats.
+    - The model is a GAN, whose discriminator also receives images from the generator.
+    - The images have fewer than 64 x 64 pixels, so there is little to copy, or no literal shows their size.
+    - The dataset is used only for validation, evaluation, inspection or a `fit` of at most ten steps.
+    - The program trains on a TPU, which does not accept bytes.
 
     ## Use instead
 

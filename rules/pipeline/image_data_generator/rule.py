@@ -10,52 +10,53 @@ class ImageDataGenerator(Rule):
 
     ## What it does
 
-    Looks for `ImageDataGenerator(...)` whose `flow`, `flow_from_directory` or
-    `flow_from_dataframe` is given to `fit`, `fit_generator` or `train_on_batch`, whatever model that is, or is what a
-    loop that trains runs over; and one that augments and leaves the file, itself or its images, by the `return`
-    of a function that nothing there calls. The finding is at the constructor.
+    Looks for `ImageDataGenerator(...)` if the program trains with its `flow`, `flow_from_directory` or
+    `flow_from_dataframe`. It trains if it passes the flow to `fit`, `fit_generator` or `train_on_batch` of any model,
+    or iterates over it in a training loop.
+
+    Also looks for a generator that augments and leaves the file through the `return` of a function without callers
+    there. The function may return the generator or its images. The finding is at the constructor.
 
     ## Why it costs
 
-    Reading, decoding and every augmentation happen in one Python thread, with PIL and SciPy.
-    On 2 CPU cores (TensorFlow 2.21, no GPU) it was 2.2 times slower than
-    `image_dataset_from_directory` with a flip layer, and 2.1 times with flip, rotation and
-    zoom. More cores widen the gap, because only the other side can use them.
+    One Python thread does all reading, decoding and augmentation, with PIL and SciPy. On 2 CPU cores (TensorFlow 2.21,
+    no GPU) it was 2.2 times slower than `image_dataset_from_directory` with a flip layer. With flip, rotation and zoom,
+    it was 2.1 times slower. More cores widen the gap, because only the alternative can use them.
 
     ## What the runtime does by itself
 
-    Keras prefetches the finished batches, but it makes them no faster. More workers, the
-    usual advice, help only where a thread waits for storage: `fit(workers=2)` on an older
-    version (TensorFlow 2.12) made it about three times slower on the same machine, and Keras 3
-    has no such argument.
+    Keras prefetches the finished batches, but it does not make them faster. The usual advice, more workers, helps only
+    if a thread waits for storage. On an older version (TensorFlow 2.12), `fit(workers=2)` was about three times slower
+    on the same machine. Keras 3 has no such argument.
 
-    The class is legacy: it is still importable through `tf.keras`, and gets no new features.
+    The class is legacy: `tf.keras` still exports it, but it gets no new features.
 
     ## When it stays silent
 
-    - The generator feeds only validation, evaluation, prediction or one pass that extracts
-      features.
-    - It is used to look at a few augmented images, or to fit its statistics; its batches are
-      taken one by one with `next`.
-    - A function that nobody calls hands it out, and has a name that says validation or test.
-    - As an info, not a warning, for arrays given to a generator without arguments, which changes nothing.
-    - A class of that name from elsewhere; files that speak of `.tif`, `.ppm`, `.dcm` and the like, which TensorFlow
-      does not read.
-    - Scripts that open a `tf.Session`, and what they import.
+    - The generator is used only for validation, evaluation, prediction or a single pass that extracts features.
+    - The program only displays a few augmented images, fits the generator's statistics, or takes single batches with
+      `next`.
+    - A function without callers returns the generator, and its name says validation or test.
+    - Reported as info instead of a warning: the generator gets arrays and no arguments, so it changes nothing.
+    - The class has the same name but comes from elsewhere.
+    - The file mentions `.tif`, `.ppm`, `.dcm` and similar formats, which TensorFlow does not read.
+    - The script opens a `tf.Session`, or such a script imports the file.
 
     ## Use instead
 
-    `keras.utils.image_dataset_from_directory` for folders, `fit` on the arrays for arrays, a map that reads and
-    decodes over `tf.data.Dataset.from_tensor_slices((paths, labels))` for a table of files, and over the paths of
-    both for images and their masks, where `tf.image.stateless_random_flip_left_right` and its like draw the same for
-    both from one seed, a `Rescaling` layer for `rescale`, and `RandomFlip`, `RandomRotation`, `RandomZoom` for the
-    augmentations.
+    - For folders, use `keras.utils.image_dataset_from_directory`.
+    - For arrays, pass them to `fit`.
+    - For a table of files, map a function that reads and decodes over
+      `tf.data.Dataset.from_tensor_slices((paths, labels))`.
+    - For images with masks, map over the paths of both. With one seed, `tf.image.stateless_random_flip_left_right` and
+      similar functions draw the same for both.
+    - For `rescale`, use a `Rescaling` layer.
+    - For augmentations, use `RandomFlip`, `RandomRotation` and `RandomZoom`.
 
     ## Fix safety
 
-    There is no automatic fix. The order of the images, the resizing method, the form of the
-    labels and the random draws all differ, so the training has other numbers. Check
-    `class_mode` against `label_mode`: the defaults are not the same.
+    There is no automatic fix. The order of the images, the resizing method, the label format and the random draws all
+    differ, so the training results change. Check `class_mode` against `label_mode`: the defaults are not the same.
 
     ## References
 

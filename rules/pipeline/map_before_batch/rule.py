@@ -4,49 +4,50 @@ from kerascheck.api import Applies, Rule, Severity, constant, data, fixes, names
 
 
 class MapBeforeBatch(Rule):
-    """A small element-wise map runs once per example where it could run once per batch.
+    """A small element-wise map runs once per element although it could run once per batch.
 
     ## What it does
 
-    Looks for `.map(f)` followed by `.batch(n)` on the way to training where every operation of
-    `f` gives the same numbers for a whole batch as for its examples one by one: arithmetic
-    with scalars, casts, `tf.one_hot`, `tf.image.convert_image_dtype`, a `Rescaling`,
-    `TextVectorization`, `StringLookup` or `IntegerLookup` layer, and packing into other tuples or
-    dictionaries, also where that is all that `f` does. Between the two may stand `shuffle`,
-    `repeat`, and other maps of this kind.
+    Looks for `.map(f)` followed by `.batch(n)` in a training pipeline. Every operation of `f` must give the same
+    numbers for a whole batch as for single elements. Such operations are:
 
-    A dataset that leaves the file counts as training data too, unless a function, class or
-    variable around it has a name that says validation or test, or a branch asks for those.
+    - arithmetic with scalars, casts, `tf.one_hot` and `tf.image.convert_image_dtype`;
+    - a `Rescaling`, `TextVectorization`, `StringLookup` or `IntegerLookup` layer;
+    - packing into other tuples or dictionaries, even if `f` does nothing else.
+
+    `shuffle`, `repeat` and other maps of this kind may be between the two.
+
+    A dataset that leaves the file also counts as training data. The exception is a dataset whose enclosing function,
+    class, variable or branch refers to validation or test data.
 
     ## Why it costs
 
-    Each call of a mapped function costs some 25 to 40 microseconds, whatever it computes. For
-    a small record that is more than the computation. On 2 CPU cores (TensorFlow 2.21, no GPU)
-    mapping before `batch` was 4.5 times slower for 784 floats, 8 to 9 times for 256 floats,
-    and 2.0 times for images of 96 x 96 x 3. Large elements gain less.
+    Each call of a mapped function costs some 25 to 40 microseconds, whatever it computes. For a small record, this is
+    more than the computation itself. On 2 CPU cores (TensorFlow 2.21, no GPU), mapping before `batch` was 4.5 times
+    slower for 784 floats. It was 8 to 9 times slower for 256 floats, and 2.0 times for images of 96 x 96 x 3. Large
+    elements gain less.
 
     ## What the runtime does by itself
 
-    It runs the map in parallel and fuses it with the batch, but it still calls `f` for every
-    example. An optimiser option that vectorised maps existed for a while and is gone since
-    TensorFlow 2.6. Adding `num_parallel_calls=tf.data.AUTOTUNE`, the usual advice, does not
-    remove the cost per call.
+    It runs the map in parallel and fuses it with the batch, but it still calls `f` once per element. Older versions had
+    an optimiser option that vectorised maps, but TensorFlow 2.6 removed it. The usual advice, adding
+    `num_parallel_calls=tf.data.AUTOTUNE`, does not remove the cost per call.
 
     ## When it stays silent
 
-    - `f` reads or decodes files, parses single records, resizes, crops, or draws random numbers
-      (one draw would serve the whole batch).
-    - `f` reshapes to a literal shape, reduces without an axis, adds a dimension, or looks at
-      `shape[0]` or `x[0]`: the first axis means something else after batching.
+    - `f` reads or decodes files, parses single records, resizes or crops.
+    - `f` draws random numbers: one draw would serve the whole batch.
+    - `f` reshapes to a literal shape, reduces without an axis, adds a dimension, or reads `shape[0]` or `x[0]`. The
+      first axis has another meaning after batching.
     - The batch is a `padded_batch` or `ragged_batch`, or `f` calls Python code.
-    - `f` only repacks its elements: tf.data does not call it at all then.
-    - `f` is unknown, or another operation stands between the two.
-    - The elements are batches already, or the batches hold one.
-    - A `cache` stands between the two: the map runs once, and behind the batch it would run in every epoch.
-    - As an info, not a warning, where a `cache` stands behind the batch, or an image is decoded before it, which
-      takes longer.
-    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps;
-      a `take` of at most 32 elements before the operation is inspection.
+    - `f` only repacks its elements, so tf.data does not call it at all.
+    - `f` is unknown, or another operation is between the two.
+    - The elements are batches already, or the batches hold one element.
+    - A `cache` is between the two: the map runs once, but after the batch it would run in every epoch.
+    - Reported as info instead of a warning: a `cache` follows the batch, or an image is decoded before, which takes
+      longer.
+    - The dataset is used only for validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten
+      steps. A `take` of at most 32 elements before the operation counts as inspection.
 
     ## Use instead
 
@@ -54,25 +55,24 @@ class MapBeforeBatch(Rule):
 
     ## Fix safety
 
-    Safe where `f` does only arithmetic with numbers and other element-wise operations that round alike, on arrays
-    in memory, and `batch` follows directly. The batches are then the same, bit by bit.
+    Safe if `f` does only arithmetic with numbers and other element-wise operations that round alike, on arrays in
+    memory, and `batch` follows directly. The batches are then identical, bit by bit.
 
     Unsafe with
 
     - `exp`, `log`, `sigmoid`, `tanh` and powers: the last bit may differ between a batch and one number;
-    - `one_hot` and layers that look words up, whose batches may have another shape;
-    - functions of images where the elements are not known to be images;
+    - `one_hot` and lookup layers for words, whose batches may have another shape;
+    - image functions if the elements may not be images;
     - elements that may be ragged, sparse or of several shapes;
-    - `tf.strings.to_number`, and a division of integers that may be by zero: the error would take its whole batch
-      with it;
-    - an array or a tensor that `f` takes from outside;
+    - `tf.strings.to_number`, and integer divisions that may be by zero: an error would lose the whole batch;
+    - an array or a tensor that `f` uses from outside;
     - a `tf.function` with a signature, and other decorators;
     - names and other arguments of both calls, and calls in their arguments;
     - another use of the dataset between both operations, such as `len(ds)`, `ds.element_spec` or a `skip`.
 
-    There is no fix where another operation stands between the two. Nor is there one where `f` takes entries by
-    their names out of what another map or a generator made: those that it leaves may have another shape in each
-    element, which no batch can hold. That is an info.
+    There is no fix if another operation is between the two. There is also no fix if `f` selects entries by name from
+    the output of another map or a generator. The entries that it drops may have a different shape in each element, and
+    no batch can hold those. This is an info.
 
     ## References
 

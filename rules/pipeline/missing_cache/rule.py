@@ -1,65 +1,71 @@
-from kerascheck.api import Applies, Rule, Severity, Stage, data, display_name, fixes, proofs
+from kerascheck.api import Applies, DatasetOp, Rule, Severity, data, display_name, fixes, proofs
 
 
 class MissingCache(Rule):
-    """Files are read, decoded or parsed again in every epoch, though the result is always the same.
+    """Every epoch reads, decodes or parses files again, although the result is always the same.
 
     ## What it does
 
-    Looks for a map on the way to training that reads files, also by Python, decodes images, audio or video, parses
-    records, or takes texts apart in Python, and gives the same result in every epoch, where the training makes
-    several epochs and the chain has no `cache` and no `snapshot`. The finding is where the cache belongs: at the last
-    map or filter that always gives the same.
+    Looks for a map in a training pipeline that does one of these:
 
-    It is an info. Whether a cache helps depends on the size of the data, which the code seldom
-    tells: in memory they must fit as a whole.
+    - it reads files, also in Python;
+    - it decodes images, audio or video;
+    - it parses records;
+    - it splits texts in Python.
+
+    The map must give the same result in every epoch, and the training must run several epochs. The chain has no `cache`
+    and no `snapshot`. The finding is at the right position for the cache: at the last map or filter that always gives
+    the same result.
+
+    The severity is info. Whether a cache helps depends on the size of the data, which the code seldom shows. A cache in
+    memory must hold all of the data.
 
     ## Why it costs
 
-    On 2 CPU cores (TensorFlow 2.21, no GPU) five epochs over JPEG files were 2.3 times slower
-    without `cache()` than with it, when the input is what the training waits for. A cache in a
-    file gained 1.2 times: it saves the decoding, but reads more bytes. The gain grows with the
-    number of epochs; the first one always does the work.
+    On 2 CPU cores (TensorFlow 2.21, no GPU), five epochs over JPEG files were 2.3 times slower without `cache()` than
+    with it. This holds if the training waits for its input. A cache in a file gave a speed-up of 1.2: it saves the
+    decoding, but reads more bytes. The gain grows with the number of epochs, because the first one always does the
+    work.
 
     ## What the runtime does by itself
 
-    TensorFlow caches nothing by itself. `tensorflow_datasets` does so for data sets under 250 MiB,
-    but it keeps what is stored in its files, not what a map makes of it.
+    TensorFlow caches nothing by itself. `tensorflow_datasets` caches data sets under 250 MiB, but it keeps the content
+    of the files and not the output of a map.
 
-    "Always add cache()" is bad advice: decoded images take ten times the memory of their
-    files, and what does not fit ends the program. Cast to float32 after the cache, not before:
-    bytes take a quarter of the space (2.6 times with the cast behind it). And what is random
-    belongs behind the cache: see `random-before-cache`.
+    "Always add cache()" is bad advice: decoded images take ten times the memory of their files, and data that do not
+    fit end the program. Cast to float32 after the cache, not before it: bytes take a quarter of the space (2.6 times
+    with the cast after it). Random operations also belong after the cache: see `random-before-cache`.
 
     ## When it stays silent
 
-    - The training makes one epoch, or how many cannot be seen; `steps_per_epoch` without a
-      `repeat`, which is one pass that goes on.
-    - The function draws random numbers, or does something that cannot be proven to be the same in each epoch: Python
-      other than that of files, JSON, texts, OpenCV, NumPy, pandas, PIL, SciPy, librosa, nibabel, pydicom and their
-      like, a model, a variable, a function that is not visible. So does an operation before it, or the function of
-      the `interleave` or `flat_map` that it is in.
-    - Python keeps what it has read: by `functools.lru_cache`, or under a key of a dictionary or an attribute.
-    - A `repeat` stands before the map, or a `take` of batches that are drawn behind it: a cache would never be complete.
-    - A `cache`, `snapshot` or `shuffle_and_repeat` anywhere in the chain, also one of the encoded files.
-    - The dataset is made anew in each turn of the loop that makes the epochs.
-    - The chain starts, or goes through, somewhere that this file does not show.
-    - It only feeds validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps, or a
-      `take` cuts it to at most 32 elements.
+    - The training runs one epoch, or the number of epochs is not visible.
+    - `steps_per_epoch` is set without a `repeat`: the epochs then share a single pass.
+    - The function draws random numbers, or nothing proves that its result is the same in each epoch. Examples are a
+      model, a variable and a function that is not visible. In Python, the rule knows only file access, JSON, texts,
+      OpenCV, NumPy, pandas, PIL, SciPy, librosa, nibabel, pydicom and similar libraries.
+    - The same holds for an earlier operation, or for the function of the enclosing `interleave` or `flat_map`.
+    - Python already keeps the results: with `functools.lru_cache`, or under a key of a dictionary or an attribute.
+    - A `repeat` precedes the map, or a later `take` limits batches with random draws: a cache would never be complete.
+    - The chain has a `cache`, `snapshot` or `shuffle_and_repeat` anywhere, even one of the encoded files.
+    - The epoch loop creates the dataset again in each iteration.
+    - The chain starts in, or goes through, code outside this file.
+    - The dataset is used only for validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten
+      steps.
+    - A `take` limits the dataset to at most 32 elements.
 
     ## Use instead
 
-    `.map(decode).cache().shuffle(n).map(augment).batch(n)`, where the data fit in memory.
+    `.map(decode).cache().shuffle(n).map(augment).batch(n)`, if the data fit in memory.
 
     ## Fix safety
 
-    Unsafe: `.cache()` is put behind the last operation that always gives the same result, and
-    takes as much memory as all the elements there. A `shuffle` that stands before it, with none behind, is moved behind
-    it: the order of the first epoch would be kept. Where it cannot move, because files are shuffled as they are listed
-    or batches are made in between, there is no fix.
+    Unsafe: the fix adds `.cache()` after the last operation that always gives the same result. The cache takes as much
+    memory as all the elements there. The fix also moves an earlier `shuffle` after the cache, unless another one
+    follows: otherwise, every epoch would keep the order of the first. If the `shuffle` cannot move, there is no fix.
+    This happens if files are shuffled while they are listed, or if batches are made in between.
 
-    Where other rules ask for another order of the same chain, one finding names the order that serves all, and has one
-    unsafe fix.
+    If several rules want to reorder the same chain, one finding gives an order that satisfies them all, with one unsafe
+    fix.
 
     ## References
 
@@ -140,5 +146,5 @@ def _ends(plan):
     return {
         before.node
         for before, item in zip(plan.after, plan.after[1:])
-        if isinstance(item, data.Added) and isinstance(before, Stage)
+        if isinstance(item, data.Added) and isinstance(before, DatasetOp)
     }

@@ -1,56 +1,60 @@
-from kerascheck.api import Applies, Rule, Severity, data, fixes, words
+from kerascheck.api import Applies, Rule, Severity, data, fixes, wording
 
 
 class MissingPrefetch(Rule):
-    """A dataset without a final prefetch prepares a batch only when the step asks for it.
+    """A dataset without a final prefetch prepares a batch only when the step requests it.
 
     ## What it does
 
-    Looks at datasets that are trained on and whose last operation is neither `prefetch` nor
-    one that runs ahead by itself. The finding is:
+    Looks at training datasets whose last operation is neither `prefetch` nor an operation that runs ahead by itself.
+    The finding is:
 
-    - a warning where a `for` loop over the dataset stands inside a `tf.function`, where the
-      script switches the automatic rewrites or the autotuner off, and for TensorFlow 2.10
-      and older;
-    - an info for TensorFlow 2.10 and older where all of the pipeline slices arrays in memory and arranges what it gets;
-    - reported with `--pedantic` only in a Python loop and in `fit`, because TensorFlow 2.11 and later repair it there, and
-      in every version where the chain ends in a `map` and a `batch`, or since 2.6 in a `map` without
-      state. It names the rewrite that does.
+    - a warning if a `for` loop over the dataset is inside a `tf.function`;
+    - a warning if the script disables the automatic rewrites or the autotuner, and for TensorFlow 2.10 and older;
+    - an info for TensorFlow 2.10 and older if the whole pipeline only slices arrays in memory and rearranges the
+      elements;
+    - reported only with `--pedantic` in a Python loop and in `fit`, because TensorFlow 2.11 and later add a prefetch
+      there;
+    - reported only with `--pedantic` if the chain ends in a `map` and a `batch` (every version) or in a stateless `map`
+      (since 2.6).
 
-    `repeat`, `take`, `skip`, `shard`, `enumerate` and `with_options` behind a prefetch, or behind what runs ahead by itself, leave it in force.
+    The pedantic findings name the rewrite that helps. `repeat`, `take`, `skip`, `shard`, `enumerate` and `with_options`
+    do not undo an earlier prefetch, or an operation that runs ahead by itself.
 
     ## Why it costs
 
-    Without a buffer the step waits for the batch, and then the pipeline waits for the step.
-    On 2 CPU cores (TensorFlow 2.21, no GPU) the loop inside a `tf.function` was 1.6 times
-    slower than with a prefetch; with the rewrite switched off, 1.5 times.
+    Without a buffer, the step waits for the batch, and then the pipeline waits for the step. On 2 CPU cores (TensorFlow
+    2.21, no GPU), the loop inside a `tf.function` was 1.6 times slower than with a prefetch. With the rewrite disabled,
+    it was 1.5 times slower.
 
     ## What the runtime does by itself
 
-    TensorFlow 2.11 and later append a prefetch when the dataset is iterated by `fit`, by a
-    Python `for`, by `iter` or by a distribution strategy. Where the chain ends in a `map` without
-    state, TensorFlow 2.6 and later make it parallel instead; where it ends in a `map` and a
-    `batch`, the two become one operation. Both then run ahead by themselves. Written or not, a
-    prefetch made no difference there (ratio 1.0), so the popular claim that a missing prefetch
-    starves every training run is out of date. Inside a `tf.function` the loop itself becomes a
-    part of the dataset, and nothing is put between the batch and the step.
+    TensorFlow 2.11 and later append a prefetch when `fit`, a Python `for`, `iter` or a distribution strategy iterates
+    over the dataset. If the chain ends in a stateless `map`, TensorFlow 2.6 and later make it parallel instead. If it
+    ends in a `map` and a `batch`, the two become one operation. Both then run ahead by themselves. An explicit prefetch
+    made no difference there (ratio 1.0). The popular claim that a missing prefetch starves every training run is
+    therefore out of date. Inside a `tf.function`, the loop itself becomes part of the dataset. Nothing then separates
+    the batch from the step.
 
-    Two more pieces of advice are wrong: prefetch belongs after `batch`, not before it; and
-    `prefetch(1)` is as good as AUTOTUNE for a steady pipeline (ratio 0.99).
+    Two more pieces of advice are wrong. Prefetch belongs after `batch`, not before it, and `prefetch(1)` is as good as
+    AUTOTUNE for a steady pipeline (ratio 0.99).
 
     ## When it stays silent
 
-    - The chain ends in `prefetch`; in a `map`, `interleave` or `batch` with parallel calls; or in
-      a `batch` right behind such a `map`; or in a `zip`, `concatenate`, `sample_from_datasets` or `choose_from_datasets` of
-      datasets that all do.
-    - It consists of slices of arrays, and perhaps a `repeat`: there is nothing to prepare.
-    - A prefetch stands further up: see `prefetch-not-last`.
-    - The dataset comes from a Keras utility or from another source that prefetches, such as
-      `image_dataset_from_directory`, `make_csv_dataset` or `tfds.load`.
-    - It only feeds validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps, or a `take` has cut
-      it to at most 32 elements; of batches the elements in them count.
-    - A strategy of `tf.distribute` is made in the program: it prefetches by itself, in the versions too that append nothing else.
-    - It goes through a function that this file does not show, or is returned to one.
+    - The chain ends in `prefetch`, or in a `map`, `interleave` or `batch` with parallel calls, or in a `batch` directly
+      after such a `map`.
+    - The chain ends in a `zip`, `concatenate`, `sample_from_datasets` or `choose_from_datasets`, and all their inputs
+      end like this.
+    - The dataset only slices arrays, perhaps with a `repeat`: there is nothing to prepare.
+    - A prefetch comes earlier in the chain: see `prefetch-not-last`.
+    - The dataset comes from a Keras utility or another source that prefetches, such as `image_dataset_from_directory`,
+      `make_csv_dataset` or `tfds.load`.
+    - The dataset is used only for validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten
+      steps.
+    - A `take` limits the dataset to at most 32 elements. For batches, the elements inside them count.
+    - The program creates a `tf.distribute` strategy. It prefetches by itself, even in versions that append no prefetch
+      elsewhere.
+    - The dataset goes through a function outside this file, or is returned to one.
 
     ## Use instead
 
@@ -58,16 +62,16 @@ class MissingPrefetch(Rule):
 
     ## Fix safety
 
-    Safe where tf.data appends a prefetch by itself: another one changes nothing. Safe also where the dataset reads
-    arrays in memory only, and its functions are free of state. One of both is enough.
+    Safe if tf.data appends a prefetch by itself: another one changes nothing. Also safe if the dataset reads only
+    arrays in memory and its functions are stateless. Either condition is enough.
 
-    Unsafe elsewhere, because the dataset then runs ahead of the training: in a compiled loop, with automatic
-    rewrites switched off, or with an old TensorFlow. It would read a file, a generator or a `tf.Variable` before a
-    step changes it. Unsafe, too, where the program prints the dataset, a notebook shows it, or unseen code gets it:
-    its class changes.
+    Unsafe elsewhere, because the dataset then runs ahead of the training: in a compiled loop, with automatic rewrites
+    disabled, or with an old TensorFlow. It would read a file, a generator or a `tf.Variable` before a step changes it.
+    Also unsafe if the program prints the dataset, a notebook shows it, or unseen code receives it: the class of the
+    dataset changes.
 
-    The fix holds a few more batches in memory. There is no fix where the dataset also goes through further
-    operations, which would then follow the prefetch.
+    The fix keeps a few more batches in memory. There is no fix if the dataset also goes through further operations,
+    which would then follow the prefetch.
 
     ## References
 
@@ -93,7 +97,7 @@ class MissingPrefetch(Rule):
                 yield self.finding(
                     end.last,
                     f"This dataset feeds training without a final prefetch; append .prefetch({module.runtime.autotune}).",
-                    because=words.no_buffer(module, end),
+                    because=wording.no_buffer(module, end),
                     severity=Severity.WARNING if end.costs else Severity.INFO,
                     pedantic=end.runtime.repairs,
                     # Where the dataset also goes through more operations, the prefetch would stand before those.

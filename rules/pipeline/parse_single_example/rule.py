@@ -1,10 +1,12 @@
-from kerascheck.api import Applies, Made, Mapping, Rule, Severity, data, fixes, names
+from kerascheck.api import Applies, DictValue, ExternalInstance, Rule, Severity, data, fixes, names
 
 
 def _has_variable_length(parse):
     spec = parse.given("features")
-    kinds = spec.items.values() if isinstance(spec, Mapping) else ()
-    return any(isinstance(kind, Made) and kind.name != names.callables.IO_FIXED_LEN_FEATURE for kind in kinds)
+    kinds = spec.items.values() if isinstance(spec, DictValue) else ()
+    return any(
+        isinstance(kind, ExternalInstance) and kind.name != names.callables.IO_FIXED_LEN_FEATURE for kind in kinds
+    )
 
 
 def _reduces_everything(call):
@@ -17,42 +19,42 @@ def _reduces_everything(call):
 
 
 class ParseSingleExample(Rule):
-    """Records are parsed one by one where one call could parse the whole batch.
+    """A map parses records one by one although one call could parse the whole batch.
 
     ## What it does
 
-    Looks for `.map(parse)` followed by `.batch(n)` on the way to training, where `parse` calls
-    `tf.io.parse_single_example` or `tf.io.parse_single_sequence_example`. Between the two may stand
-    `shuffle`, `cache`, `repeat`, and maps that work on batches as on elements.
+    Looks for `.map(parse)` followed by `.batch(n)` in a training pipeline if `parse` calls `tf.io.parse_single_example`
+    or `tf.io.parse_single_sequence_example`. Between the two, there may be `shuffle`, `cache`, `repeat`, and maps that
+    work on batches as well as on elements.
 
-    A dataset that leaves the file counts as training data too, unless a function, class or
-    variable around it has a name that says validation or test, or a branch asks for those.
+    A dataset that leaves the file also counts as training data. The exception is a dataset whose enclosing function,
+    class, variable or branch refers to validation or test data.
 
     ## Why it costs
 
-    Parsing is one operation call per record, or one per batch. For records of numbers the call
-    costs more than the parsing. On 2 CPU cores (TensorFlow 2.21, no GPU) reading 14 columns in
-    batches of 128 was 6.0 times slower with single records.
+    Parsing takes one operation call per record, or one per batch. For records of numbers, the call costs more than the
+    parsing. On 2 CPU cores (TensorFlow 2.21, no GPU), reading 14 columns in batches of 128 was 6.0 times slower with
+    single records.
 
     ## What the runtime does by itself
 
-    It fuses map and batch and runs them in parallel, but it never replaces
-    `parse_single_example` by `parse_example`. Tutorials show the single form because it is
-    easier to read; for tables it is the slow one. More parallel calls only spread the cost.
+    It fuses map and batch and runs them in parallel, but it never replaces `parse_single_example` by `parse_example`.
+    Tutorials show the single form because it is easier to read, but it is slow for tables. More parallel calls only
+    spread the cost.
 
     ## When it stays silent
 
-    - `parse` also decodes the record (`tf.io.decode_*`, `tf.image.*`, `tf.io.parse_tensor`): that
-      has to happen one by one, and costs far more than the parsing.
-    - `parse` calls `tf.reshape`: the shape that it writes is that of one record.
+    - `parse` also decodes the record (`tf.io.decode_*`, `tf.image.*`, `tf.io.parse_tensor`). Decoding has to run per
+      record, and costs far more than the parsing.
+    - `parse` calls `tf.reshape` with the shape of one record.
     - `parse` reduces a tensor over all its axes, which would mix the records of a batch.
-    - A feature is of another kind than `FixedLenFeature`, such as `VarLenFeature`: for a batch it
-      the result is sparse or padded.
+    - A feature is not a `FixedLenFeature`, but for example a `VarLenFeature`: for a batch, the result is sparse or
+      padded.
     - `parse` calls Python code, or `padded_batch` or `ragged_batch` follows.
-    - A `filter` or another operation on single elements stands between map and batch.
-    - The records are never batched, or by one, or what `parse` does is not visible.
-    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps;
-      a `take` of at most 32 elements before the operation is inspection.
+    - A `filter` or another operation on single elements is between map and batch.
+    - The records are never batched, or only in batches of one, or the code of `parse` is not visible.
+    - The dataset is used only for validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten
+      steps. A `take` of at most 32 elements before the operation counts as inspection.
 
     ## Use instead
 
@@ -60,15 +62,15 @@ class ParseSingleExample(Rule):
 
     ## Fix safety
 
-    Safe where `parse` does nothing but parse, every feature is a `FixedLenFeature`, the records come straight from
+    Safe if all of these hold: `parse` only parses, every feature is a `FixedLenFeature`, the records come directly from
     a `TFRecordDataset`, and the batch follows the map directly. Each column keeps its values and its shape.
 
-    Unsafe where `parse` does more with the record, has a decorator, or may be called from another module. Unsafe,
-    too, where the dataset between both operations is used elsewhere, where a call has a name, and where the options
-    switch the fusion of map and batch off: a record that cannot be parsed would then take its batch with it.
+    Unsafe if `parse` does more with the record, has a decorator, or may be called from another module. Also unsafe if
+    the dataset between both operations is used elsewhere, or if a call has a name. Also unsafe if the options disable
+    the fusion of map and batch: a record that cannot be parsed would then fail its whole batch.
 
-    There is no fix where the features are not visible, or where operations follow the parsing: they may rely on the
-    shape of a single record.
+    There is no fix if the features are not visible, or if operations follow the parsing: they may rely on the shape of
+    a single record.
 
     ## References
 

@@ -8,53 +8,52 @@ _LOST = {
 
 
 class PipelineOptimizationsDisabled(Rule):
-    """The options of a dataset switch off optimizations of tf.data.
+    """The options of a dataset disable optimizations of tf.data.
 
     ## What it does
 
-    Looks for `tf.data.Options` on the way to training that turn one of these off, where the dataset
-    then really loses something:
+    Looks for `tf.data.Options` in a training pipeline that disable one of these optimizations, if the dataset then
+    really loses something:
 
-    - `autotune.enabled`, `experimental_optimization.apply_default_optimizations`,
-      `.map_parallelization`, where a map without `num_parallel_calls` would have become parallel;
-    - the first two, or `.inject_prefetch`, where the dataset has no `prefetch` at its end;
-    - `threading.private_threadpool_size = 1`, where operations should run in parallel.
+    - `autotune.enabled`, `experimental_optimization.apply_default_optimizations`, `.map_parallelization`, if a map
+      without `num_parallel_calls` would have become parallel;
+    - the first two, or `.inject_prefetch`, if the dataset has no `prefetch` at its end;
+    - `threading.private_threadpool_size = 1`, if operations should run in parallel.
 
-    The finding is where the option is set.
+    The finding is at the assignment of the option.
 
     ## Why it costs
 
-    On 2 CPU cores (TensorFlow 2.21, no GPU) a map that stayed serial took 1.9 times as long, a
-    training whose batches were not prefetched 1.5 times, and with all rewrites off 2.2 times. With
-    a thread pool of one, a map with `num_parallel_calls=4` ran one call at a time: 1.1 s instead
-    of 0.6 s.
+    On 2 CPU cores (TensorFlow 2.21, no GPU), a map that stayed serial took 1.9 times as long. Training without
+    prefetched batches took 1.5 times as long, and with all rewrites disabled 2.2 times. With a thread pool of one, a
+    map with `num_parallel_calls=4` ran one call at a time: 1.1 s instead of 0.6 s.
 
     ## What the runtime does by itself
 
-    All of this is on by default: the automatic parallel maps since TensorFlow 2.6, the prefetch
-    since 2.11. A dataset that specifies everything, with `num_parallel_calls` on its maps and
-    `prefetch` at its end, loses nothing: `AUTOTUNE` works with the autotuner off, too.
+    All of this is on by default: automatic parallel maps since TensorFlow 2.6, the prefetch since 2.11. A dataset that
+    specifies everything itself loses nothing, with `num_parallel_calls` on its maps and `prefetch` at its end.
+    `AUTOTUNE` also works with the autotuner disabled.
 
-    `tf.config.threading.set_inter_op_parallelism_threads(1)`, the intra-op one and their environment
-    variables did not slow this pipeline: tf.data has threads of its own.
+    `tf.config.threading.set_inter_op_parallelism_threads(1)`, the intra-op setting and their environment variables did
+    not slow this pipeline: tf.data has its own threads.
 
     ## When it stays silent
 
-    - The dataset itself specifies what the option switches off.
-    - The option is set, or the options are applied, under a condition.
+    - The dataset itself specifies the behaviour that the option disables.
+    - A condition decides whether the option is set or the options are applied.
     - The value is not a literal.
-    - The dataset feeds only validation, evaluation, inspection or a `fit` of at most ten steps.
+    - The dataset is used only for validation, evaluation, inspection or a `fit` of at most ten steps.
     - The program requests determinism, by `enable_op_determinism` or `TF_DETERMINISTIC_OPS`.
 
     ## Use instead
 
-    Delete the setting. Where it was meant to limit memory, set `autotune.ram_budget`, or a literal
-    `num_parallel_calls` and `prefetch(1)`.
+    Delete the setting. If it was meant to limit memory, set `autotune.ram_budget`, or a literal `num_parallel_calls`
+    and `prefetch(1)`.
 
     ## Fix safety
 
-    Deleting the line is unsafe: more elements are in flight at once, which takes memory. There is no fix where
-    the setting is not a separate statement.
+    Deleting the line is unsafe: more elements are in flight at once, which takes memory. There is no fix if the setting
+    is not a separate statement.
 
     ## References
 

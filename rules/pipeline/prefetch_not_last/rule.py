@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Rule, Severity, data, fixes, words
+from kerascheck.api import Applies, Rule, Severity, data, fixes, wording
 
 
 class PrefetchNotLast(Rule):
@@ -6,47 +6,45 @@ class PrefetchNotLast(Rule):
 
     ## What it does
 
-    Looks for a `prefetch` on the way to training that is followed by `batch`, `map`, `shuffle`
-    or another operation, with no prefetch at the end. The finding is at the prefetch. It is:
+    Looks for a `prefetch` in a training pipeline followed by `batch`, `map`, `shuffle` or another operation, without a
+    prefetch at the end. The finding is at the prefetch. It is:
 
-    - a warning where a `for` loop over the dataset stands inside a `tf.function`, where the
-      script switches the automatic rewrites or the autotuner off, and for TensorFlow 2.10
-      and older;
-    - reported with `--pedantic` only in a Python loop and in `fit`, where it names the rewrite that repairs it.
+    - a warning if a `for` loop over the dataset is inside a `tf.function`;
+    - a warning if the script disables the automatic rewrites or the autotuner, and for TensorFlow 2.10 and older;
+    - reported only with `--pedantic` in a Python loop and in `fit`, where it names the rewrite that repairs it.
 
     ## Why it costs
 
-    The buffer holds single elements. What follows it is done while the step waits. How much
-    that is depends on these operations: on 2 CPU cores (TensorFlow 2.21, no GPU, automatic
-    rewrite off) prefetch before a cheap batch was 1.1 times slower than after it. Costly work
-    after the prefetch costs as much as a missing prefetch.
+    The buffer holds single elements, and the step waits for all later operations. The cost depends on these operations.
+    On 2 CPU cores (TensorFlow 2.21, no GPU, automatic rewrite off), prefetch before a cheap batch was 1.1 times slower
+    than after it. Expensive work after the prefetch costs as much as a missing prefetch.
 
     ## What the runtime does by itself
 
-    TensorFlow 2.11 and later append a second prefetch at the end, except for a loop inside a
-    `tf.function`. With it the order made no difference (ratio 1.04).
+    TensorFlow 2.11 and later append a second prefetch at the end, except for a loop inside a `tf.function`. With this
+    prefetch, the order made no difference (ratio 1.04).
 
-    A popular answer asks for prefetch before `batch`, so that batching does not happen in the
-    main thread. That is the wrong way round: the last operation is the one that the step
-    waits for.
+    A popular answer recommends prefetch before `batch`, so that batching does not happen in the main thread. This is
+    the wrong way round: the step waits for the last operation.
 
     ## When it stays silent
 
     - The chain ends in a prefetch, or in a `map`, `interleave` or `batch` with parallel calls.
-    - The prefetch ends a dataset of its own, which is trained on, looked at or branched from, and
-      this one only goes on from there.
-    - What follows is applied under a condition.
-    - The dataset leaves the file under a name that does not say training data.
-    - The prefetch ends one of several datasets that are put together by `zip`, `concatenate`, `sample_from_datasets`
-      or `choose_from_datasets`.
+    - The prefetch ends a separate dataset that the program trains on, inspects or branches from, and this chain only
+      continues it.
+    - A condition decides whether the later operations are applied.
+    - The dataset leaves the file under a name that does not suggest training data.
+    - The prefetch ends one of several datasets combined by `zip`, `concatenate`, `sample_from_datasets` or
+      `choose_from_datasets`.
     - Only `repeat`, `take`, `skip`, `shard`, `enumerate` or `with_options` follow.
-    - As an info, not a warning, where a `cache` is the last operation: what it gives takes no time.
-    - A second prefetch on purpose: one in the middle and one at the end.
+    - Reported as info instead of a warning: the last operation is a `cache`, whose output takes no time.
+    - The second prefetch is intentional: one in the middle and one at the end.
     - The prefetch is inside a Keras utility, such as `timeseries_dataset_from_array`.
-    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps,
-      or a `take` has cut it to at most 32 elements.
-    - The prefetch ends a dataset that another module makes, and this one adds to.
-    - What follows is in a function that this file does not show.
+    - The dataset is used only for validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten
+      steps.
+    - A `take` limits the dataset to at most 32 elements.
+    - The prefetch ends a dataset that another module creates and this one extends.
+    - The later operations are in a function outside this file.
 
     ## Use instead
 
@@ -54,14 +52,14 @@ class PrefetchNotLast(Rule):
 
     ## Fix safety
 
-    The same elements come in the same order. The existing call is moved, with its argument.
+    The fix moves the existing call with its argument. The same elements come in the same order.
 
-    Safe for `AUTOTUNE`, whose buffer the runtime bounds, and for a number of elements that no `batch` or `map`
-    makes larger. A fixed number would count batches afterwards, and take more memory.
+    Safe for `AUTOTUNE`, because the runtime bounds its buffer. Also safe for a fixed number of elements that no `batch`
+    or `map` makes larger. Otherwise, a fixed number would count batches after the fix, and take more memory.
 
-    The dataset then runs ahead of the training at its end. That is safe where tf.data does so by itself, or where
-    nothing that the dataset reads can change: one of both is enough. Unsafe, too, where the program prints the
-    dataset or unseen code gets it, because its class changes.
+    The end of the dataset then runs ahead of the training. This is safe if tf.data does so by itself, or if nothing
+    that the dataset reads can change. Either condition is enough. The fix is also unsafe if the program prints the
+    dataset or unseen code receives it, because its class changes.
 
     ## References
 
@@ -87,7 +85,7 @@ class PrefetchNotLast(Rule):
                 yield self.finding(
                     end.early,
                     f"This prefetch comes before {end.last.name}, and the dataset ends without one; move it to the end.",
-                    because=words.no_buffer(module, end),
+                    because=wording.no_buffer(module, end),
                     # What a cache in memory gives takes no time.
                     severity=Severity.WARNING if end.costs and end.last.name != "cache" else Severity.INFO,
                     pedantic=end.runtime.repairs,

@@ -30,51 +30,49 @@ class PyFunctionInMap(Rule):
 
     ## What it does
 
-    Looks for `tf.py_function`, `tf.numpy_function` and `tf.compat.v1.py_func` in functions that
-    are mapped on single elements of a training dataset. It is an info where the Python code needs
-    what TensorFlow has no operation for: a library for sound, augmentation, medical images or HDF5, or
-    functions of OpenCV that draw, warp or filter.
+    Looks for `tf.py_function`, `tf.numpy_function` and `tf.compat.v1.py_func` in functions mapped over single elements
+    of a training dataset. It is an info if the Python code needs an operation that TensorFlow lacks. Examples are
+    libraries for sound, augmentation, medical images or HDF5, and OpenCV functions that draw, warp or filter.
 
-    A dataset that leaves the file counts as training data too, unless a function, class or
-    variable around it has a name that says validation or test, or a branch asks for those.
+    A dataset that leaves the file also counts as training data. The exception is a dataset whose enclosing function,
+    class, variable or branch refers to validation or test data.
 
     ## Why it costs
 
-    Each element goes from TensorFlow to Python and back, under the GIL. On 2 CPU cores
-    (TensorFlow 2.21, no GPU), against the same work in TensorFlow operations:
+    Each element goes from TensorFlow to Python and back, under the GIL. On 2 CPU cores (TensorFlow 2.21, no GPU),
+    compared with the same work in TensorFlow operations:
 
     - TensorFlow operations inside a `py_function`: 8.3 times slower;
     - a cheap NumPy operation inside a `numpy_function`: 3.9 times slower;
     - decoding images with a Python library: 2.0 times slower;
-    - reading JPEG files of 500x375 and resizing them, with `num_parallel_calls=AUTOTUNE` on both sides: with Pillow
-      2.9 times slower, with OpenCV 1.2 to 2.3 times (OpenCV 5.0, Pillow 13.0).
+    - reading JPEG files of 500x375 and resizing them, with `num_parallel_calls=AUTOTUNE` on both sides: with Pillow 2.9
+      times slower, with OpenCV 1.2 to 2.3 times (OpenCV 5.0, Pillow 13.0).
 
     ## What the runtime does by itself
 
-    Nothing. Both count as functions with state, so their map stays serial unless it is asked
-    for in parallel. And `num_parallel_calls`, the usual advice, hardly helps: the calls wait
-    for the same lock (ratio 1.0). NumPy is not slow in itself: a `numpy_function` on whole
-    batches beat TensorFlow operations on single elements (ratio 0.43).
+    Nothing. Both count as functions with state, so their map stays serial unless it requests parallel calls. The usual
+    advice, `num_parallel_calls`, hardly helps: the calls wait for the same lock (ratio 1.0). NumPy is not slow in
+    itself: a `numpy_function` on whole batches beat TensorFlow operations on single elements (ratio 0.43).
 
     ## When it stays silent
 
-    - The map comes after `batch`: one call per batch; or before a `batch(1)`, which is the same.
-    - A `cache()` follows under no condition: the calls are made once, not once per epoch.
-    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps;
-      a `take` of at most 32 elements before the operation is inspection.
-    - The dataset is consumed nowhere, and its name stands for another one in the end.
-    - `py_function` outside of datasets, and in functions given to `filter` or `interleave`.
+    - The map comes after `batch`, with one call per batch, or before a `batch(1)`, which has the same effect.
+    - An unconditional `cache()` follows, so the calls run once instead of once per epoch.
+    - The dataset is used only for validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten
+      steps. A `take` of at most 32 elements before the operation counts as inspection.
+    - Nothing consumes the dataset, and its name is later reassigned to another one.
+    - The `py_function` is outside of datasets, or in a function passed to `filter` or `interleave`.
 
     ## Use instead
 
-    The TensorFlow operation: `tf.io.read_file` and a decoder, `tf.clip_by_value`,
-    `tf.math.log1p`. Or batch first and call NumPy once per batch. Or a `keras.utils.PyDataset`
-    where the work is Python's. What is the same in every epoch can stand before a `cache`.
+    Use the TensorFlow operation: `tf.io.read_file` and a decoder, `tf.clip_by_value`, `tf.math.log1p`. Or batch first
+    and call NumPy once per batch. Use a `keras.utils.PyDataset` if the work has to stay in Python. Work with the same
+    result in every epoch can go before a `cache`.
 
     ## Fix safety
 
-    There is no automatic fix. Which operation replaces a Python body, and with which rounding,
-    types and shapes, has to be decided by a person.
+    There is no automatic fix. A person has to choose the operation that replaces a Python body, and its rounding, types
+    and shapes.
 
     ## References
 

@@ -8,51 +8,48 @@ class PyDatasetWorkers(Rule):
 
     ## What it does
 
-    Looks for an object of a class derived from `keras.utils.PyDataset` (or `Sequence`, its older name) that is given
-    to `fit`, whose `__getitem__` reads files or waits for a network, itself or through the functions that it calls,
-    and whose `workers` nobody sets. The class may come from another module, and the model from anywhere. The finding
-    is at the call of `fit`. A warning where the items come over a network, an info where they are files.
+    Looks for an object passed to `fit` whose class derives from `keras.utils.PyDataset` (or `Sequence`, its older
+    name). Its `__getitem__` reads files or waits for a network, directly or through functions that it calls. No code
+    sets its `workers`. The class may come from another module, and the model from anywhere. The finding is at the call
+    of `fit`. It is a warning if the items come over a network, and an info if they are files.
 
     ## Why it costs
 
-    The default is one worker: while it waits for the disk or the network, nothing else prepares a
-    batch. With items that wait 30 ms, two workers were 1.4 times as fast as one (2 CPU cores,
-    TensorFlow 2.21, no GPU). For JPEG files on a local disk, decoded by PIL, no gain could be
-    shown on the same two cores, which were busy: 1.2 times as fast in the median of seven pairs, with
-    everything between 0.7 and 2.3. Slower storage and more cores leave more to gain.
+    The default is one worker: while it waits for the disk or the network, nothing else prepares a batch. With items
+    that wait 30 ms, two workers were 1.4 times as fast as one (2 CPU cores, TensorFlow 2.21, no GPU). For JPEG files on
+    a local disk, decoded by PIL, the same two busy cores showed no clear gain. The median of seven pairs was 1.2 times
+    as fast, with values between 0.7 and 2.3. Slower storage and more cores offer more gain.
 
-    The usual advice, more workers for everything, is wrong. The workers are threads and share
-    the GIL: an item computed in Python took *longer* with two of them (0.84 times the
-    speed), and with `use_multiprocessing=True` nothing was gained (0.92 to 1.02).
+    The usual advice, more workers for everything, is wrong. The workers are threads and share the GIL. An item computed
+    in Python took *longer* with two of them (0.84 times the speed). With `use_multiprocessing=True`, there was no gain
+    (0.92 to 1.02).
 
     ## What the runtime does by itself
 
-    With one worker Keras 3 wraps the object into a dataset with a prefetch: the next batch is
-    made while the model trains on this one, but only that one. With more, it starts a queue.
-    Keras 3 takes `workers` in the constructor of the dataset; in `fit` it is an error there.
-    In tf.keras 2 it is an argument of `fit`.
+    With one worker, Keras 3 wraps the object into a dataset with a prefetch: it prepares the next batch during the
+    current step, but only that one. With more workers, it starts a queue. Keras 3 takes `workers` in the constructor of
+    the dataset and raises an error for it in `fit`. In tf.keras 2 it is an argument of `fit`.
 
     ## When it stays silent
 
-    - `workers` or `use_multiprocessing` is given to the constructor, to `fit`, or set on the object
-      or its class; or unknown keyword arguments may hold it, where the constructor takes any.
+    - The constructor or `fit` receives `workers` or `use_multiprocessing`, or the program sets one of them on the
+      object or its class.
+    - Unknown keyword arguments may contain it, and the constructor accepts any.
     - `__getitem__` only slices, computes or augments arrays: threads do not help there.
-    - `__getitem__`, or a function that it calls, changes what outlives the call: it sets attributes of the object,
-      fills a list, dictionary or array that the object holds, or changes a global. Threads would get in
-      each other's way.
-    - The object feeds only validation, evaluation or prediction.
-    - Generators, and datasets of PyTorch or other libraries.
+    - `__getitem__`, or a function that it calls, changes state that outlives the call. For example, it sets attributes,
+      changes a global, or fills a list, dictionary or array of the object. Threads would interfere with each other.
+    - The object is used only for validation, evaluation or prediction.
+    - The data come from a generator, or a dataset of PyTorch or another library.
 
     ## Use instead
 
-    `Photographs(paths, workers=4)`, with `super().__init__(**kwargs)` in its constructor, or
-    `photographs.workers = 4` before `fit`. Measure it: where most of the time goes into Python and
-    not into reading, leave it at 1, or read with `tf.data`.
+    `Photographs(paths, workers=4)`, with `super().__init__(**kwargs)` in its constructor, or `photographs.workers = 4`
+    before `fit`. Measure it: if Python takes more time than reading, leave it at 1, or read with `tf.data`.
 
     ## Fix safety
 
-    There is no automatic fix: how many workers pay is a matter of the storage, and `__getitem__`
-    must be able to run in several threads at once.
+    There is no automatic fix: the best number of workers depends on the storage, and `__getitem__` must be able to run
+    in several threads at once.
 
     ## References
 
@@ -78,7 +75,7 @@ class PyDatasetWorkers(Rule):
                 item = batches.cls.member("__getitem__")
                 if not isinstance(item, Function) or _has_workers(module, batches):
                     continue
-                reading = [call for call in module.run.calls if call.scope.runs_in(item)]
+                reading = [call for call in module.run.calls if call.path.runs_in(item)]
                 if module.run.item_writes.get(item.node):
                     yield self.silence(
                         call,

@@ -11,48 +11,48 @@ class PythonImageLoop(Rule):
 
     ## What it does
 
-    Looks for a loop, or a comprehension, that reads images one by one (`cv2.imread`, `PIL.Image.open`, `load_img`,
-    `imread` of other libraries), or decodes them eagerly (`tf.io.decode_jpeg` and its like outside of a map), and
-    collects them, where the array or tensor made of them is given to `fit`, or to a dataset or an ImageDataGenerator
-    that is trained on. The finding is at the call that reads. It is an info: whether it costs depends on the number
-    of images.
+    Looks for a loop or a comprehension that collects images one by one. It reads them (`cv2.imread`, `PIL.Image.open`,
+    `load_img`, `imread` of other libraries), or decodes them eagerly (`tf.io.decode_jpeg` and similar functions outside
+    of a map). The program passes the resulting array or tensor to `fit`, or trains on a dataset or an
+    ImageDataGenerator made from it. The finding is at the call that reads. The severity is info, because the cost
+    depends on the number of images.
 
     ## Why it costs
 
-    Training waits until the last image is read, by one core, and all of them stay in memory. On
-    2 CPU cores (TensorFlow 2.21, no GPU) a loop with PIL took 3.6 times as long as one pass of
-    `tf.data` over the same files, a loop with `load_img` 1.7 times, and one that calls `tf.io` eagerly 3.1 times.
+    Training waits until one core has read the last image, and all images stay in memory. A loop with PIL took 3.6 times
+    as long as one `tf.data` pass over the same files (2 CPU cores, TensorFlow 2.21, no GPU). A loop with `load_img`
+    took 1.7 times as long, and one with eager `tf.io` calls 3.1 times.
 
-    That is paid once, not in every epoch. An array that fits in memory can well be faster
-    where training runs for many epochs: `tf.data` decodes again in each, unless it caches. So
-    change this where the start takes long, or where the memory runs out, and not out of habit.
+    This cost occurs once, not in every epoch. An array that fits in memory can well be faster if training runs for many
+    epochs: `tf.data` decodes again in each, unless it caches. So change this only if the start takes long or the memory
+    runs out, and not out of habit.
 
     ## What the runtime does by itself
 
-    Nothing: the loop is finished before Keras sees the array.
+    Nothing: the loop finishes before Keras sees the array.
 
     ## When it stays silent
 
-    - At most 500 images, according to the literals.
-    - The images are used for prediction, shown or saved, not trained on.
-    - The reading happens in the item of a `PyDataset`, in a generator, or in a function that
-      `tf.data` calls, or in a loop that also trains: then training does not wait for all of it.
-    - Images that become no larger than 64 x 64 while they are read, for a `fit` of ten epochs and more: to decode the
-      files again in each would take longer.
-    - A `fit` of 50 epochs and more, compared with which reading once takes little time; and images that the program
-      saves as an array, for its next run.
-    - Reading that no loop repeats.
+    - Literals show at most 500 images.
+    - The images are used for prediction, or displayed or saved, but not for training.
+    - The item method of a `PyDataset`, a generator, a function called by `tf.data`, or a loop that also trains reads
+      them. Training then does not wait for all images.
+    - Images shrink to at most 64 x 64 during reading, and `fit` runs ten epochs or more. Decoding the files again in
+      each epoch would take longer.
+    - `fit` runs 50 epochs or more, so the time for reading once hardly matters.
+    - The program saves the images as an array for its next run.
+    - No loop repeats the reading.
 
     ## Use instead
 
-    `keras.utils.image_dataset_from_directory`, or `tf.data.Dataset.from_tensor_slices(paths)` with
-    a `map` that calls `tf.io.read_file`, `tf.io.decode_jpeg` and `tf.image.resize`, and `cache()`
-    where the images fit in memory. Keep a single array as `uint8`, and scale in the model.
+    Use `keras.utils.image_dataset_from_directory`. Alternatively, use `tf.data.Dataset.from_tensor_slices(paths)` with
+    a `map` that calls `tf.io.read_file`, `tf.io.decode_jpeg` and `tf.image.resize`. Add `cache()` if the images fit in
+    memory. Keep a single array as `uint8`, and scale in the model.
 
     ## Fix safety
 
-    There is no automatic fix: decoders and resizing methods differ in detail, and so do the colours
-    (OpenCV reads blue, green, red).
+    There is no automatic fix: decoders and resizing methods differ in detail, and so do the colours (OpenCV reads blue,
+    green, red).
 
     ## References
 

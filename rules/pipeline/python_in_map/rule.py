@@ -10,57 +10,59 @@ _WHAT = {graph.Once.ASSIGNS: "this assignment", graph.Once.COUNTS: "this countin
 
 
 class PythonInMap(Rule):
-    """Python code in a mapped function runs once, when the function is traced.
+    """Python code in a mapped function runs only once, while TensorFlow traces the function.
 
     ## What it does
 
-    Looks inside functions given to `dataset.map`, `filter`, `flat_map` or `interleave`, and the
-    functions they call, for Python code that should run for every element: `np.random` and
-    `random`, `print`, `time`, `open`, `input`, `cv2` and PIL; `append`, `extend` and `insert` of lists
-    from outside; a tensor that is assigned to an attribute, to a global variable or to an item of
-    something from outside; and `+=` on any of these. A `print` is a warning, and an info
-    where it shows nothing but texts and settings.
+    Looks inside functions passed to `dataset.map`, `filter`, `flat_map` or `interleave`, and the functions they call.
+    It reports Python code that should run once per element:
+
+    - `np.random` and `random`, `print`, `time`, `open`, `input`, `cv2` and PIL;
+    - `append`, `extend` and `insert` of lists from outside;
+    - the assignment of a tensor to an attribute, to a global variable or to an item of an object from outside;
+    - `+=` on any of these.
+
+    A `print` is a warning. It is an info if it shows only texts and settings.
 
     ## Why it costs
 
-    It costs correctness, not time. The function is traced into a graph once. A random number
-    from Python or NumPy becomes a constant: in a probe every element got the same one, in every
-    epoch. So an augmentation is frozen. A `print` prints once, a counter counts one, a `sleep`
-    sleeps once. Giving a tensor to `open` or to an image library raises.
+    It costs correctness, not time. TensorFlow traces the function into a graph once. A random number from Python or
+    NumPy becomes a constant: in a probe, every element got the same number, in every epoch. An augmentation is
+    therefore frozen. A `print` prints once, a counter counts one, a `sleep` sleeps once. Passing a tensor to `open` or
+    to an image library raises.
 
     ## What the runtime does by itself
 
-    AutoGraph turns `if`, `for` and `while` over tensors into graph operations. It converts no
-    library call and no `append`, and says nothing about them.
+    AutoGraph turns `if`, `for` and `while` over tensors into graph operations. It does not convert library calls or
+    `append`, and it does not report them.
 
-    The advice to simulate a slow pipeline with `time.sleep` in a map is wrong for this reason:
-    the sleep happens once.
+    For this reason, the advice to simulate a slow pipeline with `time.sleep` in a map is wrong: the sleep happens once.
 
     ## When it stays silent
 
-    - NumPy on constants and static shapes: `np.pi`, `np.prod(image.shape)`, dtypes.
-    - Inside a `py_function` or `numpy_function`, where Python does run for every element.
-    - `tf.print`, `tf.random`, and lists and dictionaries that the function itself makes or is given.
-    - Attributes that each function of the class that has them sets and reads, as if they were variables of its own,
-      or that only functions read that run in the same trace.
-    - What is known while tracing, such as a shape, kept in an attribute or a dictionary.
-    - A `print` under an `except`, which reports an error while tracing.
-    - Random numbers that are drawn outside the function, once on purpose; `np.random.seed`.
-    - A script that calls `tf.data.experimental.enable_debug_mode()`.
-    - The dataset is only inspected, or fitted for at most ten steps, or a `take` has cut it to at most 32 elements
-      before.
-    - The builtin `map`, pandas, executors, and functions that are never mapped.
+    - NumPy works on constants and static shapes: `np.pi`, `np.prod(image.shape)`, dtypes.
+    - The code is inside a `py_function` or `numpy_function`, where Python does run once per element.
+    - The code uses `tf.print`, `tf.random`, or lists and dictionaries that the function itself creates or receives.
+    - Every function of the class that uses the attribute sets it before reading it, like a local variable.
+    - Only functions of the same trace read the attribute.
+    - An attribute or a dictionary keeps a value known during tracing, such as a shape.
+    - A `print` under an `except` reports an error during tracing.
+    - The random numbers are drawn outside the function, once on purpose, or the call is `np.random.seed`.
+    - The script calls `tf.data.experimental.enable_debug_mode()`.
+    - The dataset is only inspected, or fitted for at most ten steps, or an earlier `take` limits it to at most 32
+      elements.
+    - The code uses the builtin `map`, pandas or an executor, or nothing maps the function.
 
     ## Use instead
 
-    `tf.random.uniform`, `tf.image.random_*`, `tf.print`; `len` or a metric for counting.
+    `tf.random.uniform`, `tf.image.random_*` and `tf.print`; `len` or a metric for counting.
 
     ## Fix safety
 
-    Only `print` is replaced, by `tf.print`, and that is unsafe: the text goes to standard error for every
-    element, with other numbers in it. The map then has a side effect, so the runtime no longer makes it
-    parallel (see `serial-map`). The rest has no automatic fix. New random numbers change
-    the training, as they should, and the author has to choose their shape and type.
+    The fix replaces only `print`, by `tf.print`. It is unsafe: the text goes to standard error once per element, with
+    different numbers. The map then has a side effect, so the runtime no longer makes it parallel (see `serial-map`).
+    The rest has no automatic fix. New random numbers change the training, as they should, and the author has to choose
+    their shape and type.
 
     ## References
 

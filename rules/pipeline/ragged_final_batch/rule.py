@@ -6,38 +6,38 @@ class RaggedFinalBatch(Rule):
 
     ## What it does
 
-    Looks for `batch(n)` without `drop_remainder=True` where the batches go to a step that is compiled
-    by `tf.function(jit_compile=True)`. It is an info: it costs once in each run, and only where `n`
-    does not divide the number of elements.
+    Looks for `batch(n)` without `drop_remainder=True` if the batches go to a step compiled by
+    `tf.function(jit_compile=True)`. The severity is info: the cost occurs once per run, and only if `n` does not divide
+    the number of elements.
 
     ## Why it costs
 
-    XLA compiles for one shape. The last batch has another, so XLA compiles the whole step again
-    at the first one: 1.2 to 1.9 s for a small network (2 CPU cores, TensorFlow 2.21, no GPU), more for
-    a large one. Later epochs find both versions ready. Training on a TPU is not reported: the loss there is
-    unmeasured, and `TPUStrategy` pads smaller batches unless `experimental_enable_dynamic_batch_size` is switched off.
+    XLA compiles for one shape. The last batch has another shape, so XLA compiles the whole step again when it first
+    arrives. This takes 1.2 to 1.9 s for a small network (2 CPU cores, TensorFlow 2.21, no GPU). A large network takes
+    more. Later epochs reuse both versions. The rule does not report training on a TPU. The loss there is unmeasured,
+    and `TPUStrategy` pads smaller batches unless `experimental_enable_dynamic_batch_size` is switched off.
 
     ## What the runtime does by itself
 
-    Without XLA, nothing is lost: a `tf.function` takes any number of rows with `reduce_retracing` or
-    after its second trace, and `fit` of Keras keeps one function for both sizes.
+    Without XLA, there is no loss. A `tf.function` accepts any number of rows with `reduce_retracing` or after its
+    second trace, and Keras `fit` keeps one function for both sizes.
 
     ## When it stays silent
 
-    - `drop_remainder` is given, with any value.
-    - `repeat` comes before `batch`: then every batch is full.
-    - `fit`, and steps that XLA does not compile.
-    - Validation, evaluation, prediction: no sample may be dropped there.
+    - The call passes `drop_remainder`, with any value.
+    - `repeat` comes before `batch`, so every batch is full.
+    - `fit` consumes the batches, or XLA does not compile the step.
+    - The data are for validation, evaluation or prediction, where no sample may be dropped.
 
     ## Use instead
 
-    `batch(n, drop_remainder=True)` for training, with a `shuffle` before it, so that each epoch leaves
-    out other samples.
+    Use `batch(n, drop_remainder=True)` for training, with a `shuffle` before it. Each epoch then omits different
+    samples.
 
     ## Fix safety
 
-    There is no automatic fix: up to `n - 1` samples are left out in each epoch, or all of them if the
-    data is less than one batch.
+    There is no automatic fix: each epoch would omit up to `n - 1` samples, or all of them if the data is less than one
+    batch.
 
     ## References
 
@@ -85,7 +85,7 @@ class RaggedFinalBatch(Rule):
                 op,
                 "A smaller last batch makes XLA compile the training step again; use drop_remainder=True.",
                 because="XLA compiles the training step separately for each batch shape.",
-                related=((step.scope.frame.function, "compiled by XLA"),),
+                related=((step.path.frame.function, "compiled by XLA"),),
             )
 
 
@@ -100,7 +100,7 @@ def _fills(stage):
 
 def _compiled(call):
     """Whether a call runs in a function that XLA compiles."""
-    for frame in call.scope.frames():
+    for frame in call.path.frames():
         options = frame.function.options if frame.function is not None else None
         if options is None:
             continue

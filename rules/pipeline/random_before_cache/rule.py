@@ -12,41 +12,42 @@ class RandomBeforeCache(Rule):
 
     ## What it does
 
-    Looks for `.cache()` on the way to training with one of these before it in the same chain:
+    Looks for `.cache()` in a training pipeline with one of these earlier in the same chain:
 
-    - a map whose function draws random numbers: `tf.random.*`, `tf.image.random_*`, a
-      `tf.random.Generator`, or a Keras `Random*` layer;
-    - a `shuffle` that is meant to shuffle anew in every epoch;
-    - as an info, `image_dataset_from_directory` or its kin, which shuffle by default.
+    - a map whose function draws random numbers: `tf.random.*`, `tf.image.random_*`, a `tf.random.Generator`, or a Keras
+      `Random*` layer;
+    - a `shuffle` intended to reshuffle in every epoch;
+    - as an info, `image_dataset_from_directory` or a similar function, which shuffles by default.
 
     The finding is at the `cache`.
-    A dataset that leaves the file counts as training data too, unless a function, class or
-    variable around it has a name that says validation or test, or a branch asks for those.
+
+    A dataset that leaves the file also counts as training data. The exception is a dataset whose enclosing function,
+    class, variable or branch refers to validation or test data.
 
     ## Why it costs
 
-    It costs accuracy rather than time. The first epoch fills the cache with finished elements,
-    and every later epoch reads them back: the same flips, the same crops, the same noise, the
-    same order. In a probe (TensorFlow 2.21) the second epoch was equal to the first, with a
-    random map as well as with a shuffle. The training seems to be augmented and is not.
+    It costs accuracy rather than time. The first epoch fills the cache with finished elements, and every later epoch
+    reads them back: the same flips, crops and noise, in the same order. In a probe (TensorFlow 2.21), the second epoch
+    was equal to the first, both with a random map and with a shuffle. The training seems to use augmentation, but does
+    not.
 
     ## What the runtime does by itself
 
-    Nothing, and it cannot know. It gives no warning either.
+    Nothing: it cannot know the intention. It gives no warning either.
 
-    "Put cache last, so that as much as possible is saved" is wrong advice for augmented data:
-    put it after the last operation that always gives the same result.
+    "Put cache last, so that as much as possible is saved" is wrong advice for augmented data. Put the cache after the
+    last operation that always gives the same result.
 
     ## When it stays silent
 
-    - Another shuffle follows the cache under no condition, and only a shuffle stands before it.
-    - The training makes one epoch, as a literal says: nothing is read back.
-    - A `take` of at most 32 elements stands before the cache: a look at the data, or a benchmark.
-    - `tf.random.stateless_*` with fixed seeds: the same draws are asked for.
-    - `shuffle(..., reshuffle_each_iteration=False)`, or `shuffle=False` for a folder: one fixed order is asked for.
-    - The data feed only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps,
-      where equal epochs are welcome.
-    - What the mapped function does is not visible.
+    - An unconditional shuffle follows the cache, and only a shuffle precedes it.
+    - A literal shows that the training runs one epoch, so nothing is read back.
+    - A `take` of at most 32 elements precedes the cache, as in an inspection or a benchmark.
+    - The function uses `tf.random.stateless_*` with fixed seeds, which request the same draws.
+    - `shuffle(..., reshuffle_each_iteration=False)`, or `shuffle=False` for a folder, requests one fixed order.
+    - The data are used only for validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten
+      steps, where equal epochs are welcome.
+    - The code of the mapped function is not visible.
 
     ## Use instead
 
@@ -54,14 +55,17 @@ class RandomBeforeCache(Rule):
 
     ## Fix safety
 
-    Unsafe: `cache()` is moved in front of the first random map, and a shuffle behind it; a `take` that it passes goes
-    with it, so that the cache is complete. The training then has other numbers in every epoch, as intended. Later epochs do more work, and the cache may hold larger elements, for example images
-    before they are cropped. There is no fix behind a folder that is shuffled as it is read: how many batches to
-    shuffle is for a person to say. Nor is there one where `take`, `skip` or `shard` deals out what was shuffled, or an
-    `interleave` reads the files that were: shuffled behind the cache only, each epoch would deal anew.
+    Unsafe: the fix moves `cache()` before the first random map, and a shuffle after the cache. If the cache passes a
+    `take`, the `take` moves with it, so that the cache is complete. The training then has different numbers in every
+    epoch, as intended. Later epochs do more work, and the cache may hold larger elements, for example images before a
+    crop.
 
-    Where other rules ask for another order of the same chain, one finding names the order that serves all, and has one
-    unsafe fix.
+    There is no fix after a folder that is shuffled while it is read: a person has to choose the number of batches to
+    shuffle. There is also no fix if `take`, `skip` or `shard` splits the shuffled data, or if an `interleave` reads the
+    shuffled files. With a shuffle only after the cache, each epoch would split the data differently.
+
+    If several rules want to reorder the same chain, one finding gives an order that satisfies them all, with one unsafe
+    fix.
 
     ## References
 

@@ -4,47 +4,45 @@ _SETTERS = ("os.environ.__setitem__", "os.environ.setdefault", "os.putenv")
 
 
 class RandomOpDeterminism(Rule):
-    """Every operation is made deterministic, in a script that trains.
+    """A script that trains makes every operation deterministic.
 
     ## What it does
 
-    Looks for `tf.config.experimental.enable_op_determinism()`, or the environment variable
-    `TF_DETERMINISTIC_OPS` set to 1, in a script that trains. A warning where a map with random
-    operations feeds the training, an info elsewhere.
+    Looks for `tf.config.experimental.enable_op_determinism()`, or the environment variable `TF_DETERMINISTIC_OPS` set
+    to 1, in a script that trains. It is a warning if a map with random operations feeds the training, and an info
+    elsewhere.
 
     ## Why it costs
 
-    The random draws of a map must then happen in a fixed order, so tf.data runs it one call at a time,
-    whatever its `num_parallel_calls` says. On 2 CPU cores (TensorFlow 2.21, no GPU) a pipeline with
-    random operations took 0.72 s instead of 0.41 s; more cores lose more; the documentation of
-    TensorFlow mentions several orders of magnitude. On a GPU, deterministic kernels are slower
-    too, which is unmeasured here.
+    The random draws of a map must then happen in a fixed order, so tf.data runs one call at a time and ignores
+    `num_parallel_calls`. On 2 CPU cores (TensorFlow 2.21, no GPU), a pipeline with random operations took 0.72 s
+    instead of 0.41 s. More cores lose more: the TensorFlow documentation mentions several orders of magnitude. On a
+    GPU, deterministic kernels are also slower. Their cost is unmeasured here.
 
     ## What the runtime does by itself
 
-    Without the switch, `keras.utils.set_random_seed` already makes weights, shuffling and draws repeatable.
-    Only the last bits of sums on a GPU differ, and which element gets which draw in a
-    parallel random map. With it, Keras 3 does not use XLA either (`jit_compile="auto"`).
+    Without the switch, `keras.utils.set_random_seed` already makes weights, shuffling and draws repeatable. Two
+    differences remain: the last bits of sums on a GPU, and the assignment of draws to elements in a parallel random
+    map. With the switch, Keras 3 does not use XLA either (`jit_compile="auto"`).
 
-    `tf.random.stateless_*` and `tf.image.stateless_random_*` with a seed from the element's index
-    give every element the same draw in any order: such a map stays parallel, and repeatable.
+    `tf.random.stateless_*` and `tf.image.stateless_random_*` with a seed from the element's index give every element
+    the same draw in any order. Such a map stays parallel and repeatable.
 
     ## When it stays silent
 
-    - The switch is set under a condition, such as a flag of the program.
-    - As an info, not a warning, where no random map is trained on, or a `cache` keeps what the map draws.
-    - Tests.
-    - The variable is set to 0 or to something that is not a literal.
+    - A condition controls the switch, such as a command-line flag.
+    - Reported as info instead of a warning: no training uses a random map, or a `cache` keeps the draws of the map.
+    - The code is a test.
+    - The program sets the variable to 0 or to a value that is not a literal.
 
     ## Use instead
 
-    `keras.utils.set_random_seed(seed)` for everyday runs; determinism behind a flag, for debugging
-    runs. In the map, stateless random operations.
+    Use `keras.utils.set_random_seed(seed)` for everyday runs, and determinism behind a flag for debugging runs. In the
+    map, use stateless random operations.
 
     ## Fix safety
 
-    There is no automatic fix: the code does not show whether bit-wise repeatable runs are worth
-    the time.
+    There is no automatic fix: the code does not show whether bit-wise repeatable runs are worth the time.
 
     ## References
 
@@ -67,9 +65,9 @@ class RandomOpDeterminism(Rule):
             call
             for call in module.run.calls
             if _asks(call)
-            and not any(call.scope.conditions(within="program"))
+            and not any(call.path.conditions(within="program"))
             and not _is_behind_flag(call)
-            and module.program.is_executed(call.scope)
+            and module.program.is_executed(call.path)
         ]
         if not switches:
             return
@@ -97,7 +95,7 @@ class RandomOpDeterminism(Rule):
 
 def _is_behind_flag(call):
     """Whether a condition is written around it in its function, whatever a caller answers."""
-    function = call.scope.frame.function
+    function = call.path.frame.function
     return function is not None and any(
         conditions.written_conditions(call.module.tree, call.node, within=function.node)
     )

@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Const, Rule, Severity, constant, data, fixes, proofs
+from kerascheck.api import Applies, Constant, Rule, Severity, constant, data, fixes, proofs
 
 _KEEPS_EPOCHS = (
     "map",
@@ -18,7 +18,7 @@ _KEEPS_EPOCHS = (
 def _times(repeat):
     """The count of a repeat, -1 where it is endless, and 1 where it is not a literal."""
     count = repeat.given("count")
-    if count in (None, Const(None)):
+    if count in (None, Constant(None)):
         return -1
     return constant(count, 1)
 
@@ -28,42 +28,39 @@ class RepeatBeforeShuffle(Rule):
 
     ## What it does
 
-    Looks for `.repeat()`, or `.repeat(n)` with n above 1, followed by `shuffle` or `cache` on the
-    way to training. Maps, filters and batches may stand between them. The finding is at
-    the shuffle or the cache.
+    Looks for `.repeat()`, or `.repeat(n)` with n above 1, followed by `shuffle` or `cache` in a training pipeline.
+    Maps, filters and batches may be between them. The finding is at the shuffle or the cache.
 
-    The rule is off by default: for a shuffle this is about statistics, and some people
-    do it on purpose.
+    The rule is off by default: for a shuffle it concerns statistics, and some authors use this order on purpose.
 
-    A dataset that leaves the file counts as training data too, unless a function, class or
-    variable around it has a name that says validation or test, or a branch asks for those.
+    A dataset that leaves the file also counts as training data. The exception is a dataset whose enclosing function,
+    class, variable or branch refers to validation or test data.
 
     ## Why it costs
 
-    The buffer of the shuffle holds elements of two epochs at their border, so some examples come
-    twice before others come once. That costs no time.
+    Between two epochs, the shuffle buffer holds elements of both, so some examples appear twice before others appear
+    once. This costs no time.
 
-    A cache after an endless repeat is never complete. Every epoch runs everything again, and
-    keeps each copy in memory, until the memory is full. In a probe (TensorFlow 2.21) a map before
-    `repeat().cache().take(12)` over six elements ran 36 times in three passes. After
-    `repeat(n)` the cache holds everything n times.
+    A cache after an endless repeat is never complete. Every epoch runs everything again and keeps each copy, until the
+    memory is full. In a probe (TensorFlow 2.21), a map before `repeat().cache().take(12)` over six elements ran 36
+    times in three passes. After `repeat(n)`, the cache holds everything n times.
 
     ## What the runtime does by itself
 
-    It fuses `shuffle` directly followed by `repeat` into one operation, which keeps the epochs
-    apart. It does not swap the two.
+    It fuses `shuffle` directly followed by `repeat` into one operation, which keeps the epochs apart. It does not swap
+    the two.
 
-    "repeat before shuffle is faster, since the buffer is not filled again for each epoch" is true
-    of the moment between two epochs only.
+    "repeat before shuffle is faster, since the buffer is not filled again for each epoch" is true only for the moment
+    between two epochs.
 
     ## When it stays silent
 
-    - `repeat` comes last; `repeat(1)`; a count that is not a literal.
-    - Only a handful of elements is repeated, cut off by a `take` of at most 32: a benchmark.
-    - An `interleave` or `flat_map` follows: the shuffle is over files, and their examples are
-      shuffled elsewhere.
+    - `repeat` comes last, is `repeat(1)`, or has a count that is not a literal.
+    - A `take` limits the repeated data to at most 32 elements, as in a benchmark.
+    - An `interleave` or `flat_map` follows: the shuffle mixes files, and another operation shuffles their examples.
     - An operation between them is not visible in this file, or regroups elements.
-    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps.
+    - The dataset is used only for validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten
+      steps.
 
     ## Use instead
 
@@ -71,11 +68,11 @@ class RepeatBeforeShuffle(Rule):
 
     ## Fix safety
 
-    Unsafe: `repeat` is put behind the last shuffle or cache. The examples then come in another order, epoch by epoch,
-    as intended. There is no fix where a `take` or `skip` stands between the two.
+    Unsafe: the fix moves `repeat` after the last shuffle or cache. The examples then come in a different order, epoch
+    by epoch, as intended. There is no fix if a `take` or `skip` is between the two.
 
-    Where other rules ask for another order of the same chain, one finding names the order that serves all, and has one
-    unsafe fix.
+    If several rules want to reorder the same chain, one finding gives an order that satisfies them all, with one unsafe
+    fix.
 
     ## References
 

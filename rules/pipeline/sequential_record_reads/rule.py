@@ -1,39 +1,38 @@
-from kerascheck.api import Applies, Const, Rule, Severity, data, fixes, names
+from kerascheck.api import Applies, Constant, Rule, Severity, data, fixes, names
 
 
 class SequentialRecordReads(Rule):
-    """Record files on network storage are read one after the other.
+    """A dataset reads record files on network storage one after the other.
 
     ## What it does
 
-    Looks for a `TFRecordDataset` or `TextLineDataset` on the way to training that gets several
-    files from network storage and no `num_parallel_reads`. Several files are a list of more
-    than one, what `tf.io.gfile.glob` finds, or a dataset made by `list_files`. They are on network
-    storage where their names start with `gs://`, `s3://`, `hdfs://` or the like, or where their
-    names are not literals in a program that names such a place or trains on a TPU.
+    Looks for a `TFRecordDataset` or `TextLineDataset` in a training pipeline that gets several files from network
+    storage and no `num_parallel_reads`. Several files are a list of more than one, the result of `tf.io.gfile.glob`, or
+    a dataset made by `list_files`. Files are on network storage if their names start with `gs://`, `s3://`, `hdfs://`
+    or similar. Names that are not literals also count if the program mentions such a location or trains on a TPU.
 
     ## Why it costs
 
-    One file is open at a time, so the program waits for each response of the storage before it
-    requests more. That is known of network storage, and has not been measured for this page. On a
-    local disk there is nothing to gain: with the files in the page cache parallel reads were
-    even slower (ratio 0.82; 0.73 with GZIP; 2 CPU cores, TensorFlow 2.21, no GPU).
+    Only one file is open at a time, so the program waits for each response of the storage before it requests more. This
+    is a known property of network storage. It has not been measured for this page. On a local disk there is nothing to
+    gain. With the files in the page cache, parallel reads were even slower (ratio 0.82; 0.73 with GZIP; 2 CPU cores,
+    TensorFlow 2.21, no GPU).
 
     ## What the runtime does by itself
 
-    Nothing: files are read in their order, and no rewrite changes that.
+    Nothing: it reads files in their order, and no rewrite changes that.
 
-    "Always set num_parallel_reads" is wrong for local files, as the figures above say.
+    "Always set num_parallel_reads" is wrong for local files, as the figures above show.
 
     ## When it stays silent
 
-    - `num_parallel_reads` is given, also as something that is not a literal.
-    - One file, or literal names without a scheme: a local disk.
-    - Names that are not literals, where nothing in the program mentions network storage; Python's
-      `glob` and `os.listdir`, which see mounted disks only.
+    - The call passes `num_parallel_reads`, even with a value that is not a literal.
+    - There is only one file, or literal names without a scheme, which mean a local disk.
+    - The names are not literals, and nothing in the program mentions network storage.
+    - The names come from Python's `glob` or `os.listdir`, which see mounted disks only.
     - The dataset is created inside an `interleave` or `flat_map`: see `serial-interleave`.
-    - It is not seen to feed training: only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at
-      most ten steps, or it leaves the file.
+    - No training use is visible: the dataset leaves the file, or is used only for validation, evaluation, prediction,
+      `adapt`, inspection or a `fit` of at most ten steps.
 
     ## Use instead
 
@@ -41,8 +40,8 @@ class SequentialRecordReads(Rule):
 
     ## Fix safety
 
-    Never safe: the records of several files are then mixed, and a `shuffle` behind them shuffles another order.
-    Numbers from `enumerate` and windows of neighbours then belong to other records.
+    Never safe: the fix mixes the records of several files, and a later `shuffle` shuffles a different order. Numbers
+    from `enumerate` and windows of neighbours then belong to other records.
 
     ## References
 
@@ -68,7 +67,7 @@ class SequentialRecordReads(Rule):
                 or not any(data.reads_remote_files(module, source) for source in op.stages)
             ):
                 continue
-            if op.given("num_parallel_reads") not in (None, Const(None)):
+            if op.given("num_parallel_reads") not in (None, Constant(None)):
                 continue
             yield self.finding(
                 op,

@@ -8,57 +8,56 @@ class SerialInterleave(Rule):
 
     ## What it does
 
-    Looks on the way to training for `dataset.interleave(f)` that has no `num_parallel_calls`, or
-    a literal 1, where `f` reads files or a generator or is not visible; and for
-    `dataset.flat_map(f)` where `f` reads them.
+    Looks in training pipelines for `dataset.interleave(f)` without `num_parallel_calls`, or with a literal 1, if `f`
+    reads files or a generator or is not visible. Also looks for `dataset.flat_map(f)` if `f` reads files or a
+    generator.
 
-    A dataset that leaves the file counts as training data too, unless a function, class or
-    variable around it has a name that says validation or test, or a branch asks for those.
+    A dataset that leaves the file also counts as training data. The exception is a dataset whose enclosing function,
+    class, variable or branch refers to validation or test data.
 
     ## Why it costs
 
-    A serial interleave takes its elements from one file after the other, in one thread. While
-    it waits for storage, or inflates, or runs a map inside `f`, nothing else is read.
+    A serial interleave takes its elements from one file after the other, in one thread. While it waits for storage,
+    decompresses, or runs a map inside `f`, it reads nothing else.
 
-    How much that is depends on the storage. On a local disk with 2 CPU cores (TensorFlow 2.21,
-    no GPU) the serial form was 1.2 times slower, which is within the noise. Remote storage is
-    where parallel reads are meant to help; that was not measured.
+    The cost depends on the storage. On a local disk with 2 CPU cores (TensorFlow 2.21, no GPU), the serial form was 1.2
+    times slower, within the noise. Parallel reads are meant to help with remote storage, which was not measured.
 
     ## What the runtime does by itself
 
-    Nothing. The rewrite that makes maps parallel does not touch `interleave`, nor the
-    functions given to it. The name is misleading: interleaving alone is not parallel.
+    Nothing. The rewrite that makes maps parallel changes neither `interleave` nor the functions passed to it. The name
+    is misleading: interleaving alone is not parallel.
 
-    Parallel reads are not always a gain, as is often claimed. Reading cached files on a local
-    disk was slightly faster in one thread (ratio 0.82), because there was no wait.
+    Parallel reads are not always a gain, although many texts claim it. Reading cached files on a local disk was
+    slightly faster in one thread (ratio 0.82), because there was no wait.
 
     ## When it stays silent
 
-    - An explicit `num_parallel_calls` other than 1, or unknown keyword arguments.
-    - `cycle_length=1`: only one file is open at a time.
-    - `f` changes state that outlives a call, such as a counter: the calls must come one after the other.
-    - `f` reads nothing: the interleave only mixes or expands what is in memory.
-    - `flat_map` over anything but files or a generator, or over a function that is not visible.
-    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps;
-      a `take` of at most 32 elements before the operation is inspection.
+    - The call passes an explicit `num_parallel_calls` other than 1, or unknown keyword arguments.
+    - `cycle_length=1` keeps only one file open at a time.
+    - `f` changes state that outlives a call, such as a counter: the calls must run one after the other.
+    - `f` reads nothing: the interleave only mixes or expands data in memory.
+    - `flat_map` reads neither files nor a generator, or its function is not visible.
+    - The dataset is used only for validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten
+      steps. A `take` of at most 32 elements before the operation counts as inspection.
 
     ## Use instead
 
-    `files.interleave(f, cycle_length=8, num_parallel_calls=tf.data.AUTOTUNE)`, with
-    `deterministic=False` as well where the order of the records does not matter.
+    Use `files.interleave(f, cycle_length=8, num_parallel_calls=tf.data.AUTOTUNE)`. Add `deterministic=False` if the
+    order of the records does not matter.
 
     ## Fix safety
 
-    Unsafe where the function reads files or a generator, which is what this rule looks for. A parallel interleave
-    opens up to three times `cycle_length` files at once, long before it reads them (TensorFlow 2.21). A program
-    that writes its files while it trains would read old ones.
+    Unsafe if the function reads files or a generator, which is the main case of this rule. A parallel interleave opens
+    up to three times `cycle_length` files at once, long before it reads them (TensorFlow 2.21). A program that writes
+    its files during training would read old ones.
 
-    Otherwise the lines keep their order, but only with a literal `cycle_length`: without one the cycle is as long
-    as the machine has processors. A function that draws, `deterministic=False`, and options that are not visible
-    keep the fix from being safe as well.
+    Otherwise the lines keep their order, but only with a literal `cycle_length`. Without one, the cycle is as long as
+    the number of processors. The fix is also unsafe with a function that draws random numbers, `deterministic=False`,
+    or options that are not visible.
 
-    The fix does not add `deterministic=False`, because that changes the order from run to run. There is no fix for
-    `flat_map`: an `interleave` returns the records in another order.
+    The fix does not add `deterministic=False`, because it changes the order from run to run. There is no fix for
+    `flat_map`: an `interleave` returns the records in a different order.
 
     ## References
 

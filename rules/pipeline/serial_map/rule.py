@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Rule, Severity, constant, data, fixes, words
+from kerascheck.api import Applies, Rule, Severity, constant, data, fixes, wording
 
 _MESSAGES = {
     True: "This map runs one call at a time; give it num_parallel_calls={}.",
@@ -21,54 +21,53 @@ class SerialMap(Rule):
 
     ## What it does
 
-    Looks for `dataset.map(f)` on the way to training where `f` runs one call at a time:
+    Looks for `dataset.map(f)` in a training pipeline if `f` runs one call at a time, for one of these reasons:
 
-    - `f` has state: random operations, a lookup table or a vocabulary layer, a variable or a
-      layer or model with weights, `tf.print`, or a called `tf.function` that holds one of these;
-    - the map stands inside the function given to `interleave` or `flat_map`;
-    - it says `num_parallel_calls=1`;
-    - the options of the dataset switch the automatic rewrites or the autotuner off;
-    - it is meant for TensorFlow 2.5 or older.
+    - `f` has state: random operations, a lookup table, a vocabulary layer, a variable, a layer or model with weights,
+      `tf.print`, or a called `tf.function` with one of these;
+    - the map is inside the function passed to `interleave` or `flat_map`;
+    - the map sets `num_parallel_calls=1`;
+    - the options of the dataset disable the automatic rewrites or the autotuner;
+    - the program targets TensorFlow 2.5 or older.
 
-    It is an info where the function is not visible. A map without state is reported with
-    `--pedantic` only, because the runtime repairs it.
+    It is an info if the function is not visible. The rule reports a stateless map only with `--pedantic`, because the
+    runtime makes it parallel.
 
-    A dataset that leaves the file counts as training data too, unless a function, class or
-    variable around it has a name that says validation or test, or a branch asks for those.
+    A dataset that leaves the file also counts as training data. The exception is a dataset whose enclosing function,
+    class, variable or branch refers to validation or test data.
 
     ## Why it costs
 
-    One core prepares the data while the others idle and the accelerator waits. On 2 CPU cores
-    (TensorFlow 2.21, no GPU) the stateful map was 1.9 times slower than the parallel one, and
-    so was the map with the literal 1; two cores cannot show more than 2. Inside an interleave
-    function it was 1.7 times, in a noisy measurement. Nothing is lost where `f` is trivial.
+    One core prepares the data while the other cores and the accelerator wait. On 2 CPU cores (TensorFlow 2.21, no GPU),
+    the stateful map was 1.9 times slower than the parallel one. The map with the literal 1 was equally slow. Two cores
+    cannot show a factor above 2. Inside an interleave function, the map was 1.7 times slower, in a noisy measurement.
+    There is no loss if `f` is trivial.
 
     ## What the runtime does by itself
 
-    Since TensorFlow 2.6 a map without state becomes parallel when the dataset is iterated:
-    writing `num_parallel_calls` there changed nothing (ratio 1.0). So the advice to put
-    AUTOTUNE on every map is out of date; what counts is the state of the function. A literal 1
-    is honoured, and is therefore worse than writing nothing. Functions inside `interleave`
-    and `flat_map` are never rewritten.
+    Since TensorFlow 2.6, the runtime makes a stateless map parallel when the program iterates over the dataset. An
+    explicit `num_parallel_calls` changed nothing there (ratio 1.0). The advice to put AUTOTUNE on every map is
+    therefore out of date: only the state of the function matters. The runtime obeys a literal 1, so it is worse than no
+    argument. It never rewrites functions inside `interleave` and `flat_map`.
 
     ## When it stays silent
 
-    - An explicit `num_parallel_calls` other than 1, unknown keyword arguments, `synchronous=True`.
-    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps;
-      a `take` of at most 32 elements before the operation is inspection.
-    - `f` is a `py_function` or `numpy_function`: it holds the GIL, and parallel calls
-      did not help (ratio 1.0). See `py-function-in-map`.
-    - `f` has no state, and the options of the dataset set `experimental_optimization.map_parallelization = True`,
-      which older versions obey, too.
-    - Two draws of `f` have one seed, as for an image and its mask: parallel calls would mix their numbers.
-    - `f` changes state that outlives a call - it assigns a variable, updates a metric, appends to a list -, and
-      reads, decodes or computes nothing beside that: the calls must come one after the other. Where it does more, the
-      finding says to put that into a map of its own.
-    - `f` is called at most 32 times, as a `take` says.
+    - The call passes an explicit `num_parallel_calls` other than 1, unknown keyword arguments, or `synchronous=True`.
+    - The dataset is used only for validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten
+      steps. A `take` of at most 32 elements before the operation counts as inspection.
+    - `f` is a `py_function` or `numpy_function`: it holds the GIL, and parallel calls did not help (ratio 1.0). See
+      `py-function-in-map`.
+    - `f` is stateless, and the options of the dataset set `experimental_optimization.map_parallelization = True`. Older
+      versions obey this option, too.
+    - Two draws of `f` share one seed, as for an image and its mask: parallel calls would mix their numbers.
+    - `f` only changes state that outlives a call, and does no reading, decoding or other computation. For example, it
+      assigns a variable, updates a metric or appends to a list. The calls must run one after the other. If `f` does
+      more, the finding recommends a separate map for the other work.
+    - A `take` limits `f` to at most 32 calls.
     - The map is in the function of an interleave that already runs in parallel.
-    - Unless `--pedantic` is given, where nothing but picking, repacking, reshaping and changing types is done.
-    - As an info, not a warning, where `tf.print` is all that is stateful, where a table
-      is asked for a whole batch, where a `cache` keeps what comes out, and where no training with the dataset is seen.
+    - `f` only selects, repacks, reshapes or casts, and the run is without `--pedantic`.
+    - Reported as info instead of a warning: `tf.print` is the only state, or a table looks up a whole batch.
+    - Reported as info instead of a warning: a `cache` keeps the output, or no training with the dataset is visible.
     - The program requests determinism, by `enable_op_determinism` or `TF_DETERMINISTIC_OPS`.
 
     ## Use instead
@@ -77,20 +76,20 @@ class SerialMap(Rule):
 
     ## Fix safety
 
-    Safe where all of `f` is visible and free of state: parallel calls then give the same elements in the same
-    order.
+    Safe if all of `f` is visible and stateless: parallel calls then give the same elements in the same order.
 
-    Unsafe where `f` draws, reads a `tf.Variable` or a file, calls a model or a layer with weights, or looks up a
-    table that may change. A variable also counts where an object, a container, a default or a layer holds it. So
-    does an unknown value that `f` takes from outside. Unsafe, too, where the dataset or its options give up the
-    order, where the program prints the dataset, and where unseen code gets it: the class of the dataset changes.
+    Unsafe if `f` draws random numbers, reads a `tf.Variable` or a file, or calls a model or a layer with weights. Also
+    unsafe if it uses a table that may change. A variable also counts if an object, a container, a default or a layer
+    holds it. The same applies to an unknown value that `f` uses from outside. The fix is also unsafe if the dataset or
+    its options give up the order. It changes the class of the dataset, so it is also unsafe if the program prints the
+    dataset or passes it to unseen code.
 
-    Parallel calls read further ahead. That is safe where tf.data already runs ahead of the training, or where
-    nothing that the dataset reads can change: one of both is enough. A `take` or a `zip` behind the map keeps
-    tf.data from running ahead: a generator before the map would then give more elements than the `take` asks for.
+    Parallel calls read further ahead. This is safe if tf.data already runs ahead of the training, or if nothing that
+    the dataset reads can change. Either condition is enough. A `take` or a `zip` after the map keeps tf.data from
+    running ahead: a generator before the map would then yield more elements than the `take` requests.
 
-    There is no fix where `f` changes state that outlives a call, such as a counter in a `tf.Variable`: with
-    parallel calls 1,018 of 4,000 elements got another number of such a counter (TensorFlow 2.21, 2 CPU cores).
+    There is no fix if `f` changes state that outlives a call, such as a counter in a `tf.Variable`. With parallel
+    calls, 1,018 of 4,000 elements got a different counter value (TensorFlow 2.21, 2 CPU cores).
 
     ## References
 
@@ -133,7 +132,7 @@ class SerialMap(Rule):
 
 def _because(module, op, serial):
     if serial is data.Serial.STATEFUL:
-        return f"TensorFlow leaves stateful functions serial, and here {words.stateful(op.facts.state)}."
+        return f"TensorFlow leaves stateful functions serial, and here {wording.stateful(op.facts.state)}."
     return _BECAUSE[serial].format(op=op, runtime=module.runtime)
 
 

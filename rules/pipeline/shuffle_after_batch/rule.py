@@ -2,62 +2,68 @@ from kerascheck.api import Applies, Rule, Severity, data, fixes, proofs
 
 
 class ShuffleAfterBatch(Rule):
-    """A shuffle behind batch changes the order of the batches, and never which examples are in one.
+    """A shuffle after batch changes the order of the batches, but never regroups their examples.
 
     ## What it does
 
-    Looks for an operation that makes batches, followed by `.shuffle(k)` on the way to training: `batch`, `padded_batch`, `ragged_batch`,
-    `bucket_by_sequence_length`, `map_and_batch` and their experimental forms, also inside a helper function. Between them may stand
-    maps, filters, `cache`, `prefetch`, `repeat`, `take`, `skip` and `shard`, and a `zip` or `concatenate` of datasets that are all batched. The finding stands
-    at the shuffle.
+    Looks for an operation that makes batches, followed by `.shuffle(k)`, in a training pipeline. Such operations are
+    `batch`, `padded_batch`, `ragged_batch`, `bucket_by_sequence_length`, `map_and_batch` and their experimental forms,
+    also inside a helper function. Between them, there may be maps, filters, `cache`, `prefetch`, `repeat`, `take`,
+    `skip` and `shard`. There may also be a `zip` or `concatenate` of datasets that are all batched. The finding is at
+    the shuffle.
 
     ## Why it costs
 
-    It costs quality and memory rather than time. The same examples stand together in every
-    epoch, so the gradients vary less from epoch to epoch, and data that are sorted by class
-    give batches of one class only. The buffer holds whole batches: on images a buffer of 100
-    batches took 686 MB, where a shuffle of 1,000 files before they are decoded took 29 MB.
-    The time per epoch was the same (ratio 1.06, 2 CPU cores, TensorFlow 2.21, no GPU).
+    It costs quality and memory rather than time. The same examples are in one batch in every epoch, so the gradients
+    vary less from epoch to epoch. Data sorted by class give batches of one class only. The buffer holds whole batches:
+    on images, a buffer of 100 batches took 686 MB. A shuffle of 1,000 files before decoding took 29 MB. The time per
+    epoch was the same (ratio 1.06, 2 CPU cores, TensorFlow 2.21, no GPU).
 
     ## What the runtime does by itself
 
-    Nothing: the order of the operations is what was asked for. Buckets by length do not mix either: they fill in the order in
-    which the examples come, so each batch was the same in two epochs (tried with `padded_batch`, `ragged_batch` and
-    `bucket_by_sequence_length`, TensorFlow 2.21).
+    Nothing: the order of the operations is the requested one. Buckets by length do not mix examples either: they fill
+    in the order of the input. Each batch was therefore the same in two epochs (tested with `padded_batch`,
+    `ragged_batch` and `bucket_by_sequence_length`, TensorFlow 2.21).
 
-    "Shuffling batches is cheaper than shuffling examples" is not so: a shuffle copies no
-    element, it hands out one of those that it holds.
+    "Shuffling batches is cheaper than shuffling examples" is not true: a shuffle copies no element, it only returns one
+    of its buffered elements.
 
     ## When it stays silent
 
-    - The examples were shuffled before `batch`, and the batches are mixed on top of that.
-    - Another `batch`, `padded_batch` or `unbatch` follows: the first one made sequences, chunks or
-      windows, which are the examples here. The same holds for whatever else regroups elements.
-    - `padded_batch` in a program that sorts by length, as by `sorted(texts, key=len)`: neighbours then need little padding.
-    - As an info, not a warning, where `tfds.load(shuffle_files=True)` mixes whole files.
-    - `batch(1)`; files of `list_files`, which lists them in another order in each epoch.
-    - A batch that comes from a Keras utility, such as `image_dataset_from_directory`: it shuffles
-      files by itself.
-    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps, or a `take`
-      has cut it to at most 32 elements.
-    - An operation that this file does not show stands between or behind, or the dataset leaves the
-      file: it may be batched once more there. What leaves with the shuffle directly behind the batch, or under a
-      name that says training data, is an info, but for what comes from a generator, which may mix by itself, and, without such a name, for batches of four and less.
+    - The examples were shuffled before `batch`, and the second shuffle also mixes the batches.
+    - Another `batch`, `padded_batch` or `unbatch` follows. The first one made sequences, chunks or windows, which are
+      the examples here. The same holds for other operations that regroup elements.
+    - `padded_batch` in a program that sorts by length, for example by `sorted(texts, key=len)`: neighbours then need
+      little padding.
+    - Reported as info instead of a warning: `tfds.load(shuffle_files=True)` mixes whole files.
+    - The batch is `batch(1)`, or the elements are files of `list_files`, which lists them in a different order in each
+      epoch.
+    - The batch comes from a Keras utility such as `image_dataset_from_directory`, which shuffles files by itself.
+    - The dataset is used only for validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten
+      steps.
+    - A `take` limits the dataset to at most 32 elements.
+    - An operation outside this file comes between or after the two.
+    - The dataset leaves the file, where other code may batch it again. An info remains if the shuffle directly follows
+      the batch, or if the name suggests training data. Data from a generator get no info, because the generator may mix
+      by itself. Without such a name, batches of four or fewer get no info either.
 
     ## Use instead
 
-    `.shuffle(k * n).batch(n)`, and before `bucket_by_sequence_length` as well: the buckets still hold one length each.
+    Use `.shuffle(k * n).batch(n)`. Also shuffle before `bucket_by_sequence_length`: the buckets still hold one length
+    each.
 
     ## Fix safety
 
-    Unsafe: the shuffle is put in front of `batch`, `padded_batch` or `ragged_batch`, with a buffer for as many examples
-    as it held; in front of the map that decodes images, if there is one, and right behind a `cache`, which then holds
-    examples and no batches. The training then sees other batches in every epoch, as intended. There is no fix where
-    `take`, `skip`, `zip` or an operation that makes batches otherwise stands between the two, or where a part of the
-    chain is used elsewhere too.
+    Unsafe: the fix moves the shuffle before `batch`, `padded_batch` or `ragged_batch`, with a buffer for as many
+    examples as before. If a map decodes images, the shuffle moves before that map. If the chain has a `cache`, the
+    shuffle goes directly after it, and the cache then holds examples instead of batches. The training then sees
+    different batches in every epoch, as intended.
 
-    Where other rules ask for another order of the same chain, one finding names the order that serves all, and has one
-    unsafe fix.
+    There is no fix if `take`, `skip`, `zip` or another operation that makes batches is between the two. There is also
+    no fix if other code uses a part of the chain.
+
+    If several rules want to reorder the same chain, one finding gives an order that satisfies them all, with one unsafe
+    fix.
 
     ## References
 

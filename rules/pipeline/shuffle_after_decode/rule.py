@@ -6,58 +6,59 @@ _SMALL_PICTURE = 64 * 64
 
 
 class ShuffleAfterDecode(Rule):
-    """A large shuffle buffer holds decoded images, where it could hold file names or encoded bytes.
+    """A large shuffle buffer holds decoded images, although it could hold file names or encoded bytes.
 
     ## What it does
 
-    Looks for a map that decodes images, followed by a `shuffle` with a large literal buffer, on
-    the way to training. Large means 500 images, or, where a literal tells the size they are
-    resized, cropped or reshaped to, 50 MB with one byte for each channel (200 MB as float32). It is also looked for in
-    what `zip`, `concatenate`, `sample_from_datasets` and `choose_from_datasets` put together. The finding is at
-    the shuffle.
+    Looks for a map that decodes images, followed by a `shuffle` with a large literal buffer, in a training pipeline.
+    Large means 500 images. If a literal gives the size after resizing, cropping or reshaping, large means 50 MB with
+    one byte per channel (200 MB as float32). The rule also looks inside the inputs of `zip`, `concatenate`,
+    `sample_from_datasets` and `choose_from_datasets`. The finding is at the shuffle.
 
-    A dataset that leaves the file counts as training data too, unless a function, class or
-    variable around it has a name that says validation or test, or a branch asks for those.
+    A dataset that leaves the file also counts as training data. The exception is a dataset whose enclosing function,
+    class, variable or branch refers to validation or test data.
 
     ## Why it costs
 
-    The buffer is filled before the first batch comes out, and stays filled. With 1,000 images of
-    256 x 256 x 3 bytes it took 293 MB and 0.14 s until the first batch, and 29 MB and 0.02 s with
-    the shuffle before the map (2 CPU cores, TensorFlow 2.21, no GPU). After a cast to float32
-    the images take four times as much. Steady epochs are no slower.
+    The buffer fills before the first batch comes out, and stays full. With 1,000 images of 256 x 256 x 3 bytes, it took
+    293 MB and 0.14 s until the first batch. With the shuffle before the map, it took 29 MB and 0.02 s (2 CPU cores,
+    TensorFlow 2.21, no GPU). After a cast to float32, the images take four times as much. Steady epochs are no slower.
 
     ## What the runtime does by itself
 
-    Nothing: it moves no operation across a shuffle. It fills the buffer in the first step, and
-    logs "Filling up shuffle buffer" if that takes long.
+    Nothing: it moves no operation across a shuffle. It fills the buffer in the first step, and logs "Filling up shuffle
+    buffer" if this takes long.
 
     ## When it stays silent
 
-    - `shuffle` stands before the map that decodes.
-    - A `cache` stands between: what is in memory anyway is not copied by the buffer.
-    - The buffer is smaller, or a literal says that the images are small. A buffer whose size is computed, as by
+    - `shuffle` comes before the map that decodes.
+    - A `cache` is between the two: the buffer does not copy data that are already in memory.
+    - The buffer is smaller, or a literal shows that the images are small. A computed buffer size, for example
       `len(paths)`, is an info.
-    - A `batch`, `unbatch`, `flat_map` or `interleave` stands between: what is shuffled there
-      is something else. For batches see `shuffle-after-batch`.
-    - What the mapped function does is not visible.
-    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps,
-      or a `take` has cut it to at most 32 elements.
+    - A `batch`, `unbatch`, `flat_map` or `interleave` is between the two, so the shuffled elements are no single
+      images. For batches see `shuffle-after-batch`.
+    - The code of the mapped function is not visible.
+    - The dataset is used only for validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten
+      steps.
+    - A `take` limits the dataset to at most 32 elements.
 
     ## Use instead
 
-    `.shuffle(n).map(decode).batch(n)`. File names are so small that the buffer can hold all of them. Where images and
-    labels come out of two datasets of file names, `tf.data.Dataset.zip((images, labels)).shuffle(n)` before both are
-    read.
+    Use `.shuffle(n).map(decode).batch(n)`. File names are so small that the buffer can hold all of them. If images and
+    labels come from two datasets of file names, use `tf.data.Dataset.zip((images, labels)).shuffle(n)` before reading
+    both.
 
     ## Fix safety
 
-    Unsafe: the shuffle is moved in front of the map that decodes. The order stays as random as it was, but it is
-    another one, and random draws of the map meet other images. Where the images come out of one of several datasets
-    that are put together behind it, there is no fix: shuffled by themselves they would lose their labels. Nor behind
-    a `take` or `skip`, which would deal out other images.
+    Unsafe: the fix moves the shuffle before the map that decodes. The order stays equally random, but it is a different
+    one, and random draws of the map apply to other images.
 
-    Where other rules ask for another order of the same chain, one finding names the order that serves all, and has one
-    unsafe fix.
+    There is no fix if the images come from one of several datasets that a later operation combines: if shuffled
+    separately, they would lose their labels. There is also no fix after a `take` or `skip`, which would then select
+    other images.
+
+    If several rules want to reorder the same chain, one finding gives an order that satisfies them all, with one unsafe
+    fix.
 
     ## References
 

@@ -2,45 +2,44 @@ from kerascheck.api import Applies, Rule, Severity, constant, data
 
 
 class SmallShuffleBuffer(Rule):
-    """A shuffle whose buffer is smaller than a batch hardly mixes anything, and shuffle(1) mixes nothing.
+    """A shuffle buffer smaller than a batch hardly mixes anything, and shuffle(1) mixes nothing.
 
     ## What it does
 
-    Looks for `shuffle` on the way to training with a literal buffer of 1, or of fewer elements than
-    the literal size of the batch that follows it.
+    Looks for `shuffle` in a training pipeline with a literal buffer of 1, or of fewer elements than the literal size of
+    the following batch.
 
-    The rule is off by default: it is about the quality of the training, not about time.
+    The rule is off by default: it concerns the quality of the training, not time.
 
-    A dataset that leaves the file counts as training data too, unless a function, class or
-    variable around it has a name that says validation or test, or a branch asks for those.
+    A dataset that leaves the file also counts as training data. The exception is a dataset whose enclosing function,
+    class, variable or branch refers to validation or test data.
 
     ## Why it costs
 
-    The buffer decides how far an element can move: each element comes from at most so many
-    places ahead. With fewer than a batch, neighbours stay in the same batch or the next one in
-    every epoch. Where the data are sorted, for example by class, the batches are too. A probe
-    (TensorFlow 2.21) shows that `shuffle(1)` changes nothing. No time is lost.
+    The buffer size limits how far an element can move forward. With a buffer smaller than a batch, neighbours stay in
+    the same or the next batch in every epoch. If the data are sorted, for example by class, the batches are sorted too.
+    A probe (TensorFlow 2.21) shows that `shuffle(1)` changes nothing. No time is lost.
 
     ## What the runtime does by itself
 
-    Nothing. It does not warn that the buffer is small.
+    Nothing. It does not warn about the small buffer.
 
-    "The buffer should be the batch size" is wrong advice: it should be as large as memory
-    allows, at best the number of elements. File names and encoded records take little; see
-    `shuffle-after-decode`.
+    "The buffer should be the batch size" is wrong advice. The buffer should be as large as memory allows, at best the
+    number of elements. File names and encoded records take little memory: see `shuffle-after-decode`.
 
     ## When it stays silent
 
-    - The buffer, or the size of the batch, is not a literal.
+    - The buffer size or the batch size is not a literal.
     - The elements are shuffled a second time, before or after it, or by `list_files`.
-    - The elements are batches or files of many examples already: `batch` stands before it, or an
-      `interleave` or `flat_map` follows.
-    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps,
-      or a `take` has cut it to at most 32 elements.
+    - The elements are already batches or files of many examples: `batch` comes before it, or an `interleave` or
+      `flat_map` follows.
+    - The dataset is used only for validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten
+      steps.
+    - A `take` limits the dataset to at most 32 elements.
 
     ## Use instead
 
-    `shuffle(n)` with n the number of elements, or as many as fit in memory.
+    Use `shuffle(n)` with n as the number of elements, or as many as fit in memory.
 
     ## Fix safety
 

@@ -4,42 +4,42 @@ _ONE_BY_ONE = ("map", "batch", "padded_batch", "ragged_batch", "enumerate", "wit
 
 
 class TakeAfterCache(Rule):
-    """A take behind a cache keeps the cache from ever being complete, so nothing is read from it.
+    """A take after a cache keeps the cache incomplete, so no epoch ever reads from it.
 
     ## What it does
 
-    Looks for `.cache()` followed by `.take(k)` with a literal `k` on the way to training. Between
-    them may stand maps, batches, `enumerate` and `with_options`. The finding is at the take.
+    Looks for `.cache()` followed by `.take(k)` with a literal `k` in a training pipeline. Maps, batches, `enumerate`
+    and `with_options` may be between them. The finding is at the take.
 
-    A dataset that leaves the file counts as training data too, unless a function, class or
-    variable around it has a name that says validation or test, or a branch asks for those.
+    A dataset that leaves the file also counts as training data. The exception is a dataset whose enclosing function,
+    class, variable or branch refers to validation or test data.
 
     ## Why it costs
 
-    A cache is used from the second pass on, if the first one read the dataset to its end. Behind
-    a take no pass does. What is kept is thrown away, and every epoch does the whole work again,
-    and keeps it again. In a probe (TensorFlow 2.21) a map before `cache().take(3)` over six
-    elements ran nine times in three epochs; with `take(3).cache()` it runs three times.
+    The second pass uses a cache only if the first one read the dataset to its end. After a take, no pass does.
+    TensorFlow discards the cached elements, and every epoch computes and caches them again. In a probe (TensorFlow
+    2.21), a map before `cache().take(3)` over six elements ran nine times in three epochs. With `take(3).cache()` it
+    runs three times.
 
     ## What the runtime does by itself
 
-    TensorFlow logs "The calling iterator did not fully read the dataset being cached", and that
-    the partial contents are discarded. It does not reorder anything. When another part of the
-    program reads the same cached dataset to its end, for example a `skip` for the validation
-    data, then the cache is complete and serves both.
+    TensorFlow logs "The calling iterator did not fully read the dataset being cached", and says that it discards the
+    partial contents. It does not reorder anything. Another part of the program may read the same cached dataset to its
+    end, for example a `skip` for the validation data. The cache is then complete and serves both.
 
     ## When it stays silent
 
-    - `take` stands before the cache.
-    - The cached dataset is used in another way as well, which may read it to its end.
-    - `take` stands under a condition that the cache does not stand under, such as a debug switch.
-    - The literal is -1, which takes everything, or the number is not a literal: it may be the size
-      of the data, and then the cache is complete.
-    - A `repeat`, `shuffle`, `prefetch` or `skip` stands between: they read ahead, or take many passes.
-    - The training makes one epoch, as a literal says.
-    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps,
-      or an earlier `take` has cut it to at most 32 elements.
-    - An operation that this file does not show stands between.
+    - `take` comes before the cache.
+    - The program also uses the cached dataset in another way, which may read it to its end.
+    - `take` is under a condition that does not enclose the cache, such as a debug switch.
+    - The literal is -1, which takes everything.
+    - The number is not a literal: it may be the size of the data, and then the cache is complete.
+    - A `repeat`, `shuffle`, `prefetch` or `skip` is between the two: these read ahead, or make several passes.
+    - A literal shows that the training runs one epoch.
+    - The dataset is used only for validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten
+      steps.
+    - An earlier `take` limits the dataset to at most 32 elements.
+    - An operation outside this file is between the two.
 
     ## Use instead
 
@@ -47,17 +47,17 @@ class TakeAfterCache(Rule):
 
     ## Fix safety
 
-    Safe where the cache gets the same elements in the same order in each epoch: the take is put before the cache,
-    or the cache behind a take of batches.
+    Safe if the cache receives the same elements in the same order in each epoch. The fix moves the take before the
+    cache, or the cache after a take of batches.
 
-    Unsafe where the elements may differ between epochs: a `shuffle`, random draws, a `tf.Variable`, a generator, a
-    file that the program may write, or datasets that are sampled. Today each epoch computes them anew; a complete
-    cache would repeat the first epoch. Unsafe with a file name, since the file may hold a cache that an earlier run
-    has completed. Unsafe, too, where something else uses the cached dataset, prints it, or is not visible. There is
-    no fix where two operations go on from a part of the chain.
+    Unsafe if the elements may differ between epochs. The causes are a `shuffle`, random draws, a `tf.Variable`, a
+    generator, a file that the program may write, or sampled datasets. Today each epoch computes the elements again; a
+    complete cache would repeat the first epoch. Unsafe with a file name, since the file may hold a complete cache from
+    an earlier run. Also unsafe if other code uses the cached dataset, prints it, or is not visible. There is no fix if
+    two operations continue from a part of the chain.
 
-    Where other rules ask for another order of the same chain, one finding names the order that serves all, and has
-    one unsafe fix.
+    If several rules want to reorder the same chain, one finding gives an order that satisfies them all, with one unsafe
+    fix.
 
     ## References
 
@@ -82,7 +82,7 @@ class TakeAfterCache(Rule):
                 continue
             for take in op.stages:
                 cache = data.nearest_before(take, "cache", _ONE_BY_ONE)
-                if cache is None or any(take.scope.conditions(within=cache.scope)):
+                if cache is None or any(take.path.conditions(within=cache.path)):
                     continue
                 between = [stage for stage in take.upstream() if stage is not take and cache in stage.upstream()]
                 if any(map(pipelines.is_shared, between)):

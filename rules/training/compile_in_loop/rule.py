@@ -71,12 +71,12 @@ class CompileInLoop(Rule):
             call, loop = each.call, each.loop
             if (
                 not each.is_same
-                or program.most_iterations(call.scope) <= _A_FEW
-                or any(call.scope.conditions(within=loop))
+                or program.most_iterations(call.path) <= _A_FEW
+                or any(call.path.conditions(within=loop))
             ):
                 continue
             if any(
-                program.loop_that_changes(each, call.scope) is loop
+                program.loop_that_changes(each, call.path) is loop
                 for each in (call.node.func, *(arg.value for arg in call.node.args))
             ):
                 continue

@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Made, Rule, Severity, graph, names
+from kerascheck.api import Applies, ExternalInstance, Rule, Severity, graph, names
 
 
 class EagerMetricUpdate(Rule):
@@ -78,5 +78,6 @@ def _is_measured_in_python(module, call):
     return any(
         (other.name or "").startswith(("time.", "numpy.")) and other.node in inside for other in module.run.calls
     ) or any(
-        isinstance(value, Made) and value.name.startswith(("builtins.", "time.")) for value in call.arguments.values()
+        isinstance(value, ExternalInstance) and value.name.startswith(("builtins.", "time."))
+        for value in call.arguments.values()
     )

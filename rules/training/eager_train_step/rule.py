@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Rule, Severity, data, fixes, program, training, words
+from kerascheck.api import Applies, Rule, Severity, data, fixes, program, training, wording
 
 # Counted by literals, these are toys: 1,000 steps of a linear model take 3.9 s eagerly and 0.3 s compiled.
 _A_FEW_SECONDS = 1000
@@ -158,7 +158,7 @@ def _remedy(step):
         else _DECORATE
     )
     if step.makes is not None:
-        made = words.created(step.makes)
+        made = wording.created(step.makes)
         made = f"its {made}" if step.makes.kind is data.Creates.VARIABLE else made
         return f"create {made} once, outside it, and {compiled}"
     return (

@@ -85,9 +85,9 @@ class FitInLoop(Rule):
     def check(self, module):
         for each in training.repeated_calls(module, "fit", "fit_generator"):
             call, loop = each.call, each.loop
-            if not each.is_same or program.most_iterations(call.scope) <= _A_FEW:
+            if not each.is_same or program.most_iterations(call.path) <= _A_FEW:
                 continue
-            if training.environment_loop(module, call.scope) is loop and training.is_at_end_of_game(call.scope, loop):
+            if training.environment_loop(module, call.path) is loop and training.is_at_end_of_game(call.path, loop):
                 continue
             portion, epochs = training.portion_of(module, call, loop), training.epochs_of(call)
             single = portion is training.Portion.EXAMPLE

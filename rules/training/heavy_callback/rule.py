@@ -1,4 +1,4 @@
-from kerascheck.api import Place, Rule, Severity, fixes, proofs, training
+from kerascheck.api import CodeLocation, Rule, Severity, fixes, proofs, training
 
 _OFTEN = 20
 # What TensorBoard does by each argument, and what that costs.
@@ -96,7 +96,7 @@ class HeavyCallback(Rule):
         for save in training.frequent_saves(module, _OFTEN):
             call, batches = save.call, save.batches
             yield self.finding(
-                Place(call.module, call.written("save_freq") or call.node),
+                CodeLocation(call.module, call.written("save_freq") or call.node),
                 f"save_freq={batches} saves the model every {f'{batches} batches' if batches > 1 else 'batch'}; remove it to save once per epoch.",
                 because=f"After a batch there is no {save.missed} to compare, so Keras 3 always saves; training waits until each file is written."
                 if save.missed is not None
@@ -111,7 +111,7 @@ class HeavyCallback(Rule):
         for call, argument in training.needless_recordings(module):
             what, cost = _RECORDED[argument]
             yield self.finding(
-                Place(call.module, call.arguments.nodes.get(argument) or call.node),
+                CodeLocation(call.module, call.arguments.nodes.get(argument) or call.node),
                 f"{argument} makes TensorBoard {what}; remove it unless you look at them.",
                 because=cost,
                 doubt="The duration of an epoch, which decides how much this matters, is unknown here.",

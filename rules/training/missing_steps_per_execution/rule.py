@@ -1,6 +1,6 @@
 from math import inf
 
-from kerascheck.api import Applies, Rule, Severity, constant, fixes, models, proofs, training, words
+from kerascheck.api import Applies, Rule, Severity, constant, fixes, models, proofs, training, wording
 
 _FEW_TIME_STEPS = 10
 _SMALL = 1_600_000
@@ -128,7 +128,7 @@ class MissingStepsPerExecution(Rule):
                 seen.add(call.node)
                 yield self.finding(
                     call,
-                    f"A step of this {words.model_size(model)} takes less time than Keras's per-step overhead; try steps_per_execution={at_once}.",
+                    f"A step of this {wording.model_size(model)} takes less time than Keras's per-step overhead; try steps_per_execution={at_once}.",
                     because=f"Keras returns to Python after every step; with {at_once} steps per execution it does so once in {at_once} steps.",
                     fix=fixes.add_keyword(
                         call,
@@ -153,7 +153,7 @@ def _takes_single_steps(model, compiled):
 def _why_not(model, batches):
     """Why a model, whose fits have these batches, is not to make several steps at once; None where it is."""
     if (long := models.long_step(model, _SMALL, models.LIGHT_LAYERS)) is not None:
-        return _LONG_STEP[long].format(words.model_size(model))
+        return _LONG_STEP[long].format(wording.model_size(model))
     if models.recurrent_steps(model) > _FEW_TIME_STEPS:
         return _LONG_STEP[models.LongStep.HEAVY_LAYERS]
     if None in batches:

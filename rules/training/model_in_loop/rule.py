@@ -68,7 +68,7 @@ class ModelInLoop(Rule):
             if (
                 model.loop.node in seen
                 or model.made.name == names.classes.LOAD_MODEL
-                or conditions.in_session(model.made.scope)
+                or conditions.in_session(model.made.path)
                 or model.times <= _A_FEW
             ):
                 continue

@@ -2,7 +2,17 @@ import re
 
 import libcst as cst
 
-from kerascheck.api import Applies, Made, Place, Rule, Severity, conditions, fixes, options_of, proofs
+from kerascheck.api import (
+    Applies,
+    CodeLocation,
+    ExternalInstance,
+    Rule,
+    Severity,
+    conditions,
+    fixes,
+    options_of,
+    proofs,
+)
 
 # A copy of Keras 2 in every TensorFlow.
 _FROZEN = re.compile(r"^\s*(?:import|from)\s+tensorflow\.python\.keras\b", re.M)
@@ -96,7 +106,7 @@ class RemovedFitArgument(Rule):
                 continue
             # A name that stands for one of two methods was chosen by a version.
             if (
-                not conditions.handles_versions(call.scope)
+                not conditions.handles_versions(call.path)
                 and isinstance(call.node.func, cst.Attribute)
                 and call.node.func.attr.value == call.attribute
             ):
@@ -108,12 +118,12 @@ class RemovedFitArgument(Rule):
                     fix=fixes.replace_generator_method(call, new),
                 )
         for call in module.program.model_calls("fit", "evaluate", "predict"):
-            if conditions.handles_versions(call.scope) or _is_made_by_old_keras(call):
+            if conditions.handles_versions(call.path) or _is_made_by_old_keras(call):
                 continue
             for name in ("workers", "use_multiprocessing", "max_queue_size"):
                 if (argument := call.arguments.nodes.get(name)) is not None:
                     yield self.finding(
-                        Place(call.module, argument),
+                        CodeLocation(call.module, argument),
                         f"{call.attribute}() has no argument {name} in Keras 3; remove it or pass it to the PyDataset.",
                         because=f"Keras 3 raises a TypeError for it.{_assumed(module)}",
                         fix=fixes.drop_argument(
@@ -129,5 +139,9 @@ def _assumed(module):
 
 def _is_made_by_old_keras(call):
     """Whether the module of a call, or another that makes its model, is for what Keras 3 is not; of a model that comes from elsewhere, whether this one imports it."""
-    made = [option.call for option in options_of(call.receiver) if isinstance(option, Made) and option.call is not None]
+    made = [
+        option.call
+        for option in options_of(call.receiver)
+        if isinstance(option, ExternalInstance) and option.call is not None
+    ]
     return any(each.module.runtime.keras < 3 for each in (call, *made)) or not made and call.module.mentions(_FROZEN)

@@ -85,7 +85,7 @@ class RetraceByPythonArg(Rule):
 
     def check(self, module):
         for found in graph.changing_constants(module):
-            often = found.call.scope.innermost_loop(within="program") is found.loop
+            often = found.call.path.innermost_loop(within="program") is found.loop
             kind = _KINDS[found.kind]
             yield self.finding(
                 found.call,

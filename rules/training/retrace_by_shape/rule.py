@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Rule, Severity, Stage, graph
+from kerascheck.api import Applies, DatasetOp, Rule, Severity, graph
 
 
 class RetraceByShape(Rule):
@@ -67,7 +67,7 @@ class RetraceByShape(Rule):
                 because="tf.function traces again for every new shape, and "
                 + (
                     "each batch is as long as its longest element."
-                    if isinstance(found.cause, Stage)
+                    if isinstance(found.cause, DatasetOp)
                     else "each iteration makes the argument longer."
                 ),
                 related=(((found.cause, "the shape changes here"),) if found.cause is not None else ())

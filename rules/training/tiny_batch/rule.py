@@ -1,4 +1,4 @@
-from kerascheck.api import Rule, Severity, models, training, words
+from kerascheck.api import Rule, Severity, models, training, wording
 
 _TINY = 16
 _DEFAULT = 32
@@ -142,7 +142,7 @@ class TinyBatch(Rule):
         return self.finding(
             batch.place,
             f"{'The default batch_size=' if batch.is_default else 'A batch size of '}{batch.size} is too small to keep this model busy; try {larger}.",
-            because=f"In this {words.model_size(model)}, the fixed cost of a step outweighs the work on so few examples.",
+            because=f"In this {wording.model_size(model)}, the fixed cost of a step outweighs the work on so few examples.",
             related=((model, "the model"), *([] if batch.is_default else [(fit, "trained here")])),
         )
 
@@ -150,7 +150,7 @@ class TinyBatch(Rule):
 def _why_not(model):
     """Why the batches of a model are no question; None where they are."""
     if (long := models.long_step(model, _SMALL, models.LAYERS_OF_SMALL_MODELS)) is not None:
-        return _LONG_STEP[long].format(words.model_size(model))
+        return _LONG_STEP[long].format(wording.model_size(model))
     if models.keeps_state(model):
         return "the model has stateful layers, which fix the batch size"
     if models.largest_array(model) > _LARGE_INPUT:
@@ -168,7 +168,7 @@ def _loses_little(model, fit, batch):
         return f"with {count} examples, larger batches would save too few steps"
     tiny = _DEFAULT if batch.is_default else _TINY if models.largest_array(model) <= _MIDDLE_INPUT else _VERY_TINY
     if batch.size > tiny or batch.is_default and not _is_quick(model):
-        return f"batches of {batch.size} give this model enough work ({words.model_size(model)})"
+        return f"batches of {batch.size} give this model enough work ({wording.model_size(model)})"
     return None
 
 

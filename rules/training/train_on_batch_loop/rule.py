@@ -60,14 +60,14 @@ class TrainOnBatchLoop(Rule):
             return
         for each in training.repeated_calls(module, "train_on_batch"):
             call = each.call
-            loops = list(call.scope.loops(within="program", comprehensions=False))
+            loops = list(call.path.loops(within="program", comprehensions=False))
             data = call.written("x")
             if (
                 not each.is_same
                 or len(loops) < 2
                 or data is None
-                or program.loop_that_changes(data.value, call.scope) is None
-                or any(call.scope.conditions(within=loops[1]))
+                or program.loop_that_changes(data.value, call.path) is None
+                or any(call.path.conditions(within=loops[1]))
             ):
                 continue
             if any(

@@ -3,14 +3,14 @@
 import pytest
 from snippets import IMPORTS, load, shown
 
-from kerascheck.interpreter.bounds import MAX_OPTIONS
+from kerascheck.interpreter.limits import MAX_OPTIONS
 from kerascheck.interpreter.values import (
     UNKNOWN,
-    Counter,
-    Group,
-    Iteration,
-    Made,
-    Mapping,
+    DictValue,
+    ExternalInstance,
+    IteratorValue,
+    LoopVariable,
+    SequenceValue,
     Tensor,
     constant,
     options_of,
@@ -86,13 +86,13 @@ def test_containers_and_conversions(tmp_path, text, expected):
 )
 def test_the_length_of_what_a_type_makes(tmp_path, text, kind, length):
     value = value_of(tmp_path, "d = {'a': 1, 'b': 2}; " + text)
-    assert isinstance(value, Group) and value.kind == kind
+    assert isinstance(value, SequenceValue) and value.kind == kind
     assert (None if value.open else len(value.items)) == length
 
 
 @pytest.mark.parametrize("text", ["list(items)", "tuple(load())", "list({'a': 1}.items())", "{'a': 1}.keys()"])
 def test_what_is_not_known_to_be_a_list_is_none(tmp_path, text):
-    assert not isinstance(value_of(tmp_path, text), (Group, Mapping))
+    assert not isinstance(value_of(tmp_path, text), (SequenceValue, DictValue))
 
 
 @pytest.mark.parametrize(("count", "known"), [(MAX_OPTIONS, True), (MAX_OPTIONS + 1, False)])
@@ -115,7 +115,7 @@ def test_a_map_over_few_items_calls_its_function_for_each(tmp_path, count, known
 )
 def test_iterators_know_what_they_go_over(tmp_path, text, kind, over):
     value = value_of(tmp_path, text)
-    assert isinstance(value, Iteration) and (value.kind, len(value.over)) == (kind, over)
+    assert isinstance(value, IteratorValue) and (value.kind, len(value.over)) == (kind, over)
 
 
 @pytest.mark.parametrize(
@@ -150,14 +150,14 @@ def test_the_next_element_of_a_dataset_is_a_tensor(tmp_path):
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("len(load())", Made),
-        ("open('a')", Made),
+        ("len(load())", ExternalInstance),
+        ("open('a')", ExternalInstance),
         ("open('a', 'rb')", None),
         ("open('a', load())", None),
-        ("str(load())", Made),
-        ("sorted(load())", Iteration),
+        ("str(load())", ExternalInstance),
+        ("sorted(load())", IteratorValue),
         ("sum(load())", None),
-        ("int(load())", Made),
+        ("int(load())", ExternalInstance),
         ("max(1, 2)", None),
     ],
 )
@@ -179,7 +179,7 @@ def test_a_reduction_of_tensors_is_a_tensor_and_noted(tmp_path, name):
 )
 def test_a_number_made_of_a_loop_variable_changes_with_it(tmp_path, text, changes):
     (value,) = shown(load(tmp_path, f"for i in range(9): show({text})\n", HEAD))
-    assert isinstance(value, Counter) is changes
+    assert isinstance(value, LoopVariable) is changes
 
 
 @pytest.mark.parametrize(
@@ -198,13 +198,13 @@ def test_functools(tmp_path, text, expected):
 def test_a_partial_compiler_compiles_what_it_gets(tmp_path):
     text = "jit = functools.partial(tf.function, jit_compile=True)\n@jit\ndef f(): show(1)\nf()\n"
     module = load(tmp_path, text, HEAD)
-    assert [call.scope.traced_by() for call in module.run.calls if call.name == "z.show"] == ["tf.function"]
+    assert [call.path.traced_by() for call in module.run.calls if call.name == "z.show"] == ["tf.function"]
 
 
 def test_what_a_process_runs_starts_anew(tmp_path):
     text = "import multiprocessing\ndef f(): show(1)\nwith load():\n    multiprocessing.Process(target=f)\n"
     (call,) = (call for call in load(tmp_path, text, HEAD).run.calls if call.name == "z.show")
-    assert (call.scope.root.label, list(call.scope.managers(within="program"))) == ("process", [])
+    assert (call.path.root.label, list(call.path.managers(within="program"))) == ("process", [])
 
 
 def test_a_text_is_made_of_what_is_formatted_into_it(tmp_path):
@@ -219,4 +219,4 @@ def test_super_outside_of_a_class_is_unknown(tmp_path, text):
 
 def test_the_seconds_of_a_time_are_that_time(tmp_path):
     value = value_of(tmp_path, "import time; a = time.time(); (time.time() - a).total_seconds()")
-    assert isinstance(value, Made) and value.name == "time.elapsed"
+    assert isinstance(value, ExternalInstance) and value.name == "time.elapsed"

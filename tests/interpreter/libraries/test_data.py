@@ -3,7 +3,7 @@
 import pytest
 from snippets import IMPORTS, load, shown
 
-from kerascheck.interpreter.values import UNKNOWN, Dataset, Group, Iteration, Tensor
+from kerascheck.interpreter.values import UNKNOWN, Dataset, IteratorValue, SequenceValue, Tensor
 
 HEAD = IMPORTS + (
     "import functools\nimport tensorflow_datasets as tfds\nfrom z import flag, items, load, show\n"
@@ -57,7 +57,7 @@ def test_operations_of_datasets(tmp_path, text, expected):
 @pytest.mark.parametrize(("split", "length"), [("['train', 'test']", 2), ("('a', 'b', 'c')", 3)])
 def test_a_list_of_splits_gives_as_many_datasets(tmp_path, split, length):
     value = value_of(tmp_path, f"tfds.load('mnist', split={split})")
-    assert isinstance(value, Group) and [type(item) for item in value.items] == [Dataset] * length
+    assert isinstance(value, SequenceValue) and [type(item) for item in value.items] == [Dataset] * length
 
 
 @pytest.mark.parametrize(
@@ -152,6 +152,6 @@ def test_a_dictionary_of_splits_may_be_looped_over(tmp_path):
 
 
 def test_iterators_of_datasets(tmp_path):
-    assert isinstance(value_of(tmp_path, "ds.make_one_shot_iterator()"), Iteration)
-    assert isinstance(value_of(tmp_path, "ds.as_numpy_iterator()"), Iteration)
+    assert isinstance(value_of(tmp_path, "ds.make_one_shot_iterator()"), IteratorValue)
+    assert isinstance(value_of(tmp_path, "ds.as_numpy_iterator()"), IteratorValue)
     assert value_of(tmp_path, "ds.element_spec()") is UNKNOWN

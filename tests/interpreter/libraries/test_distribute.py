@@ -3,7 +3,7 @@
 import pytest
 from snippets import IMPORTS, load, shown
 
-from kerascheck.interpreter.values import UNKNOWN, Dataset, Made, Tensor, constant
+from kerascheck.interpreter.values import UNKNOWN, Dataset, ExternalInstance, Tensor, constant
 from kerascheck.knowledge.devices import STRATEGY_SCOPE
 
 HEAD = IMPORTS + (
@@ -60,8 +60,8 @@ def test_what_comes_together_of_tensors_is_a_tensor(tmp_path, call, kind):
 
 def test_a_scope_belongs_to_its_strategy(tmp_path):
     module = load(tmp_path, "show(s.scope())\nshow(s)\n", HEAD)
-    scope, strategy = shown(module)
-    assert isinstance(scope, Made) and scope.name == STRATEGY_SCOPE and scope.call.receiver is strategy
+    path, strategy = shown(module)
+    assert isinstance(path, ExternalInstance) and path.name == STRATEGY_SCOPE and path.call.receiver is strategy
 
 
 def test_every_method_of_a_strategy_is_recorded_by_the_class_of_all_strategies(tmp_path):

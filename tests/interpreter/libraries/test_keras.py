@@ -3,7 +3,7 @@
 import pytest
 from snippets import MODEL, load, shown
 
-from kerascheck.interpreter.values import UNKNOWN, Const, Tensor
+from kerascheck.interpreter.values import UNKNOWN, Constant, Tensor
 
 HEAD = MODEL + "from z import items, load, show\nds, other = tf.data.Dataset.range(3), tf.data.Dataset.range(5)\n"
 
@@ -51,19 +51,19 @@ def test_what_a_model_does_with_a_dataset(tmp_path, text, expected):
 def test_keras_compiles_the_functions_that_it_is_given(tmp_path, text, how):
     module = load(tmp_path, f"{text}\n", HEAD)
     assert isinstance(shown(module)[0], Tensor)
-    assert {call.scope.traced_by() for call in module.run.calls if call.name == "z.show"} == {how}
+    assert {call.path.traced_by() for call in module.run.calls if call.name == "z.show"} == {how}
 
 
 def test_the_arguments_of_a_lambda_layer_reach_its_function(tmp_path):
     text = "keras.layers.Lambda(lambda a, n: show(n), arguments={'n': 3})\n"
-    assert shown(load(tmp_path, text, HEAD)) == [Const(3)]
+    assert shown(load(tmp_path, text, HEAD)) == [Constant(3)]
 
 
 def test_a_hook_of_a_callback_starts_from_a_place_of_its_name(tmp_path):
     text = "with load():\n    keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, logs: show(epoch))\n"
     (call,) = (call for call in load(tmp_path, text, HEAD).run.calls if call.name == "z.show")
-    assert (call.scope.root.label, call.scope.traced_by()) == ("on_epoch_end", None)
-    assert list(call.scope.managers(within="program")) == []
+    assert (call.path.root.label, call.path.traced_by()) == ("on_epoch_end", None)
+    assert list(call.path.managers(within="program")) == []
 
 
 def test_a_model_remembers_the_layers_that_are_added(tmp_path):
@@ -97,4 +97,4 @@ def test_keras_asks_a_dataset_of_another_module_for_its_items(tmp_path):
         "data.py": f"{data}    def __getitem__(self, index): show(index)\n",
     }
     (call,) = (call for call in load(tmp_path, files).run.calls if call.name == "z.show")
-    assert call.first is UNKNOWN and "handed" in [scope.kind for scope in call.scope.way(within="program")]
+    assert call.first is UNKNOWN and "handed" in [path.kind for path in call.path.way(within="program")]

@@ -3,7 +3,7 @@
 import pytest
 from snippets import IMPORTS, load, shown
 
-from kerascheck.interpreter.values import Group, Made, Tensor
+from kerascheck.interpreter.values import ExternalInstance, SequenceValue, Tensor
 
 HEAD = (
     IMPORTS
@@ -14,10 +14,10 @@ HEAD = (
 @pytest.mark.parametrize(
     ("traced", "call", "kind"),
     [
-        (False, "np.log(x)", Made),
+        (False, "np.log(x)", ExternalInstance),
         (True, "np.log(x)", Tensor),
-        (False, "np.log(3)", Made),
-        (True, "np.log(3)", Made),
+        (False, "np.log(3)", ExternalInstance),
+        (True, "np.log(3)", ExternalInstance),
         (True, "np.stack([x])", Tensor),
     ],
 )
@@ -43,7 +43,7 @@ def test_numpy_gets_a_tensor(tmp_path, traced, call, kind):
 )
 def test_a_splitter_gives_as_many_pairs_as_it_has_folds(tmp_path, splitter, folds):
     (value,) = shown(load(tmp_path, f"show({splitter}.split(load()))\n", HEAD))
-    known = isinstance(value, Group) and not value.open
+    known = isinstance(value, SequenceValue) and not value.open
     assert (len(value.items) if known else None) == folds
     assert not known or [len(pair.items) for pair in value.items[:1]] == [2]
 

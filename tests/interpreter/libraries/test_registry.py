@@ -5,7 +5,7 @@ import pytest
 
 from kerascheck.interpreter.libraries import registry
 from kerascheck.interpreter.libraries.registry import Invocation
-from kerascheck.interpreter.values import UNKNOWN, Arguments, Const, Group, Mapping
+from kerascheck.interpreter.values import UNKNOWN, Arguments, Constant, DictValue, SequenceValue
 
 NODE = cst.parse_expression("f()")
 
@@ -37,20 +37,20 @@ def test_the_handler_of_a_function_comes_before_those_of_its_families():
 
 def test_a_method_is_looked_up_by_kind_then_by_class_then_by_name():
     by_kind, by_class, by_name = handler("kind"), handler("class"), handler("name")
-    registry.methods_on(Group)(by_kind)
+    registry.methods_on(SequenceValue)(by_kind)
     registry.methods_of("a.C")(by_class)
     registry.method("go", "run")(by_name)
-    call = Invocation("a.C.go", Arguments(), NODE, Group("list", []), "go", "a.C")
+    call = Invocation("a.C.go", Arguments(), NODE, SequenceValue("list", []), "go", "a.C")
     assert [each(None, call) for each in registry.method_handlers(call)] == ["kind", "class", "name"]
-    other = Invocation("b.go", Arguments(), NODE, Mapping({}), "run", "b")
+    other = Invocation("b.go", Arguments(), NODE, DictValue({}), "run", "b")
     assert list(registry.method_handlers(other)) == [by_name]
     assert list(registry.method_handlers(Invocation("b.x", Arguments(), NODE, UNKNOWN, "x", None))) == []
 
 
 def test_a_handler_of_a_kind_gets_the_receiver():
     given = []
-    registry.methods_on(Group)(lambda machine, call, group: given.append(group))
-    call = Invocation("", Arguments(), NODE, Group("list", []), "go")
+    registry.methods_on(SequenceValue)(lambda machine, call, group: given.append(group))
+    call = Invocation("", Arguments(), NODE, SequenceValue("list", []), "go")
     (found,) = registry.method_handlers(call)
     found("machine", call)
     assert given == [call.receiver]
@@ -71,5 +71,5 @@ def test_all_outcomes_of_a_name_are_asked_in_the_order_of_their_registration():
 
 
 def test_the_first_argument_of_a_call_without_any_is_unknown():
-    assert Invocation("f", Arguments([Const(1), Const(2)]), NODE).first == Const(1)
-    assert Invocation("f", Arguments(keywords={"a": Const(1)}), NODE).first is UNKNOWN
+    assert Invocation("f", Arguments([Constant(1), Constant(2)]), NODE).first == Constant(1)
+    assert Invocation("f", Arguments(keywords={"a": Constant(1)}), NODE).first is UNKNOWN

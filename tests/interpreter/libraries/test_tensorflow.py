@@ -3,8 +3,8 @@
 import pytest
 from snippets import IMPORTS, load, shown
 
-from kerascheck.interpreter.kinds import is_array
-from kerascheck.interpreter.values import UNKNOWN, Function, Group, Made, Tensor
+from kerascheck.interpreter.value_kinds import is_array
+from kerascheck.interpreter.values import UNKNOWN, ExternalInstance, Function, SequenceValue, Tensor
 from kerascheck.knowledge.classes import KERAS_TENSOR
 
 HEAD = IMPORTS + "import jax\nfrom z import load, n, show\ni, x = keras.Input((3,)), tf.zeros(3)\n"
@@ -30,7 +30,7 @@ def value_of(folder, text):
 )
 def test_every_way_to_compile_a_function(tmp_path, text, how):
     module = load(tmp_path, f"{text}\n", HEAD)
-    assert {call.scope.traced_by() for call in module.run.calls if call.name == "z.show"} == {how}
+    assert {call.path.traced_by() for call in module.run.calls if call.name == "z.show"} == {how}
     assert [each.how for each in module.run.compilations] == [how] * (how is not None)
 
 
@@ -60,7 +60,7 @@ def test_functions_of_tensorflow_make_tensors_symbols_and_objects(tmp_path, text
         "tensor"
         if isinstance(value, Tensor)
         else None
-        if not isinstance(value, Made)
+        if not isinstance(value, ExternalInstance)
         else "symbol"
         if value.name == KERAS_TENSOR
         else "object"
@@ -82,7 +82,7 @@ def test_functions_of_tensorflow_make_tensors_symbols_and_objects(tmp_path, text
 )
 def test_a_split_gives_as_many_tensors_as_a_literal_says(tmp_path, text, length):
     value = value_of(tmp_path, text)
-    assert isinstance(value, Group) and isinstance(value.items[0], Tensor)
+    assert isinstance(value, SequenceValue) and isinstance(value.items[0], Tensor)
     assert (None if value.open else len(value.items)) == length
 
 
@@ -117,7 +117,7 @@ def test_a_python_function_runs_eagerly_and_gives_a_tensor(tmp_path, call):
     text = f"def f(a): show(a)\n@tf.function\ndef g(x): return {call}\ng(x)\n"
     module = load(tmp_path, text, HEAD)
     (shows,) = (call for call in module.run.calls if call.name == "z.show")
-    assert shows.scope.traced_by() is None
+    assert shows.path.traced_by() is None
     assert "py_function" in [use for use, _, _ in module.run.uses]
 
 

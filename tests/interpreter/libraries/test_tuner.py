@@ -5,7 +5,7 @@ import textwrap
 import pytest
 from snippets import IMPORTS, load, shown
 
-from kerascheck.interpreter.values import Group, Made, constant
+from kerascheck.interpreter.values import ExternalInstance, SequenceValue, constant
 from kerascheck.knowledge.classes import KERAS_TUNER_HYPER_PARAMETERS
 from kerascheck.knowledge.devices import STRATEGY_SCOPE
 
@@ -34,7 +34,7 @@ def test_a_tuner_builds_a_model_at_once(tmp_path, model):
 def test_a_model_is_built_in_the_scope_of_the_strategy(tmp_path, argument, entered):
     module = tuned(tmp_path, f"TUNER{argument})")
     (call,) = (call for call in module.run.calls if call.name == "z.mark")
-    managers = [manager.value.name for manager in call.scope.managers(within="program")]
+    managers = [manager.value.name for manager in call.path.managers(within="program")]
     assert managers == [STRATEGY_SCOPE] * entered
 
 
@@ -67,9 +67,9 @@ def test_a_search_trains_through_the_fit_of_the_hypermodel(tmp_path):
 )
 def test_the_best_models_are_like_the_one_that_was_built(tmp_path, call, name):
     (value,) = shown(tuned(tmp_path, f"t = TUNER)\nshow({call})"))
-    assert (value.name if isinstance(value, Made) and value.name.startswith("keras.") else None) == name
+    assert (value.name if isinstance(value, ExternalInstance) and value.name.startswith("keras.") else None) == name
 
 
 def test_how_many_models_are_best_is_not_known(tmp_path):
     (value,) = shown(tuned(tmp_path, "t = TUNER)\nshow(t.get_best_models())"))
-    assert isinstance(value, Group) and value.open
+    assert isinstance(value, SequenceValue) and value.open

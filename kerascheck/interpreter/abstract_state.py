@@ -8,11 +8,11 @@ from typing import Any, NamedTuple, TypeVar
 
 import libcst as cst
 
-from kerascheck.interpreter.bounds import MAX_ALIKE, MAX_ITEMS, MAX_ROUTES
-from kerascheck.interpreter.habits import Habit
-from kerascheck.interpreter.inner_values import LATER, MISSING, NEW
-from kerascheck.interpreter.joining import join
-from kerascheck.interpreter.place import Place
+from kerascheck.interpreter.call_summaries import CallSummary
+from kerascheck.interpreter.code_location import CodeLocation
+from kerascheck.interpreter.internal_values import LATER, MISSING, NEW
+from kerascheck.interpreter.joins import join
+from kerascheck.interpreter.limits import MAX_ALIKE, MAX_ITEMS, MAX_ROUTES
 from kerascheck.interpreter.values import (
     MAY_HOLD_DATASETS,
     UNKNOWN,
@@ -20,21 +20,21 @@ from kerascheck.interpreter.values import (
     Call,
     Class,
     Compilation,
-    Const,
+    Constant,
     Dataset,
-    Env,
+    DatasetConsumer,
+    DatasetOp,
+    DictValue,
+    ExecutionPath,
+    ExternalInstance,
     Function,
-    Group,
     Instance,
-    Iteration,
-    Made,
-    Mapping,
+    IteratorValue,
+    ModuleLike,
     Scope,
-    SeenModule,
-    Sink,
-    Stage,
+    SequenceValue,
     Tensor,
-    Union,
+    UnionValue,
     Value,
     datasets_in,
     holds_container,
@@ -63,12 +63,12 @@ class Start(NamedTuple):
     """When the function of a dataset was called."""
 
     frames: int
-    """How many functions ran then, as in :attr:`Machine.frames`."""
+    """How many functions ran then, as in :attr:`AbstractState.frames`."""
     calls: int
     """The order of the last call before."""
 
 
-class Machine(ABC):
+class AbstractState(ABC):
     """State of one interpretation, and the operations that change it.
 
     Attributes:
@@ -82,47 +82,47 @@ class Machine(ABC):
         item_writes: where each ``__getitem__`` of a PyDataset, or what it calls, writes to what outlives the call.
     """
 
-    def __init__(self, module: SeenModule) -> None:
+    def __init__(self, module: ModuleLike) -> None:
         self.entry = module
         self.calls: list[Call] = []
-        self.sinks: list[Sink] = []
-        self.stages: list[Stage] = []
-        self.loops: list[Scope] = []
+        self.sinks: list[DatasetConsumer] = []
+        self.stages: list[DatasetOp] = []
+        self.loops: list[ExecutionPath] = []
         self.reached: set[cst.CSTNode] = set()
         self.compiled: set[cst.CSTNode] = set()
         self.compilations: list[Compilation] = []
         self.entries: list[Call] = []
         self.indexed: set[cst.CSTNode] = set()
         self.returned: dict[cst.CSTNode, Value] = {}
-        self.item_writes: dict[cst.CSTNode, list[Place]] = {}
+        self.item_writes: dict[cst.CSTNode, list[CodeLocation]] = {}
         self.functions: dict[cst.CSTNode, Function] = {}
         self.truncated = False
-        self.uses: list[tuple[str, cst.CSTNode, SeenModule]] = []
+        self.uses: list[tuple[str, cst.CSTNode, ModuleLike]] = []
         self.order = 0
         self._inlined = 0
         self._visits: dict[cst.CSTNode, int] = {}
         self._active: list[cst.CSTNode] = []
-        self._envs: dict[SeenModule, Env] = {}
+        self._envs: dict[ModuleLike, Scope] = {}
         # What the program itself sets on objects of other libraries, as ``wandb.config.batch_size = 32``.
         self.set_outside: dict[str, Value] = {}
-        self._depths: dict[SeenModule, int] = {}
+        self._depths: dict[ModuleLike, int] = {}
         self._followed = 0.0
         self._instances: dict[Class, Instance] = {}
         self._returns: list[list[Value]] = []
         # The variables of the functions that run, and since when that of a dataset does.
-        self.frames: list[Env] = []
+        self.frames: list[Scope] = []
         self.mapped: Start | None = None
         # The names that the star imports of a module bring.
-        self._stars: dict[SeenModule, list[str]] = {}
+        self._stars: dict[ModuleLike, list[str]] = {}
         # Since when the oldest of what was written to is there.
         self._touched = LATER
         # What kinds of calls come to; None for one that does more than compute.
-        self._habits: dict[Hashable, Habit | None] = {}
+        self._habits: dict[Hashable, CallSummary | None] = {}
         # Writes to what outlives a function (attributes, items, globals), to take back where ways part.
-        self._trail: list[Write] = []
+        self._undo_log: list[Write] = []
         self.module = module
-        self.env = Env(None)
-        self.scope = Scope("root", None, module, module.tree.root)
+        self.scope = Scope(None)
+        self.path = ExecutionPath("root", None, module, module.tree.root)
 
     def record(
         self,
@@ -135,45 +135,45 @@ class Machine(ABC):
     ) -> Call:
         """Note a call, or what counts as one; see :class:`Call` for the arguments."""
         self.order = now()
-        call = Call(self.module, node, name, attribute, receiver, arguments, self.scope, self.order, result)
+        call = Call(self.module, node, name, attribute, receiver, arguments, self.path, self.order, result)
         self.calls.append(call)
         updates = name in TRAINING_CALLS or name is None and attribute in TRAINING_METHODS
         if updates or attribute == "apply_gradients":
-            for scope in self.scope.loops(within="program"):
-                scope.trains = True
+            for path in self.path.loops(within="program"):
+                path.trains = True
         return call
 
-    def enter_compiled(self, function: Function | Made, arguments: Arguments, node: cst.CSTNode) -> None:
+    def enter_compiled(self, function: Function | ExternalInstance, arguments: Arguments, node: cst.CSTNode) -> None:
         """Note that Python calls what was compiled."""
-        if self.scope.traced_by() is None:
-            self.entries.append(Call(self.module, node, None, "__call__", function, arguments, self.scope, self.order))
+        if self.path.traced_by() is None:
+            self.entries.append(Call(self.module, node, None, "__call__", function, arguments, self.path, self.order))
 
     def use(self, kind: str, node: cst.CSTNode) -> None:
         """Note what is done with a tensor; the kinds are those of :class:`FunctionFacts`."""
         self.uses.append((kind, node, self.module))
 
-    def sink(self, role: str, dataset: Dataset, node: cst.CSTNode, outer: Stage | None = None) -> None:
-        """Note what consumes a dataset, and as what: a role of :class:`Sink`."""
-        self.sinks.append(Sink(role, dataset.stage, self.module, node, self.scope, outer=outer))
+    def sink(self, role: str, dataset: Dataset, node: cst.CSTNode, outer: DatasetOp | None = None) -> None:
+        """Note what consumes a dataset, and as what: a role of :class:`DatasetConsumer`."""
+        self.sinks.append(DatasetConsumer(role, dataset.stage, self.module, node, self.path, outer=outer))
 
     def escape(self, arguments: Arguments, node: cst.CSTNode) -> None:
         """Give values to what is not known: it may read the datasets among them, and change the settings."""
         for value in arguments.values():
             if type(value) not in _MAY_CHANGE:
                 continue
-            if isinstance(value, (Instance, Mapping)):
+            if isinstance(value, (Instance, DictValue)):
                 # Settings may come back changed.
-                self.forget(value, Const)
+                self.invalidate(value, Constant)
             for dataset in datasets_in(value):
                 self.sink("escape", dataset, node)
 
     def computed_tensor(self, origin: str, *operands: Value) -> Tensor:
         """A tensor; an eager one remembers what it was computed from."""
-        return Tensor(origin, operands=operands if self.scope.traced_by() is None else ())
+        return Tensor(origin, operands=operands if self.path.traced_by() is None else ())
 
     def class_name(self, value: Value) -> str | None:
         """The canonical class of a receiver, where it is known."""
-        if isinstance(value, Made):
+        if isinstance(value, ExternalInstance):
             return class_of(value.name)
         if isinstance(value, Instance):
             return class_of_bases(value.cls.external_bases())
@@ -181,11 +181,11 @@ class Machine(ABC):
             return TENSOR
         return None
 
-    def new_stage(self, name: str, node: cst.CSTNode, call: Call | None, inputs: tuple[Stage, ...]) -> Stage:
+    def new_stage(self, name: str, node: cst.CSTNode, call: Call | None, inputs: tuple[DatasetOp, ...]) -> DatasetOp:
         """An operation of a dataset, or a source where there are no ``inputs``."""
         if sum(each.routes for each in inputs) > MAX_ROUTES:
             name, call, inputs = "apply", None, inputs[:1]
-        stage = Stage(self.module, node, name, call, inputs, self.scope)
+        stage = DatasetOp(self.module, node, name, call, inputs, self.path)
         self.stages.append(stage)
         return stage
 
@@ -196,7 +196,7 @@ class Machine(ABC):
         return Function(
             function.module,
             function.node,
-            function.env,
+            function.scope,
             function.name,
             receiver,
             function.owner,
@@ -207,20 +207,20 @@ class Machine(ABC):
             function.defaults,
         )
 
-    def inside(self, scope: Scope, action: Callable[[Given], Result], argument: Given) -> Result:
+    def inside(self, path: ExecutionPath, action: Callable[[Given], Result], argument: Given) -> Result:
         """What an action gives for an argument, done in a scope."""
-        saved, self.scope = self.scope, scope
+        saved, self.path = self.path, path
         try:
             return action(argument)
         finally:
-            self.scope = saved
+            self.path = saved
 
     def iterated(self, iterable: Value) -> Iterator[Dataset]:
         """The datasets that one turn of a loop takes an element from."""
         for option in options_of(iterable):
             if isinstance(option, Dataset):
                 yield option
-            elif isinstance(option, Iteration):
+            elif isinstance(option, IteratorValue):
                 for inner in option.over:
                     yield from self.iterated(inner)
 
@@ -228,24 +228,24 @@ class Machine(ABC):
         """Write to something that outlives the function at hand, and that is there since ``born``: a moment, or 0 for always."""
         if born < self._touched:
             self._touched = born
-        if isinstance(value, (Union, Group, Mapping)) and (
+        if isinstance(value, (UnionValue, SequenceValue, DictValue)) and (
             holds_container(value, target) or is_beyond(value, MAX_ITEMS)
         ):
             value = UNKNOWN
-        self._trail.append((target, key, target.get(key, MISSING)))
+        self._undo_log.append((target, key, target.get(key, MISSING)))
         target[key] = value
 
-    def touch(self, value: Group | Mapping) -> None:
+    def touch(self, value: SequenceValue | DictValue) -> None:
         """Note that something is changed."""
         self._touched = min(self._touched, value.born)
 
     def begin(self, target: dict[Any, Value]) -> None:
         """Note that what is written to is new: no other way of the program has it, so that nothing is to be taken back there."""
-        self._trail.append((target, NEW, MISSING))
+        self._undo_log.append((target, NEW, MISSING))
 
-    def _taken_back(self, mark: int) -> Written:
+    def _rollback(self, mark: int) -> Written:
         """Undo the writes since ``mark``; returns what they had left."""
-        trail = self._trail
+        trail = self._undo_log
         if len(trail) == mark:
             return {}
         new = {id(target) for target, key, _ in trail[mark:] if key is NEW}
@@ -264,7 +264,7 @@ class Machine(ABC):
                 target[key] = old
         return left
 
-    def _meet(self, *ways: Written) -> None:
+    def _merge_branches(self, *ways: Written) -> None:
         """Write what one of several ways left."""
         writing = [way for way in ways if way]
         places = writing[0] if len(writing) == 1 else {place: write for way in writing for place, write in way.items()}
@@ -279,32 +279,32 @@ class Machine(ABC):
             if merged is not before:
                 self.store(target, key, merged, LATER)
 
-    def forget(self, value: Value, only: type[Value] = Value) -> None:
+    def invalidate(self, value: Value, only: type[Value] = Value) -> None:
         """Every attribute or item of an object that is of this kind may have been replaced."""
         for option in options_of(value):
-            if not isinstance(option, (Instance, Made, Mapping)):
+            if not isinstance(option, (Instance, ExternalInstance, DictValue)):
                 continue
-            held = option.items if isinstance(option, Mapping) else option.attributes
+            held = option.items if isinstance(option, DictValue) else option.attributes
             if isinstance(option, Instance):
                 for base in option.cls.ancestry():
                     for name, member in base.members.items() if isinstance(base, Class) else ():
-                        if isinstance(member, Const) and name not in held:
+                        if isinstance(member, Constant) and name not in held:
                             self.store(held, name, member, option.born)
             for name, item in list(held.items()):
                 if isinstance(item, only):
                     self.store(held, name, join(item, UNKNOWN), option.born)
-            if isinstance(option, Mapping) and only is Value:
+            if isinstance(option, DictValue) and only is Value:
                 self.touch(option)
                 option.open, option.most = True, None
 
-    def extend(self, group: Group, items: list[Value], *, certain: bool = True) -> None:
+    def extend(self, group: SequenceValue, items: list[Value], *, certain: bool = True) -> None:
         """Add items to a list or set; under a condition, or where they are not ``certain``, it may be without them."""
         self.touch(group)
         added: int | None = len(items) if certain else None
-        for scope in self.scope.way(within="function"):
-            certain = certain and scope.kind in ("with", "try")
-            if scope.kind == "loop":
-                added = None if added is None or scope.turns is None else added * scope.turns
+        for path in self.path.way(within="function"):
+            certain = certain and path.kind in ("with", "try")
+            if path.kind == "loop":
+                added = None if added is None or path.turns is None else added * path.turns
         items = [UNKNOWN if holds_container(item, group.items) else item for item in items]
         before = group.most if group.open else len(group.items)
         group.most = None if before is None or added is None else before + added
@@ -313,13 +313,13 @@ class Machine(ABC):
         group.items.extend(item for item in items if certain or item not in group.items[-MAX_ALIKE:])
         group.open = group.open or not certain
 
-    def update(self, mapping: Mapping, other: Value) -> None:
+    def update(self, mapping: DictValue, other: Value) -> None:
         """Put the items of another dictionary into one."""
-        if isinstance(other, Mapping) and not other.open:
+        if isinstance(other, DictValue) and not other.open:
             for key, value in other.items.items():
                 self.store(mapping.items, key, value, mapping.born)
         else:
-            self.forget(mapping)
+            self.invalidate(mapping)
 
     # What the parts ask of each other.
 
@@ -332,7 +332,7 @@ class Machine(ABC):
         """The attribute ``name`` of a value, which is read at ``node``."""
 
     @abstractmethod
-    def elapsed(self, node: cst.CSTNode, start: Value, end: Value, *, each: bool = False) -> Made:
+    def elapsed(self, node: cst.CSTNode, start: Value, end: Value, *, each: bool = False) -> ExternalInstance:
         """The time between two readings of a clock, or ``each`` of those between two lists of readings."""
 
     @abstractmethod
@@ -369,7 +369,7 @@ class Machine(ABC):
         node: cst.CSTNode,
         *,
         traced: str | None = None,
-        stage: Stage | None = None,
+        stage: DatasetOp | None = None,
     ) -> Value:
         """The result of a function of the tree, by running its body."""
 
@@ -396,10 +396,10 @@ class Machine(ABC):
     def _bind(self, target: cst.CSTNode, value: Value) -> None: ...
 
     @abstractmethod
-    def _resolved(self, env: Env, name: str, value: Value) -> Value: ...
+    def _resolved(self, scope: Scope, name: str, value: Value) -> Value: ...
 
     @abstractmethod
-    def _member_of(self, module: SeenModule, name: str) -> Value: ...
+    def _member_of(self, module: ModuleLike, name: str) -> Value: ...
 
     @abstractmethod
     def _asks(self, test: cst.BaseExpression, value: Value) -> None: ...
@@ -408,19 +408,19 @@ class Machine(ABC):
     def _decided(self, test: cst.BaseExpression) -> bool | None: ...
 
     @abstractmethod
-    def _branch_scope(self, node: cst.CSTNode, label: str) -> Scope: ...
+    def _branch_path(self, node: cst.CSTNode, label: str) -> ExecutionPath: ...
 
     @abstractmethod
     def _defaults(self, node: cst.FunctionDef | cst.Lambda) -> dict[str, Value]: ...
 
     @abstractmethod
-    def _loop(self, node: cst.CSTNode, iterable: Value, written: cst.BaseExpression | None = None) -> Scope: ...
+    def _loop(self, node: cst.CSTNode, iterable: Value, written: cst.BaseExpression | None = None) -> ExecutionPath: ...
 
     @abstractmethod
-    def _element(self, iterable: Value, loop: Scope) -> Value: ...
+    def _element(self, iterable: Value, loop: ExecutionPath) -> Value: ...
 
     @abstractmethod
-    def _run_module(self, module: SeenModule) -> Env: ...
+    def _run_module(self, module: ModuleLike) -> Scope: ...
 
     @abstractmethod
     def _instance_of(self, cls: Class) -> Instance: ...

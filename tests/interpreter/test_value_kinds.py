@@ -3,7 +3,7 @@
 import pytest
 from snippets import IMPORTS, load, shown
 
-from kerascheck.interpreter.kinds import is_array, is_number, is_symbolic, is_text, reading_of
+from kerascheck.interpreter.value_kinds import is_array, is_number, is_symbolic, is_text, reading_of
 
 HEAD = IMPORTS + "import time\nimport numpy as np\nimport cv2\nfrom z import flag, load, show\ni = keras.Input((3,))\n"
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from kerascheck.interpreter.bounds import MAX_ITEMS
-from kerascheck.interpreter.values import Const, Group, Union, flat, is_beyond
+from kerascheck.interpreter.limits import MAX_ITEMS
+from kerascheck.interpreter.values import Constant, SequenceValue, UnionValue, flat, is_beyond
 from kerascheck.lint.pipeline import lint
 from kerascheck.project.config import Configuration, Settings
 from kerascheck.project.discovery import File
@@ -38,9 +38,9 @@ def test_what_doubles_with_each_line_costs_nothing(tmp_path, start, line):
 
 
 def test_a_size_counts_a_container_as_often_as_it_is_held():
-    inner = Group("list", [Const(1), Const(2)])
-    outer = Group("list", [inner, inner, Union((inner, Const(3)))])
+    inner = SequenceValue("list", [Constant(1), Constant(2)])
+    outer = SequenceValue("list", [inner, inner, UnionValue((inner, Constant(3)))])
     # Three lists of two, the one itself, the union and its other option.
     assert is_beyond(outer, 11) and not is_beyond(outer, 12)
-    assert list(flat(outer)) == [Const(1), Const(2), Const(3)]
-    assert is_beyond(Group("list", [Const(0)] * (MAX_ITEMS + 1)), MAX_ITEMS)
+    assert list(flat(outer)) == [Constant(1), Constant(2), Constant(3)]
+    assert is_beyond(SequenceValue("list", [Constant(0)] * (MAX_ITEMS + 1)), MAX_ITEMS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from kerascheck.interpreter.module import GRAPH_SWITCH, Module
-from kerascheck.interpreter.target import Signs
+from kerascheck.interpreter.target import VersionHints
 
 # Arguments and modules that went with Keras 2: what uses them runs with Keras 1, or with a package of Keras 2 that still translates them.
 _MAY_BE_OF_KERAS_1 = re.compile(
@@ -33,7 +33,7 @@ _LEGACY = re.compile(
 )
 
 
-class SignsOfModule(Signs):
+class HintsOfModule(VersionHints):
     """What the code of a module tells; looked for when it is asked for."""
 
     def __init__(self, module: Module):

@@ -3,9 +3,17 @@
 import pytest
 from snippets import load, shown
 
-from kerascheck.interpreter.computing import as_texts, computed, derived, item_of_turn
-from kerascheck.interpreter.kinds import is_array, is_text
-from kerascheck.interpreter.values import UNKNOWN, Const, Counter, Group, Made, Scope, flat
+from kerascheck.interpreter.purity import as_texts, computed, derived, item_of_turn
+from kerascheck.interpreter.value_kinds import is_array, is_text
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Constant,
+    ExecutionPath,
+    ExternalInstance,
+    LoopVariable,
+    SequenceValue,
+    flat,
+)
 
 HEAD = "from z import items, load, show\n"
 
@@ -13,7 +21,7 @@ HEAD = "from z import items, load, show\n"
 def of_loop(folder, text):
     """Whether the shown value is another one in each iteration, and of which loop: its target."""
     (value,) = shown(load(folder, text, HEAD))
-    return value.loop.node.target.value if isinstance(value, Counter) else None
+    return value.loop.node.target.value if isinstance(value, LoopVariable) else None
 
 
 @pytest.mark.parametrize(
@@ -37,11 +45,11 @@ def test_a_number_or_text_changes_with_the_innermost_loop_that_it_depends_on(tmp
 
 
 def test_what_is_computed_remembers_its_operands():
-    value = computed("builtins.str", Const("a"), UNKNOWN)
-    assert type(value) is Made and is_text(value)
-    assert value.attributes["operands"].items == [Const("a"), UNKNOWN]
-    array = derived(value, Const(3))
-    assert is_array(array) and list(flat(array.attributes["operands"])) == [value, Const(3)]
+    value = computed("builtins.str", Constant("a"), UNKNOWN)
+    assert type(value) is ExternalInstance and is_text(value)
+    assert value.attributes["operands"].items == [Constant("a"), UNKNOWN]
+    array = derived(value, Constant(3))
+    assert is_array(array) and list(flat(array.attributes["operands"])) == [value, Constant(3)]
 
 
 @pytest.mark.parametrize(
@@ -58,9 +66,9 @@ def test_what_is_computed_remembers_its_operands():
 )
 def test_a_loop_over_many_numbers_or_texts_gets_another_one_in_each_iteration(tmp_path, items, kind):
     module = load(tmp_path, "x = 1\n")
-    loop = Scope("loop", None, module, module.tree.root)
-    found = item_of_turn([Const(item) for item in items], loop)
-    assert (found.name if isinstance(found, Counter) else None) == kind
+    loop = ExecutionPath("loop", None, module, module.tree.root)
+    found = item_of_turn([Constant(item) for item in items], loop)
+    assert (found.name if isinstance(found, LoopVariable) else None) == kind
     assert kind is None or found.loop is loop
 
 
@@ -75,10 +83,10 @@ def test_a_loop_over_many_numbers_or_texts_gets_another_one_in_each_iteration(tm
     ],
 )
 def test_functions_of_texts_give_texts(name, kind):
-    value = as_texts(name, [Const("a"), UNKNOWN])
+    value = as_texts(name, [Constant("a"), UNKNOWN])
     if kind == "text":
         assert is_text(value)
     elif kind == "texts":
-        assert isinstance(value, Group) and value.open and is_text(value.items[0])
+        assert isinstance(value, SequenceValue) and value.open and is_text(value.items[0])
     else:
         assert value is None

@@ -6,13 +6,22 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from kerascheck.interpreter.values import Call, Class, Function, Made, Scope, SeenModule, Stage, Value
+from kerascheck.interpreter.values import (
+    Call,
+    Class,
+    DatasetOp,
+    ExecutionPath,
+    ExternalInstance,
+    Function,
+    ModuleLike,
+    Value,
+)
 from kerascheck.syntax.conditions import written_conditions
 from kerascheck.syntax.tree import Tree
 from kerascheck.syntax.written import asks_for_version, assigned_name, is_no_read
 
 
-class Place:
+class CodeLocation:
     """A module and a node: where a finding about something absent goes.
 
     Example:
@@ -21,32 +30,32 @@ class Place:
         True
     """
 
-    def __init__(self, module: SeenModule, node: cst.CSTNode):
+    def __init__(self, module: ModuleLike, node: cst.CSTNode):
         self.module, self.node = module, node
 
 
-def place_in_module(module: SeenModule, call: Call) -> Place:
+def place_in_module(module: ModuleLike, call: Call) -> CodeLocation:
     """Where a module makes a call or, for one that stands in another module, calls what leads there; the call itself where only an import does."""
-    written, node, frame = call.module, call.node, call.scope.frame
+    written, node, frame = call.module, call.node, call.path.frame
     while written is not module:
         if frame.parent is None:
-            return Place(call.module, call.node)
+            return CodeLocation(call.module, call.node)
         written, node, frame = frame.module, frame.node, frame.parent.frame
-    return Place(module, node)
+    return CodeLocation(module, node)
 
 
-def construction_of(call: Call) -> tuple[Place, Class | None]:
+def construction_of(call: Call) -> tuple[CodeLocation, Class | None]:
     """Where the object is constructed whose ``__init__`` makes a call, the outermost of several, and its class; the call itself and None elsewhere."""
-    place, cls = Place(call.module, call.node), None
-    scope: Scope | None = call.scope
+    place, cls = CodeLocation(call.module, call.node), None
+    path: ExecutionPath | None = call.path
     while (
-        scope is not None
-        and (frame := scope.frame).function is not None
+        path is not None
+        and (frame := path.frame).function is not None
         and frame.function.name == "__init__"
         and frame.function.owner is not None
         and isinstance(frame.node, cst.Call)
     ):
-        place, cls, scope = Place(frame.module, frame.node), frame.function.owner, frame.parent
+        place, cls, path = CodeLocation(frame.module, frame.node), frame.function.owner, frame.parent
     return place, cls
 
 
@@ -64,9 +73,9 @@ def is_left_unused(call: Call) -> bool:
     return isinstance(holder, cst.Expr)
 
 
-def expects_one(scope: Scope) -> bool:
+def expects_one(path: ExecutionPath) -> bool:
     """Whether a place runs only where something is counted to be one, as in ``if len(gpus) == 1``."""
-    for condition in scope.conditions(within="program"):
+    for condition in path.conditions(within="program"):
         test = condition.test if condition.label == "if" else None
         if isinstance(test, cst.Comparison) and any(
             isinstance(target.operator, cst.Equal)
@@ -78,22 +87,22 @@ def expects_one(scope: Scope) -> bool:
     return False
 
 
-def in_session(scope: Scope) -> bool:
+def in_session(path: ExecutionPath) -> bool:
     """Whether a place stands in the session of a TensorFlow 1 graph."""
     return any(
-        isinstance(manager.value, Made) and manager.value.name.endswith("Session")
-        for manager in scope.managers(within="program")
+        isinstance(manager.value, ExternalInstance) and manager.value.name.endswith("Session")
+        for manager in path.managers(within="program")
     )
 
 
-def handles_versions(scope: Scope) -> bool:
+def handles_versions(path: ExecutionPath) -> bool:
     """Whether a place is written for one of several versions: under a test of a version, or in a try of its own function that expects the failure."""
     if any(
         asks_for_version(each.module.tree, each.node)
-        for each in (*scope.tries(within="function"), *scope.conditions(within="program"))
+        for each in (*path.tries(within="function"), *path.conditions(within="program"))
     ):
         return True
-    for function in scope.functions():
+    for function in path.functions():
         tree = function.module.tree
         if any(asks_for_version(tree, asked) for asked in written_conditions(tree, function.node, within=tree.root)):
             return True
@@ -109,10 +118,10 @@ def takes_parameter(function: Value | None, name: str) -> bool:
     return parameters.star_kwarg is not None or any(parameter.name.value == name for parameter in named)
 
 
-def is_off_by_default(place: Call | Stage) -> bool:
+def is_off_by_default(place: Call | DatasetOp) -> bool:
     """Whether a place stands under ``if x`` in a function whose parameter ``x`` is false where nothing is given for it,
     or under ``if self.x`` where the class sets that to nothing else."""
-    for branch in place.scope.conditions(within="program"):
+    for branch in place.path.conditions(within="program"):
         test = branch.test if branch.label == "if" else None
         ancestors = branch.module.tree.ancestors(branch.node)
         if isinstance(test, cst.Name):

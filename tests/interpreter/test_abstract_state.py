@@ -3,8 +3,8 @@
 import pytest
 from snippets import MODEL, load, shown
 
-from kerascheck.interpreter.bounds import MAX_ITEMS, MAX_ROUTES
-from kerascheck.interpreter.values import UNKNOWN, Const, Group, options_of
+from kerascheck.interpreter.limits import MAX_ITEMS, MAX_ROUTES
+from kerascheck.interpreter.values import UNKNOWN, Constant, SequenceValue, options_of
 
 HEAD = "from z import flag, items, load, other, show\nclass C: pass\no = C()\no.n = 1\n"
 
@@ -12,7 +12,7 @@ HEAD = "from z import flag, items, load, other, show\nclass C: pass\no = C()\no.
 def possible(folder, text):
     """What the argument of each ``show`` may be: constants, and "?" for anything else."""
     return [
-        sorted({option.value if isinstance(option, Const) else "?" for option in options_of(value)}, key=str)
+        sorted({option.value if isinstance(option, Constant) else "?" for option in options_of(value)}, key=str)
         for value in shown(load(folder, text, HEAD))
     ]
 
@@ -88,13 +88,13 @@ def test_a_list_knows_how_many_items_it_has_at_most(tmp_path, text, most):
 def test_an_item_is_certain_where_the_line_certainly_runs(tmp_path, manager, is_open):
     end = "except OSError: raise\n" if manager == "try:" else ""
     (value,) = shown(load(tmp_path, f"kept = []\n{manager}\n    kept.append(1)\n{end}show(kept)\n", HEAD))
-    assert (value.items, value.open) == ([Const(1)], is_open)
+    assert (value.items, value.open) == ([Constant(1)], is_open)
 
 
 def test_a_list_beyond_the_bound_keeps_what_it_has_and_is_open(tmp_path):
     text = f"kept = [0]\nlong = [0] * 4\nlong.extend(range({MAX_ITEMS}))\nshow(long)\n"
     (value,) = shown(load(tmp_path, text, HEAD))
-    assert not isinstance(value, Group) or value.open
+    assert not isinstance(value, SequenceValue) or value.open
 
 
 @pytest.mark.parametrize("write", ["d['a'] = kept", "o.n = kept", "kept.append(kept)"])
@@ -139,7 +139,7 @@ def test_a_loop_trains_where_a_call_in_it_certainly_updates_weights(tmp_path, li
 def test_calls_are_recorded_in_program_order(tmp_path):
     module = load(tmp_path, "def f(): show(2)\nshow(1)\nf()\nshow(3)\n", "from z import show\n")
     found = [call for call in module.run.calls if call.name == "z.show"]
-    assert [call.first for call in found] == [Const(1), Const(2), Const(3)]
+    assert [call.first for call in found] == [Constant(1), Constant(2), Constant(3)]
     assert [call.order for call in found] == sorted({call.order for call in found})
 
 

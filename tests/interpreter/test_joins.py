@@ -3,32 +3,32 @@
 import pytest
 from snippets import MODEL, load, shown
 
-from kerascheck.interpreter.bounds import MAX_OPTIONS
-from kerascheck.interpreter.joining import any_of, join
-from kerascheck.interpreter.values import UNKNOWN, Const, Union, constant, options_of
+from kerascheck.interpreter.joins import any_of, join
+from kerascheck.interpreter.limits import MAX_OPTIONS
+from kerascheck.interpreter.values import UNKNOWN, Constant, UnionValue, constant, options_of
 
 BASE = MODEL + "base = tf.data.Dataset.range(9)\n"
 
 
 def test_equal_values_join_to_one():
-    assert join(Const(3), Const(3)) == Const(3)
-    assert join(Union((Const(1), Const(2))), Const(2)).options == (Const(1), Const(2))
+    assert join(Constant(3), Constant(3)) == Constant(3)
+    assert join(UnionValue((Constant(1), Constant(2))), Constant(2)).options == (Constant(1), Constant(2))
 
 
 def test_a_union_has_each_option_once_in_program_order():
-    joined = join(join(Const(2), Const(1)), Union((Const(1), Const(3))))
-    assert joined.options == (Const(2), Const(1), Const(3))
+    joined = join(join(Constant(2), Constant(1)), UnionValue((Constant(1), Constant(3))))
+    assert joined.options == (Constant(2), Constant(1), Constant(3))
 
 
 def test_unknown_stays_an_option_beside_a_constant():
-    assert set(options_of(join(Const(1), UNKNOWN))) == {Const(1), UNKNOWN}
+    assert set(options_of(join(Constant(1), UNKNOWN))) == {Constant(1), UNKNOWN}
 
 
 def test_a_join_keeps_as_many_options_as_the_bound_allows_and_no_more():
-    kept = any_of(map(Const, range(MAX_OPTIONS)))
+    kept = any_of(map(Constant, range(MAX_OPTIONS)))
     assert [constant(option) for option in options_of(kept)] == list(range(MAX_OPTIONS))
-    assert join(kept, Const(0)).options == kept.options
-    assert join(kept, Const(MAX_OPTIONS)) is UNKNOWN
+    assert join(kept, Constant(0)).options == kept.options
+    assert join(kept, Constant(MAX_OPTIONS)) is UNKNOWN
 
 
 def test_any_of_nothing_is_unknown():

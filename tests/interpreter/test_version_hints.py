@@ -3,13 +3,13 @@
 import pytest
 from snippets import load
 
-from kerascheck.interpreter.signs import SignsOfModule
+from kerascheck.interpreter.version_hints import HintsOfModule
 
 KERAS = "import keras\n"
 
 
 def signs(folder, files):
-    return SignsOfModule(load(folder, files))
+    return HintsOfModule(load(folder, files))
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_a_call_that_is_cut_off_is_no_habit(tmp_path):
     chain = "".join(f"def f{n}(a): return f{n + 1}(a)\n" for n in range(30)) + "def f30(a): return np.log(a)\n"
     module = load(tmp_path, HEAD + chain + "f0(x)\nf10(x)")
     (call,) = (call for call in module.run.calls if call.name == "numpy.log")
-    assert "f10" in [function.name for function in call.scope.functions()], "the way of f0 is too deep"
+    assert "f10" in [function.name for function in call.path.functions()], "the way of f0 is too deep"
 
 
 def test_what_shows_an_error_leaves_no_habit(tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 from snippets import IMPORTS, load, written
 
-from kerascheck.interpreter.place import (
+from kerascheck.interpreter.code_location import (
     construction_of,
     expects_one,
     handles_versions,
@@ -38,7 +38,7 @@ def mark(folder, files, head=HEAD):
     ],
 )
 def test_what_is_written_for_one_version(tmp_path, code, handles):
-    assert handles_versions(mark(tmp_path, code)[1].scope) is handles
+    assert handles_versions(mark(tmp_path, code)[1].path) is handles
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_what_no_name_holds_that_is_read_is_left_unused(tmp_path, line, unused):
     ],
 )
 def test_code_for_one_device(tmp_path, condition, one):
-    assert expects_one(mark(tmp_path, condition)[1].scope) is one
+    assert expects_one(mark(tmp_path, condition)[1].path) is one
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_code_for_one_device(tmp_path, condition, one):
     ],
 )
 def test_code_in_a_session(tmp_path, text, session):
-    assert in_session(mark(tmp_path, text)[1].scope) is session
+    assert in_session(mark(tmp_path, text)[1].path) is session
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from kerascheck.interpreter.values import Class, SeenModule, Value
+from kerascheck.interpreter.values import Class, ModuleLike, Value
 
 
 class _Missing(Value):
@@ -25,7 +25,7 @@ class Imported(Value):
 
     __slots__ = ("module", "name")
 
-    def __init__(self, module: SeenModule, name: str):
+    def __init__(self, module: ModuleLike, name: str):
         self.module, self.name = module, name
 
     def __eq__(self, other: object) -> bool:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from kerascheck.interpreter.values import (
-    Const,
-    Counter,
-    Group,
-    Made,
-    Mapping,
+    Constant,
+    DictValue,
+    ExternalInstance,
+    LoopVariable,
     Method,
-    Union,
+    SequenceValue,
+    UnionValue,
     Value,
     constant,
     options_of,
@@ -22,33 +22,45 @@ from kerascheck.knowledge.python import CLOCKS
 
 def reading_of(value: Value | None) -> Value | None:
     """The reading of a clock that a value is, or the last one of a list or an array of them; None for all other values."""
-    if isinstance(value, Made) and value.name in ("numpy.array", "numpy.asarray") and value.call is not None:
+    if (
+        isinstance(value, ExternalInstance)
+        and value.name in ("numpy.array", "numpy.asarray")
+        and value.call is not None
+    ):
         value = value.call.first
-    items = value.items if isinstance(value, Group) else [value]
-    return items[-1] if items and all(isinstance(item, Made) and item.name in CLOCKS for item in items) else None
+    items = value.items if isinstance(value, SequenceValue) else [value]
+    return (
+        items[-1]
+        if items and all(isinstance(item, ExternalInstance) and item.name in CLOCKS for item in items)
+        else None
+    )
 
 
 def is_number(value: Value) -> bool:
     """A Python number, known or not."""
-    return isinstance(value, Const) or (isinstance(value, Made) and value.name in ("builtins.int", "builtins.float"))
+    return isinstance(value, Constant) or (
+        isinstance(value, ExternalInstance) and value.name in ("builtins.int", "builtins.float")
+    )
 
 
 def is_text(value: Value) -> bool:
     """A Python text, known or not; also one of several."""
-    if isinstance(value, Union):
+    if isinstance(value, UnionValue):
         return all(map(is_text, value.options))
-    return isinstance(constant(value), str) or isinstance(value, Made) and value.name == "builtins.str"
+    return isinstance(constant(value), str) or isinstance(value, ExternalInstance) and value.name == "builtins.str"
 
 
 def is_array(value: Value) -> bool:
     """Whether a value comes out of NumPy, OpenCV, or a function of Keras that gives arrays, or may."""
-    if isinstance(value, Union):
+    if isinstance(value, UnionValue):
         return any(map(is_array, value.options))
-    return isinstance(value, Made) and (value.name.startswith(("numpy.", "cv2.")) or value.name in ARRAY_MAKERS)
+    return isinstance(value, ExternalInstance) and (
+        value.name.startswith(("numpy.", "cv2.")) or value.name in ARRAY_MAKERS
+    )
 
 
 # Most values are asked, and of most the type answers.
-_MAY_BE_SYMBOLIC = frozenset({Union, Made, Counter, Method, Group, Mapping})
+_MAY_BE_SYMBOLIC = frozenset({UnionValue, ExternalInstance, LoopVariable, Method, SequenceValue, DictValue})
 
 
 def is_symbolic(value: Value, depth: int = 2) -> bool:
@@ -56,19 +68,19 @@ def is_symbolic(value: Value, depth: int = 2) -> bool:
     if type(value) not in _MAY_BE_SYMBOLIC:
         return False
     for option in options_of(value):
-        if isinstance(option, Made) and option.name == KERAS_TENSOR:
+        if isinstance(option, ExternalInstance) and option.name == KERAS_TENSOR:
             return True
         if isinstance(option, Method) and option.name in ("output", "outputs", "input", "inputs"):
             inner = option.receiver
-            if isinstance(inner, Made) and (
+            if isinstance(inner, ExternalInstance) and (
                 class_of(inner.name) == MODEL or inner.name.startswith((LAYERS, MODEL_GET_LAYER))
             ):
                 return True
-        if depth and isinstance(option, Group) and any(is_symbolic(item, depth - 1) for item in option.items):
+        if depth and isinstance(option, SequenceValue) and any(is_symbolic(item, depth - 1) for item in option.items):
             return True
         if (
             depth
-            and isinstance(option, Mapping)
+            and isinstance(option, DictValue)
             and any(is_symbolic(item, depth - 1) for item in option.items.values())
         ):
             return True

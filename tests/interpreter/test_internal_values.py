@@ -3,8 +3,8 @@
 import pytest
 from snippets import load, shown
 
-from kerascheck.interpreter.inner_values import LATER, MISSING, NEW, Imported, SuperValue
-from kerascheck.interpreter.values import UNKNOWN, Const, Union, flat, now, options_of
+from kerascheck.interpreter.internal_values import LATER, MISSING, NEW, Imported, SuperValue
+from kerascheck.interpreter.values import UNKNOWN, Constant, UnionValue, flat, now, options_of
 
 
 def test_two_imports_of_one_name_are_equal(tmp_path):
@@ -36,10 +36,10 @@ def test_a_program_never_sees_an_inner_value(tmp_path, text):
     values = [option for value in shown(load(tmp_path, files)) for each in flat(value) for option in options_of(each)]
     assert values
     for value in values:
-        assert not isinstance(value, (Imported, SuperValue, Union)) and value is not MISSING and value is not NEW
+        assert not isinstance(value, (Imported, SuperValue, UnionValue)) and value is not MISSING and value is not NEW
 
 
 def test_an_import_is_resolved_where_a_branch_meets_a_constant(tmp_path):
     text = "try:\n    from m import N\nexcept ImportError:\n    N = 2\nshow(N)\n"
     (value,) = shown(load(tmp_path, {"train.py": text, "m.py": "N = 1\n"}))
-    assert set(options_of(value)) == {Const(1), Const(2)}
+    assert set(options_of(value)) == {Constant(1), Constant(2)}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kerascheck.interpreter.bounds import MAX_OPTIONS
-from kerascheck.interpreter.values import UNKNOWN, Dataset, Stage, Union, Value, options_of
+from kerascheck.interpreter.limits import MAX_OPTIONS
+from kerascheck.interpreter.values import UNKNOWN, Dataset, DatasetOp, UnionValue, Value, options_of
 
 
 def join(first: Value, second: Value) -> Value:
@@ -26,23 +26,23 @@ def join(first: Value, second: Value) -> Value:
             options.append(option)
     if len(options) == 1:
         return options[0]
-    return Union(tuple(options)) if len(options) <= MAX_OPTIONS else UNKNOWN
+    return UnionValue(tuple(options)) if len(options) <= MAX_OPTIONS else UNKNOWN
 
 
-def _extension(base: Stage, longer: Stage) -> Stage | None:
+def _extension(base: DatasetOp, longer: DatasetOp) -> DatasetOp | None:
     """``longer`` with the operations that it adds to ``base`` marked as maybe applied; None if it does not extend it."""
-    added: list[Stage] = []
+    added: list[DatasetOp] = []
     for stage in longer.upstream():
         if stage is base or (stage.identity is base.identity and stage.input is base.input):
             result = base
             for extra in reversed(added):
-                result = Stage(
+                result = DatasetOp(
                     extra.module,
                     extra.node,
                     extra.name,
                     extra.call,
                     (result, *extra.inputs[1:]),
-                    extra.scope,
+                    extra.path,
                     maybe=True,
                     facts=extra.facts,
                     function=extra.function,
