@@ -1,0 +1,44 @@
+"""Proofs about datasets: that a pipeline may run ahead of the training, in parallel, or on whole batches, and gives the same.
+
+Each function returns the proof of one obligation; its objection names what stands against it, and the line.
+"""
+
+from kerascheck.fixes.dataset_proofs.batches import (
+    batch_like_elements,
+    only_caller,
+    parses_batches,
+    records_of_one_shape,
+    static_shape,
+)
+from kerascheck.fixes.dataset_proofs.consumers import known_consumers
+from kerascheck.fixes.dataset_proofs.epochs import same_every_epoch, same_memory
+from kerascheck.fixes.dataset_proofs.neighbours import only_consumer, passed_on, plain_calls
+from kerascheck.fixes.dataset_proofs.prefetching import (
+    ahead,
+    ends_of,
+    made_parallel_anyway,
+    runs_ahead_anyway,
+    same_order,
+)
+from kerascheck.fixes.dataset_proofs.sources import pure_function, unchanged_sources
+
+__all__ = [
+    "ahead",
+    "batch_like_elements",
+    "ends_of",
+    "known_consumers",
+    "made_parallel_anyway",
+    "only_caller",
+    "only_consumer",
+    "parses_batches",
+    "passed_on",
+    "plain_calls",
+    "pure_function",
+    "records_of_one_shape",
+    "runs_ahead_anyway",
+    "same_every_epoch",
+    "same_memory",
+    "same_order",
+    "static_shape",
+    "unchanged_sources",
+]
