@@ -10,8 +10,8 @@ from kerascheck.fixes.lines import line
 from kerascheck.fixes.run_proofs import modules_of
 from kerascheck.interpreter.values import ModuleLike
 from kerascheck.knowledge.runtime import ONE_OBJECT
-from kerascheck.syntax.def_use import root_name
 from kerascheck.syntax.tree import Tree
+from kerascheck.syntax.uses import root_name
 
 _REPLACING = frozenset(
     {"setattr", "delattr", "__setattr__", "__delattr__", "patch", "object", "multiple", "setitem", "delitem"}

@@ -16,7 +16,7 @@ from kerascheck.knowledge.namespaces import OF_KERAS_TUNER_HYPER_PARAMETERS
 from kerascheck.knowledge.runtime import Runtime
 from kerascheck.knowledge.signatures import Signature
 from kerascheck.source import Source
-from kerascheck.syntax.conditions import CONDITIONS, Nested
+from kerascheck.syntax.conditions import CONDITIONS, PathQueries
 from kerascheck.syntax.names import canonical
 from kerascheck.syntax.tree import Tree
 
@@ -391,7 +391,7 @@ class Scope:
 
 
 @dataclass(eq=False, slots=True)
-class ExecutionPath(Nested):
+class ExecutionPath(PathQueries):
     """One step of the way that leads to a piece of running code.
 
     ``kind`` is one of "root" (a module body or a function nobody was seen to call),

@@ -1,1 +1,1 @@
-"""The written program: its tree, names, conditions, and edits of its text."""
+"""The syntax of a program: its tree, names, conditions, and edits of its text."""

@@ -1,4 +1,4 @@
-"""What the text of a module says to whoever only looks for words in it."""
+"""Word and pattern searches in the text of a module."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _WORD = re.compile(r"\w+")
 
 
 class CodeText:
-    """A text, and what follows from it alone.
+    """A text with its searches; the results depend on the text alone.
 
     Args:
-        text: as :attr:`kerascheck.source.Source.without_data` gives it.
+        text: the text as :attr:`kerascheck.source.Source.without_data` returns it.
     """
 
     def __init__(self, text: str):
@@ -28,7 +28,7 @@ class CodeText:
 
     @cached_property
     def code(self) -> str:
-        """The text with comments and docstrings blanked out: offsets are those of the text."""
+        """The text with comments and docstrings blanked out; offsets stay those of the text."""
         return without_comments(self._text)
 
     @cached_property
@@ -37,7 +37,7 @@ class CodeText:
 
     @cached_property
     def bare(self) -> str:
-        """The code with empty strings, for what looks for names alone. Offsets differ."""
+        """The code with all strings emptied, for searches of names. Offsets differ from those of the text."""
         return without_strings(self._compact)
 
     @cached_property
@@ -45,11 +45,11 @@ class CodeText:
         return Searched(self._compact)
 
     def says(self, word: str) -> bool:
-        """Whether some characters stand in the code, strings included; without white space but for single blanks."""
+        """Whether the code contains some characters, strings included; runs of white space count as one blank."""
         return self._searched.has(word)
 
     def mentions(self, pattern: re.Pattern[str]) -> bool:
-        """Whether a pattern is found in the code, strings included."""
+        """Whether the code matches a pattern, strings included."""
         found = self._mentioned.get(pattern)
         if found is None:
             found = self._mentioned[pattern] = self._searched.holds(pattern)
@@ -62,14 +62,14 @@ class CodeText:
 
     @cached_property
     def bare_counts(self) -> Counter[str]:
-        """How often each word stands in the bare code."""
+        """The number of occurrences of each word in the bare code."""
         return Counter(_WORD.findall(self.bare))
 
     @cached_property
     def import_names(self) -> list[tuple[str, int]]:
-        """What its import lines may name: dotted names with their number of leading dots."""
+        """The dotted names in import statements, with their number of leading dots."""
         return import_scan.import_names(self.bare)
 
 
 code_text = LRUTextCache(CodeText, 3_000_000)
-"""The one of a text, the same as before where that is among the last."""
+"""The ``CodeText`` of a text, from a cache of the most recent texts."""

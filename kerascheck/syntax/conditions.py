@@ -1,7 +1,7 @@
-"""Under which conditions a place runs, in which loop, and after what: the one vocabulary for these questions.
+"""Queries on the control flow around a call: conditions, loops, and order.
 
-Every question says how far it looks: ``within="program"`` through all calls, ``within="function"`` in the function at hand,
-and ``within=loop`` in one iteration of a loop.
+Every query takes its extent: ``within="program"`` follows all calls, ``within="function"`` stays in the current function,
+and ``within=loop`` covers one iteration of a loop.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 
     from kerascheck.syntax.tree import Tree
 
-Reach = Union["Nested", Literal["program", "function"]]
-"""How far a question looks: a scope around the place, or another place, or one of these words."""
+Extent = Union["PathQueries", Literal["program", "function"]]
+"""The extent of a query: an enclosing path, another path, or one of these words."""
 
 CONDITIONS = frozenset({"branch", "handler"})
-"""Kinds of scopes of which it is not known whether they are entered."""
+"""Kinds of path elements whose execution is uncertain."""
 
 
-AnyNested = TypeVar("AnyNested", bound="Nested")
+AnyPath = TypeVar("AnyPath", bound="PathQueries")
 
 
 class InTree(Protocol):
-    """What stands in a tree: a module."""
+    """An object with a syntax tree, such as a module."""
 
     @property
     def tree(self) -> Tree: ...
 
 
-class Nested:
-    """A step of the way that leads to a piece of running code: the answers that every step can give about it.
+class PathQueries:
+    """Queries that every element of an execution path answers.
 
     The fields are those of :class:`kerascheck.interpreter.values.ExecutionPath`.
     """
@@ -48,30 +48,30 @@ class Nested:
     function: object | None
     label: str
     depth: int
-    """How many scopes are around this one."""
+    """The number of enclosing elements."""
     root: Self
-    """The outermost scope: which run this is."""
+    """The outermost element, which identifies the run."""
     frame: Self
-    """The innermost function (or root) scope."""
+    """The innermost function, or the root."""
     loop: Self | None
-    """The innermost loop, through calls: this scope where it is one."""
+    """The innermost loop, through calls; possibly this element itself."""
     condition: Self | None
-    """The innermost branch or handler, through calls: this scope where it is one."""
+    """The innermost branch or handler, through calls; possibly this element itself."""
 
     def chain(self) -> Iterator[Self]:
-        """This scope and those around it, innermost first, through calls."""
+        """Yield this element and the enclosing ones, innermost first, through calls."""
         path: Self | None = self
         while path is not None:
             yield path
             path = path.parent
 
-    def way(self, *, within: Reach) -> Iterator[Self]:
-        """The scopes that lead from ``within`` to this place, innermost first; ``within`` is not one of them.
+    def way(self, *, within: Extent) -> Iterator[Self]:
+        """Yield the elements between ``within`` (exclusive) and this one (inclusive), innermost first.
 
-        Where that is another place, those that are around this place only, and not around the other.
+        If ``within`` is another path, yield only the elements that the two paths do not share.
         """
         if isinstance(within, str):
-            end: Nested | None = self.root if within == "program" else self.frame
+            end: PathQueries | None = self.root if within == "program" else self.frame
         else:
             end = self._shared(within)
         path: Self | None = self
@@ -79,10 +79,10 @@ class Nested:
             yield path
             path = path.parent
 
-    def _shared(self, other: Nested) -> Nested | None:
-        """The innermost scope that is around, or is, this place and another."""
-        one: Nested | None = self
-        two: Nested | None = other
+    def _shared(self, other: PathQueries) -> PathQueries | None:
+        """Return the innermost element that both paths share."""
+        one: PathQueries | None = self
+        two: PathQueries | None = other
         while one is not two and one is not None and two is not None:
             if one.depth >= two.depth:
                 one = one.parent
@@ -91,35 +91,40 @@ class Nested:
         return one if one is two else None
 
     def frames(self) -> Iterator[Self]:
-        """The functions around this place, innermost first, and the root."""
+        """Yield the enclosing functions, innermost first, and the root."""
         frame = self.frame
         yield frame
         while frame.parent is not None:
             frame = frame.parent.frame
             yield frame
 
-    def is_in(self, outer: Nested) -> bool:
-        """Whether this place is in another, or in a function that is called there."""
-        path: Nested | None = self
+    def is_in(self, outer: PathQueries) -> bool:
+        """Whether this path lies inside another, directly or through calls."""
+        path: PathQueries | None = self
         while path is not None and path.depth > outer.depth:
             path = path.parent
         return path is outer
 
-    def conditions(self, *, within: Reach) -> Iterator[Self]:
-        """The branches and handlers that decide whether this place runs when ``within`` does, innermost first."""
+    def conditions(self, *, within: Extent) -> Iterator[Self]:
+        """Yield the branches and handlers that decide whether this path runs when ``within`` does, innermost first."""
         first = self.condition
         return iter(()) if first is None else self._linked(first, _next_condition, within)
 
-    def loops(self, *, within: Reach, comprehensions: bool = True) -> Iterator[Self]:
-        """The loops around this place in ``within``, innermost first; those that are statements only, without ``comprehensions``."""
+    def loops(self, *, within: Extent, comprehensions: bool = True) -> Iterator[Self]:
+        """Yield the loops around this path in ``within``, innermost first.
+
+        Args:
+            within: the extent.
+            comprehensions: include comprehensions; otherwise only loop statements.
+        """
         first = self.loop
         if first is None:
             return iter(())
         loops = self._linked(first, _next_loop, within)
         return loops if comprehensions else (loop for loop in loops if isinstance(loop.node, (cst.For, cst.While)))
 
-    def _linked(self, first: Self, following: Callable[[Self], Self | None], within: Reach) -> Iterator[Self]:
-        """Scopes of one kind around this place in ``within``, each of which knows the next: those between are not looked at."""
+    def _linked(self, first: Self, following: Callable[[Self], Self | None], within: Extent) -> Iterator[Self]:
+        """Yield the enclosing elements of one kind in ``within``, each of which links to the next; others are skipped."""
         shared = None if isinstance(within, str) else self._shared(within)
         depth = -1 if shared is None else shared.depth
         frame = self.frame if within == "function" else None
@@ -128,51 +133,51 @@ class Nested:
             yield path
             path = following(path)
 
-    def innermost_loop(self, *, within: Reach, comprehensions: bool = True) -> Self | None:
-        """The first of :meth:`loops`; None where there is none."""
+    def innermost_loop(self, *, within: Extent, comprehensions: bool = True) -> Self | None:
+        """Return the first of :meth:`loops`, or None."""
         if comprehensions and within == "program":
             return self.loop
         return next(self.loops(within=within, comprehensions=comprehensions), None)
 
-    def managers(self, *, within: Reach) -> Iterator[Self]:
-        """The ``with`` statements that this place stands in, innermost first."""
+    def managers(self, *, within: Extent) -> Iterator[Self]:
+        """Yield the enclosing ``with`` statements, innermost first."""
         return (path for path in self.way(within=within) if path.kind == "with")
 
-    def tries(self, *, within: Reach) -> Iterator[Self]:
-        """The ``try`` blocks that this place stands in, innermost first; neither their handlers nor what follows them."""
+    def tries(self, *, within: Extent) -> Iterator[Self]:
+        """Yield the ``try`` blocks whose body encloses this path, innermost first; handlers and ``else`` do not count."""
         return (path for path in self.way(within=within) if path.kind == "try")
 
     @property
     def test(self) -> cst.BaseExpression | None:
-        """The expression that decides on a branch; None for handlers, for ``match``, and for what is no condition."""
+        """The test of a branch; None for handlers, ``match`` and elements that are no condition."""
         return self.node.test if self.kind == "branch" and isinstance(self.node, (cst.If, cst.IfExp)) else None
 
     @property
     def question(self) -> str:
-        """The code of :attr:`test`; empty where there is none."""
+        """The code of :attr:`test`; empty if there is none."""
         return self.module.tree.code_of(self.test) if self.test is not None else ""
 
 
-def _next_loop(path: AnyNested) -> AnyNested | None:
+def _next_loop(path: AnyPath) -> AnyPath | None:
     return None if path.parent is None else path.parent.loop
 
 
-def _next_condition(path: AnyNested) -> AnyNested | None:
+def _next_condition(path: AnyPath) -> AnyPath | None:
     return None if path.parent is None else path.parent.condition
 
 
 class Event(Protocol):
-    """What happens at a place, in program order: a call."""
+    """An event in program order: a call."""
 
     @property
-    def path(self) -> Nested: ...
+    def path(self) -> PathQueries: ...
 
     @property
     def order(self) -> int: ...
 
 
 def happens_before(first: Event, second: Event) -> bool:
-    """Whether ``first`` has certainly run when ``second`` runs, both seen in program order."""
+    """Whether ``first`` has certainly run when ``second`` runs, given their program order."""
     if first.order >= second.order:
         return False
     roots = first.path.root, second.path.root
@@ -181,24 +186,25 @@ def happens_before(first: Event, second: Event) -> bool:
     return not _deciding(first, second)
 
 
-def branch_before(first: Event, second: Event) -> Nested | None:
-    """The branch of an ``if`` with an ``else`` that alone decides whether ``first`` has run when ``second`` runs.
+def branch_before(first: Event, second: Event) -> PathQueries | None:
+    """Return the branch of an ``if`` that alone decides whether ``first`` has run when ``second`` runs.
 
-    None where more or nothing else does.
+    The ``if`` has an ``else``. Returns None if other conditions decide too, or none does.
     """
     deciding = _deciding(first, second)
     return deciding[0] if len(deciding) == 1 and isinstance(deciding[0].node, cst.If) else None
 
 
-def _deciding(first: Event, second: Event) -> list[Nested]:
-    """The conditions that ``first`` alone is under; what a library is handed may run later, or never."""
+def _deciding(first: Event, second: Event) -> list[PathQueries]:
+    """Return the conditions on ``first`` alone; a callable passed to a library may run later, or never."""
     return [path for path in first.path.way(within=second.path) if path.kind in CONDITIONS or path.kind == "handed"]
 
 
 def written_conditions(tree: Tree, node: cst.CSTNode, *, within: cst.CSTNode) -> Iterator[cst.If | cst.IfExp]:
-    """The ``if`` statements and expressions that are written around a node of ``within``, innermost first; ``tree.root`` is the whole file.
+    """Yield the ``if`` statements and expressions written around a node in ``within``, innermost first.
 
-    Those around its function count, too, and those around the calls of that do not: :meth:`Nested.conditions` tells of these.
+    Conditions around the node's function count; conditions around calls of that function do not: for these see
+    :meth:`PathQueries.conditions`. ``within=tree.root`` covers the whole file.
     """
     for outer in tree.ancestors(node):
         if outer is within:

@@ -1,6 +1,6 @@
-"""Statements that move up: what stands against it, from the def-use analysis alone.
+"""Moves of statements to an earlier place: objections from the def-use analysis.
 
-The caller answers for the effects of the moved statements, such as output: names cannot tell them.
+Names do not reveal side effects such as output; callers have to check these for the moved statements.
 """
 
 from __future__ import annotations
@@ -10,24 +10,25 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from kerascheck.syntax.def_use import BUILTIN_NAMES, INTROSPECTION, DefUse, Uses, def_use
+from kerascheck.syntax.def_use import BUILTIN_NAMES, INTROSPECTION, DefUse, def_use
 from kerascheck.syntax.tree import Tree
+from kerascheck.syntax.uses import Uses
 
 Line = Callable[[cst.CSTNode], str]
-"""Names the place of a node for people, such as "line 12"."""
+"""Formats the location of a node for people, such as "line 12"."""
 _STABLE = frozenset({"tensorflow", "keras", "tf_keras", "numpy", "os"})
-"""Libraries of which the program does not change the attributes unseen."""
+"""Libraries whose attributes the program changes only visibly."""
 _NONE: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Objections:
-    """Reasons against a move, as clauses for users; None where there is none.
+    """Objections to a move, as clauses for users; None if there is none.
 
     Attributes:
-        unbound: a name that the moved statements read is bound below the new place, so that they would not run there.
-        doubtful: a name that they read may have no value, at the new place as at the old one.
-        between: a statement in between reads or changes what the moved ones do.
+        unbound: the moved statements read a name that is bound below the new place, so they would not run there.
+        doubtful: they read a name that may be unbound, at the new place as well as at the old one.
+        between: a statement in between reads or changes what the moved ones use.
     """
 
     unbound: str | None = None
@@ -36,19 +37,20 @@ class Objections:
 
 
 def objections_to_move(tree: Tree, moved: Sequence[cst.CSTNode], place: cst.CSTNode, line: Line) -> Objections:
-    """What stands against moving statements up to before another one.
+    """Return the objections to moving statements up to before another one.
 
     Args:
+        tree: the tree of the module.
         moved: statements of one block, in the order of the text.
-        place: an earlier statement of the same block, or the loop that they are statements of.
-        line: names places in the objections.
+        place: an earlier statement of the same block, or the loop whose body holds the moved statements.
+        line: formats locations in the objections.
     """
     move = _Move(def_use(tree), moved, place, line)
     return Objections(next(move.unbound(), None), next(move.doubtful(), None), next(move.between(), None))
 
 
 class _Move:
-    """Statements on their way to an earlier place."""
+    """A move of statements to an earlier place."""
 
     def __init__(self, analysis: DefUse, moved: Sequence[cst.CSTNode], place: cst.CSTNode, line: Line):
         self._analysis, self._tree, self._place, self._line = analysis, analysis.tree, place, line
@@ -60,7 +62,7 @@ class _Move:
 
     def _find_between(self) -> Iterator[cst.CSTNode]:
         if self._leaves_loop:
-            # Each iteration comes between; the loop itself stands for its header.
+            # Each iteration comes in between; the loop node represents its header.
             yield self._place
             for part in self._tree.children(self._place):
                 suite = part.body if isinstance(part, cst.Else) else part
@@ -72,7 +74,7 @@ class _Move:
         yield from body[indices[id(self._place)] : indices[id(self._moved[-1])]]
 
     def _needs(self) -> tuple[frozenset[str], frozenset[str]]:
-        """The names that the moved statements read from outside, also through functions; and those that they bind."""
+        """Return the names that the moved statements read from outside, also through functions, and those that they bind."""
         reads, bound, binds = set[str](), set[str](), set[str]()
         calls = False
         for statement in self._moved:
@@ -86,7 +88,7 @@ class _Move:
         return frozenset(reads), frozenset(binds)
 
     def _read_by_functions(self, names: set[str]) -> set[str]:
-        """The names that functions and classes of the module read when they run, of those that are named here."""
+        """Return the names that the named functions and classes of the module read when they run."""
         seen, found, pending = set[str](), set[str](), set(names)
         while pending:
             name = pending.pop()
@@ -100,7 +102,7 @@ class _Move:
         return found
 
     def unbound(self) -> Iterator[str]:
-        """Names that are bound below the new place."""
+        """Yield objections: names that are bound below the new place."""
         bound = self._analysis.bound_before(self._place)
         scope, known = self._analysis.scope(self._scope), self._names_around() | BUILTIN_NAMES
         for name in sorted(self._reads):
@@ -114,7 +116,7 @@ class _Move:
                     yield f"`{name}` may be bound at {self._line(binder)}, below the new place"
 
     def doubtful(self) -> Iterator[str]:
-        """Names that may have no value, wherever the statements stand."""
+        """Yield objections: names that may be unbound at either place."""
         bound = self._analysis.bound_before(self._place)
         scope = self._analysis.scope(self._scope)
         known = self._names_around() | BUILTIN_NAMES
@@ -125,7 +127,7 @@ class _Move:
                 yield f"nothing in this file binds `{name}`"
 
     def _unseen_binder(self, name: str) -> cst.CSTNode | None:
-        """What may bind a name in between though no statement of the scope does."""
+        """Return code in between that may bind a name although no statement of the scope does."""
         module = self._analysis.module
         by_call = name in module.rebinds or not INTROSPECTION.isdisjoint(module.reads | module.later)
         return next(
@@ -133,7 +135,7 @@ class _Move:
         )
 
     def _names_around(self) -> frozenset[str]:
-        """The names of the scopes around the one in which the statements move."""
+        """Return the names of the enclosing scopes."""
         names = _NONE
         if self._scope is not self._tree.root:
             for holder in self._tree.ancestors(self._scope):
@@ -142,7 +144,7 @@ class _Move:
         return names
 
     def _binder(self, name: str) -> cst.CSTNode | None:
-        """The innermost statement between the new place and the old one that binds or deletes a name."""
+        """Return the innermost statement in between that binds or deletes a name."""
         inner: cst.CSTNode | None = next((each for each in self._others if name in self._bound_by(each)), None)
         found = inner
         while inner is not None and not (isinstance(found, (cst.FunctionDef, cst.ClassDef)) or self._is_header(found)):
@@ -161,7 +163,7 @@ class _Move:
         return node is self._place and self._leaves_loop
 
     def between(self) -> Iterator[str]:
-        """Statements in between that read or change what the moved ones do."""
+        """Yield objections: statements in between that conflict with the moved ones."""
         own = [self._analysis.uses(each) for each in self._moved]
         attributes = _NONE.union(*(each.attributes for each in own)) - self._stable_names()
         changed = _NONE.union(*(each.changes for each in own))
@@ -183,7 +185,7 @@ class _Move:
         module = self._analysis.module
         reads, binds, changes = uses.reads | uses.later, uses.binds | uses.unbinds, uses.changes
         if uses.calls:
-            # Whatever runs there may call any function of the module.
+            # Code that runs there may call any function of the module.
             reads, binds, changes = reads | module.later, binds | module.rebinds, changes | module.changes_later
         for name in sorted(self._binds & reads):
             yield f"`{name}`, which the moved statement binds, may be read at {where}"
@@ -193,7 +195,7 @@ class _Move:
             yield f"`{name}` may change at {where}"
 
     def _mutable(self) -> frozenset[str]:
-        """The names that may stand for an object that can change."""
+        """Names possibly bound to a mutable object."""
         names = self._analysis.scope(self._scope).mutable
         for holder in self._tree.ancestors(self._scope):
             names |= (
@@ -202,7 +204,7 @@ class _Move:
         return names | self._analysis.module.mutable
 
     def _stable_names(self) -> frozenset[str]:
-        """The names of libraries of which nothing changes the attributes."""
+        """Names of libraries whose attributes never change."""
         names: set[str] = set()
         for statement in self._tree.imports:
             if isinstance(statement.names, cst.ImportStar):

@@ -1,7 +1,6 @@
-"""Canonical dotted names: every public spelling of a TensorFlow or Keras symbol becomes one.
+"""Canonical dotted names: all public spellings of a TensorFlow or Keras symbol map to one.
 
-``tf.keras.X``, ``tf_keras.X`` and ``keras.X`` are all ``keras.X``; names that moved
-between releases get the name they have today.
+``tf.keras.X``, ``tf_keras.X`` and ``keras.X`` are all ``keras.X``. Symbols that moved between releases have their current name.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from kerascheck.knowledge.compat_v1 import MOVED, SHARED, WHOLE_MODULES
 
 @cache
 def canonical(dotted: str) -> str:
-    """The canonical form of a fully qualified dotted name; names of other libraries are returned unchanged."""
+    """Return the canonical form of a fully qualified dotted name; names of other libraries stay unchanged."""
     before = None
     while before != dotted:
         before = dotted
@@ -30,7 +29,7 @@ def canonical(dotted: str) -> str:
 
 
 def _shared(dotted: str) -> str:
-    """What a name of tf.compat.v1, or of what one of its objects holds, is called in tf; unchanged where tf has no such object."""
+    """Return the name in tf of a symbol of tf.compat.v1, or of a member of its objects; unchanged if tf lacks it."""
     if not dotted.startswith(VERSION_1):
         return dotted
     parts = dotted.removeprefix(VERSION_1).split(".")

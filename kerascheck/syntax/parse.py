@@ -1,7 +1,7 @@
-"""The choice between two parsers that give libcst's nodes.
+"""The choice between the two parsers that yield libcst nodes.
 
-Python's own parser serves where it can: :mod:`kerascheck.syntax.from_ast` makes the nodes from its tree, in half of the time.
-It depends on the fields of libcst's nodes and on the version of Python. Where either is unknown, libcst's own parser serves.
+If possible, Python's own parser reads the text and :mod:`kerascheck.syntax.from_ast` converts its tree, in half the time. This
+depends on the fields of libcst's nodes and on the version of Python. If either is unknown, libcst parses.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ import libcst as cst
 from kerascheck.source.python import parsed
 
 if TYPE_CHECKING:
-    from kerascheck.syntax.from_ast import Reader
+    from kerascheck.syntax.from_ast import Converter
 
 try:
     from kerascheck.syntax import from_ast
 except AttributeError:
-    # libcst lacks a node, or a field, that this module fills.
+    # libcst lacks a node or field that this package fills.
     from_ast = None  # type: ignore[assignment]
 
 Fields = Mapping[type[cst.CSTNode], Collection[str]]
-"""The names of fields by the type of node."""
+"""Field names by node type."""
 
 TESTED_PYTHONS = ((3, 10), (3, 14))
-"""The oldest and the newest Python on which tests compare the nodes with those of libcst's parser."""
+"""The oldest and the newest Python on which tests compare both parsers."""
 
 _SKIPPED = frozenset(
     "lpar rpar comma semicolon equal colon operator ops dot lbracket rbracket lbrace rbrace header footer "
@@ -38,20 +38,20 @@ _SKIPPED = frozenset(
 
 
 def is_skipped(field: str) -> bool:
-    """Whether walks over the significant nodes skip a field; nodes that libcst has not parsed itself may lack it."""
+    """Whether traversals of significant nodes skip a field; converted nodes may lack it."""
     return field in _SKIPPED or field.startswith("whitespace")
 
 
 def fields_of(types: Collection[type[cst.CSTNode]]) -> Fields:
-    """Return the fields that the installed libcst gives to its nodes."""
+    """Return the fields that the installed libcst defines on its nodes."""
     return {each: [field.name for field in dataclasses.fields(each)] for each in types}
 
 
 def python_parser_serves(filled: Fields, fields: Fields, python: tuple[int, int] = sys.version_info[:2]) -> bool:
-    """Whether Python's own parser serves.
+    """Whether Python's own parser can be used.
 
     Args:
-        filled: the fields that are filled from its tree.
+        filled: the fields that the conversion fills.
         fields: all fields of these nodes.
         python: the version of Python.
     """
@@ -65,23 +65,25 @@ def python_parser_serves(filled: Fields, fields: Fields, python: tuple[int, int]
 _PYTHON_PARSER_SERVES = from_ast is not None and python_parser_serves(from_ast.FILLED, fields_of(from_ast.FILLED))
 
 
-def read(text: str, adopt: Callable[[cst.CSTNode, dict[cst.CSTNode, cst.CSTNode]], object]) -> Reader | None:
-    """Parse a text by Python's own parser.
+def read(
+    text: str, record_parents: Callable[[cst.CSTNode, dict[cst.CSTNode, cst.CSTNode]], object]
+) -> Converter | None:
+    """Parse a text with Python's own parser.
 
     Args:
         text: the program.
-        adopt: adds the parents of the nodes below one that libcst itself has made.
+        record_parents: records the parents of all nodes below one that libcst parsed.
 
     Returns:
-        The nodes and their places; None where libcst's parser has to serve.
+        The nodes and their locations; None if libcst has to parse.
 
     Raises:
-        Deep: the text is nested too deeply for either parser.
-        MemoryError: there is not enough.
+        Deep: the nesting is too deep for either parser.
+        MemoryError: memory is exhausted.
     """
     try:
         tree = parsed(text)
-        return from_ast.Reader(text, tree, adopt) if _PYTHON_PARSER_SERVES else None
+        return from_ast.Converter(text, tree, record_parents) if _PYTHON_PARSER_SERVES else None
     except (SyntaxError, ValueError, RecursionError):
-        # libcst may read what a newer Python reads; and its parser needs none of Python's stack.
+        # libcst may support newer syntax than this Python, and its parser does not use Python's stack.
         return None

@@ -1,4 +1,4 @@
-"""Searches of whole files by regular expressions, most of which most files do not hold."""
+"""Regular-expression searches of whole files, most of which have no match."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ else:
     import sre_parse as parser
 
 _SHORTEST = 3
-"""Characters that a word has at least for its search to pay."""
+"""Minimum characters of a word that make its search worthwhile."""
 _MOST_SPELLINGS = 100
-"""Spellings of one word, as ``[Gg]an`` has two, that are looked for one by one."""
+"""Maximum spellings of one word to search separately; ``[Gg]an`` has two."""
 _COMMON = frozenset("from import keras tensorflow keras. tensorflow. layers return".split())
-"""Words that tell nothing, since most files that are searched have them."""
+"""Words that most searched files contain, so they exclude nothing."""
 _EDGE = "\0"
-"""In a word, where a name begins or ends."""
-# These count the groups of the whole pattern.
+"""Marks the beginning or end of a name within a word."""
+# These refer to the groups of the whole pattern.
 _REFERS = re.compile(r"\\[1-9]|\(\?P=|\(\?\(")
 _INLINE_FLAGS = re.compile(r"\(\?[aiLmsux]+\)")
 _NAME = re.compile(r"\w+")
-# Half as long as to search takes.
+# This takes half the time of a search.
 _BETWEEN_NAMES = {code: " " for code in range(128) if not _NAME.match(chr(code))}
 
 Part = tuple[frozenset[str] | None, str]
-"""An alternative of a pattern, with words of which one stands wherever it is found; None without any."""
+"""An alternative of a pattern, and words of which every match contains one; None without such words."""
 
 
 class Searched:
-    """A text that many patterns are looked for in.
+    """A text to search for many patterns.
 
     Example:
         >>> Searched("model.fit(x)").holds(re.compile(r"\\bfit\\(|evaluate"))
@@ -48,18 +48,17 @@ class Searched:
 
     @property
     def words(self) -> frozenset[str]:
-        """What stands in it of letters, digits and underscores."""
+        """All runs of letters, digits and underscores."""
         return self._plain.names
 
     def has(self, word: str) -> bool:
-        """Whether some characters stand in the text."""
+        """Whether the text contains some characters."""
         return self._plain.has(word)
 
     def holds(self, pattern: re.Pattern[str]) -> bool:
-        """Whether the pattern is found.
+        """Whether the text matches the pattern.
 
-        Each of its alternatives is looked for only where one of the words is there without which it cannot be: words are
-        found ten times as fast.
+        Each alternative is searched only if the text contains one of its required words: finding words is ten times as fast.
         """
         words_here = self._folded if pattern.flags & re.I else self._plain
         for words, part in parts_of(pattern):
@@ -78,7 +77,7 @@ class Searched:
 
 
 class _Words:
-    """A text in which words are looked for among its names first, of which there are few, each once."""
+    """A text with an index of its distinct names, which is searched first."""
 
     def __init__(self, text: str, names: Iterable[str]):
         self._text, self.names = text, frozenset(names)
@@ -93,20 +92,20 @@ class _Words:
 
 @functools.cache
 def _taken_apart(word: str) -> tuple[str, str, bool]:
-    """The characters of a word without its edges; what tells most of them that lies in one name; whether it is a name."""
+    """Split a word: its characters without edges, its most selective name, and whether that name is whole."""
     literal = word.replace(_EDGE, "")
     parts = [(match.start() > 0 and match.end() < len(word), len(match[0]), match[0]) for match in _NAME.finditer(word)]
     is_whole, _, name = max(parts, default=(False, 0, ""))
     return literal, literal if name == literal else name, is_whole
 
 
-# Few alternatives are ever looked for: most files have none of their words.
+# Few alternatives are ever searched: most files contain none of their words.
 _compiled = functools.cache(re.compile)
 
 
 @functools.cache
 def parts_of(pattern: re.Pattern[str]) -> tuple[Part, ...]:
-    """The alternatives of a pattern; the words of one that ignores case are folded.
+    """Return the alternatives of a pattern; words of case-insensitive patterns are folded.
 
     Example:
         >>> [sorted(words) for words, _ in parts_of(re.compile(r"(?:^|_)generator\\b|\\bdata_?set"))]
@@ -117,7 +116,7 @@ def parts_of(pattern: re.Pattern[str]) -> tuple[Part, ...]:
     parts: list[Part] = []
     wordless = []
     for alternative in [text] if whole else _alternatives(text):
-        # With ASCII alone, names end elsewhere.
+        # Under re.ASCII, names end elsewhere.
         edge = [] if pattern.flags & re.A else [_EDGE]
         words = _words(parser.parse(alternative, pattern.flags), edge)  # type: ignore[arg-type]  # it can be iterated
         if words is not None and pattern.flags & re.I:
@@ -132,7 +131,7 @@ def parts_of(pattern: re.Pattern[str]) -> tuple[Part, ...]:
 
 
 def _alternatives(pattern: str) -> list[str]:
-    """The parts of a pattern between the bars that are in no group."""
+    """Split a pattern at the bars outside of all groups."""
     found, start, depth, in_class = [], 0, 0, False
     position = 0
     while position < len(pattern):
@@ -140,7 +139,7 @@ def _alternatives(pattern: str) -> list[str]:
         if character == "\\":
             position += 1
         elif in_class:
-            # A bracket that comes first is one of the characters.
+            # A leading bracket is a member of the class.
             in_class = character != "]" or pattern[position - 1] == "[" or pattern[position - 2 : position] == "[^"
         elif character == "[":
             in_class = True
@@ -154,7 +153,7 @@ def _alternatives(pattern: str) -> list[str]:
 
 
 def _words(sequence: Iterable[tuple[Any, Any]], edge: list[str]) -> frozenset[str] | None:
-    """Words of which one stands wherever a part of a pattern is found: of all that has to be there what tells most; None where nothing tells much."""
+    """Return the most selective set of words of which every match contains one; None if no set is selective."""
     choices: list[frozenset[str]] = []
     run = [""]
     for token, value in sequence:
@@ -180,7 +179,7 @@ def _words(sequence: Iterable[tuple[Any, Any]], edge: list[str]) -> frozenset[st
 
 
 def _spellings(token: Any, value: Any, edge: list[str]) -> list[str]:
-    """All that one part of a pattern may be; none where that is not listed."""
+    """Return all strings that one part of a pattern matches; empty if it cannot be enumerated."""
     if token is tokens.LITERAL:
         return [chr(value)]
     if token is tokens.IN and all(kind is tokens.LITERAL for kind, _ in value):

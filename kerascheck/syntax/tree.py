@@ -1,7 +1,7 @@
-"""Text to syntax tree: libcst's nodes, with all details of how a statement is written where that matters.
+"""The syntax tree of a text: libcst's nodes, with exact source layout on demand.
 
-libcst's metadata providers, visitors and matchers are kept off the hot path: they are
-recursive (deep code overflows them) and several times slower than the parse itself.
+The hot path avoids libcst's metadata providers, visitors and matchers: they are recursive (deep code overflows the stack)
+and several times slower than parsing itself.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from kerascheck.syntax.parse import is_skipped, read
 from kerascheck.syntax.whitespace import NEWLINE, skip
 
 if TYPE_CHECKING:
-    from kerascheck.syntax.from_ast import Place, Reader
+    from kerascheck.syntax.from_ast import Converter, Location
 
 _STATEMENTS = (cst.Module, cst.BaseSuite, cst.SimpleStatementLine, cst.BaseSmallStatement, cst.BaseCompoundStatement)
-# libcst forgets form feeds before code, which would shift every position behind them on the line.
+# libcst drops form feeds before code, which would shift all later positions on the line.
 _FORM_FEED = re.compile(r"(?m)^\f+")
 
 
 _NEAR = 100
-"""Characters before an argument that are looked at."""
+"""Characters before an argument to inspect."""
 
 
 _Node = TypeVar("_Node", bound=cst.CSTNode)
 
 
 class SyntaxProblem(Exception):
-    """A text that libcst cannot parse; ``line`` and ``column`` are 1-based."""
+    """A syntax error from libcst; ``line`` and ``column`` are 1-based."""
 
     def __init__(self, message: str, line: int, column: int):
         super().__init__(message)
@@ -46,14 +46,14 @@ class SyntaxProblem(Exception):
 
 
 class TooDeep(SyntaxProblem):
-    """A text that is nested too deeply for Python to compile: libcst is not tried on it."""
+    """A text nested too deeply for Python to compile; libcst does not parse it."""
 
     def __init__(self) -> None:
         super().__init__("nested too deeply", 1, 1)
 
 
 class _NodeTypes(dict[type, bool]):
-    """Whether a type is one of nodes; an isinstance of libcst's abstract classes is ten times slower."""
+    """Cache of whether a type is a node type; an isinstance of libcst's abstract classes takes ten times as long."""
 
     def __missing__(self, kind: type) -> bool:
         is_node = self[kind] = issubclass(kind, cst.CSTNode)
@@ -61,7 +61,7 @@ class _NodeTypes(dict[type, bool]):
 
 
 _IS_NODE = _NodeTypes()
-# By their types: an abstract class is asked for its instances ten times as slowly, and chains of calls are hundreds of nodes deep.
+# Compares types: isinstance of an abstract class takes ten times as long, and chains of calls are hundreds of nodes deep.
 _INNERMOST = frozenset({
     cst.SimpleStatementLine, cst.SimpleStatementSuite, cst.FunctionDef, cst.ClassDef, cst.If, cst.For, cst.While, cst.With,
     cst.Try, cst.TryStar, cst.Match,
@@ -70,9 +70,9 @@ _LISTED = frozenset({cst.FunctionDef, cst.ClassDef, cst.Import, cst.ImportFrom})
 
 
 class _Fields(dict[type, Callable[[Any], tuple[object, ...]]]):
-    """For a type of nodes, what gives the values of those of its fields in which significant nodes may stand: nothing of leaves.
+    """Cache, by node type, of getters for the fields that may hold significant nodes; leaves have none.
 
-    One expression for all fields takes half of the time of a ``getattr`` for each.
+    One getter for all fields takes half the time of one ``getattr`` per field.
     """
 
     def __missing__(self, cls: type) -> Callable[[Any], tuple[object, ...]]:
@@ -90,12 +90,12 @@ class _Fields(dict[type, Callable[[Any], tuple[object, ...]]]):
 
 
 _LEAVES: set[type] = set()
-"""Types of nodes that were met and hold no significant ones."""
+"""Node types without significant children, as encountered so far."""
 _FIELDS = _Fields()
 
 
 class _Meaning(dict[type, list[str]]):
-    """For a type of nodes, the names of the fields that say what it means."""
+    """Cache, by node type, of the names of the fields that carry meaning."""
 
     def __missing__(self, cls: type) -> list[str]:
         names = self[cls] = [
@@ -109,7 +109,7 @@ _MEANING = _Meaning()
 
 
 def alike(one: object, other: object) -> bool:
-    """Whether two nodes mean the same, however they are written; ``deep_equals`` of libcst compares white space, too."""
+    """Whether two nodes have the same meaning, whatever their layout; libcst's ``deep_equals`` compares white space too."""
     stack = [(one, other)]
     while stack:
         one, other = stack.pop()
@@ -127,7 +127,10 @@ def alike(one: object, other: object) -> bool:
 
 
 def _register(node: cst.CSTNode, parents: dict[cst.CSTNode, cst.CSTNode]) -> list[cst.CSTNode]:
-    """Add to ``parents`` what stands below a node that libcst has made; gives the functions, classes and imports among it, in source order."""
+    """Record the parents of all nodes below one that libcst parsed.
+
+    Returns the functions, classes and imports among them, in source order.
+    """
     fields, is_node, leaves = _FIELDS, _IS_NODE, _LEAVES
     listed: list[cst.CSTNode] = []
     stack: list[cst.CSTNode] = [node]
@@ -156,12 +159,13 @@ def _register(node: cst.CSTNode, parents: dict[cst.CSTNode, cst.CSTNode]) -> lis
 
 
 class _Offsets(CodegenState):
-    """Finds out where in the text nodes stand, while libcst turns them back to text: in half of the time of its own
-    ``PositionProvider``, which also visits every node and counts lines and columns.
+    """Records the offsets of nodes while libcst generates code.
+
+    This takes half the time of libcst's ``PositionProvider``, which also visits every node and counts lines and columns.
 
     Attributes:
-        root: what it turns back.
-        ranges: every node to its start and end, in characters, as ``PositionProvider`` bounds it.
+        root: the node to generate.
+        ranges: start and end of every node, in characters, as ``PositionProvider`` defines them.
     """
 
     def __init__(self, root: cst.Module):
@@ -193,7 +197,7 @@ class _Offsets(CodegenState):
 
 
 class _Recorded:
-    """The part of a node's text that is the node itself; another node may tell where it starts or ends."""
+    """Records the range of the node itself; another node may define its start or end."""
 
     __slots__ = ("_end_node", "_node", "_start", "_start_node", "_state")
 
@@ -216,24 +220,24 @@ class _Recorded:
 class Tree:
     """A parsed text with parents and positions.
 
-    The nodes say what the program means; :meth:`written` gives those with white space, commas and parentheses.
+    The nodes carry the meaning of the program; :meth:`written` returns those with white space, commas and parentheses.
 
     Attributes:
-        text: the text as given, newlines unchanged.
+        text: the original text with its newlines.
         root: the ``libcst.Module``.
-        parents: every significant node but the root to the node that holds it.
+        parents: the parent of every significant node except the root.
         functions, classes, imports: nodes of these kinds in source order.
-        memory: analyses of the tree by their classes, for as long as it lives.
+        memory: analyses of the tree by class, with the lifetime of the tree.
     """
 
     def __init__(self, text: str):
         self.text = text
         self._parsed = _FORM_FEED.sub("", text) if "\f" in text else text
-        # How it is written, and where, of the statements that were asked about.
+        # Layout and ranges of the statements requested so far.
         self._written: dict[cst.CSTNode, cst.CSTNode] = {}
         self._ranges: dict[cst.CSTNode, tuple[int, int]] = {}
         self._codes: dict[cst.CSTNode, str] = {}
-        self._reader: Reader | None = None
+        self._converter: Converter | None = None
         self.memory: dict[type, Any] = {}
         self.root: cst.Module
         self.parents: dict[cst.CSTNode, cst.CSTNode] = {}
@@ -241,17 +245,17 @@ class Tree:
         self.classes: list[cst.ClassDef] = []
         self.imports: list[cst.Import | cst.ImportFrom] = []
         try:
-            reader = self._reader = read(self._parsed, _register)
+            converter = self._converter = read(self._parsed, _register)
         except Deep:
             raise TooDeep from None
-        if reader is None:
+        if converter is None:
             self._parse()
         else:
-            self.root, self.parents = reader.root, reader.parents
-            self.functions, self.classes, self.imports = reader.functions, reader.classes, reader.imports
+            self.root, self.parents = converter.root, converter.parents
+            self.functions, self.classes, self.imports = converter.functions, converter.classes, converter.imports
 
     def _parse(self) -> None:
-        """Have libcst make the nodes."""
+        """Parse with libcst."""
         try:
             self.root = cst.parse_module(self._parsed)
         except cst.ParserSyntaxError as problem:
@@ -266,7 +270,7 @@ class Tree:
 
     @staticmethod
     def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        """The significant nodes directly below ``node``, in source order."""
+        """Yield the significant children of ``node``, in source order."""
         for value in _FIELDS[type(node)](node):
             if isinstance(value, (tuple, list)):
                 yield from (item for item in value if _IS_NODE[type(item)])
@@ -274,7 +278,7 @@ class Tree:
                 yield value  # type: ignore[misc]
 
     def descendants(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        """``node`` and everything significant below it, in source order, without recursion."""
+        """Yield ``node`` and its significant descendants, in source order, without recursion."""
         fields, is_node = _FIELDS, _IS_NODE
         stack = [node]
         while stack:
@@ -288,13 +292,13 @@ class Tree:
                     stack.append(value)  # type: ignore[arg-type]
 
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        """The nodes that hold ``node``, innermost first."""
+        """Yield the ancestors of ``node``, innermost first."""
         while (parent := self.parents.get(node)) is not None:
             yield parent
             node = parent
 
     def statement(self, node: cst.CSTNode) -> cst.CSTNode:
-        """The innermost statement line or compound statement that holds ``node`` (or ``node`` itself)."""
+        """Return the innermost statement line or compound statement around ``node``, or ``node`` itself."""
         parents = self.parents
         while type(node) not in _INNERMOST and (parent := parents.get(node)) is not None:
             node = parent
@@ -305,11 +309,11 @@ class Tree:
         return [0, *(match.end() for match in NEWLINE.finditer(self.text))]
 
     def range_of(self, node: cst.CSTNode) -> tuple[int, int]:
-        """Start and end (exclusive) of ``node`` in characters of the text, parentheses and white space around it excluded."""
-        told = None if self._reader is None else self._reader.told.get(node) or self._derived(node)
-        if told is not None:
-            assert self._reader is not None
-            start, end = self._reader.range_of(told)
+        """Return start and end (exclusive) of ``node`` in characters, without surrounding parentheses and white space."""
+        location = None if self._converter is None else self._converter.locations.get(node) or self._derived(node)
+        if location is not None:
+            assert self._converter is not None
+            start, end = self._converter.range_of(location)
         else:
             if node not in self._ranges:
                 self._locate(node)
@@ -317,31 +321,31 @@ class Tree:
         if self._form_feeds:
             start += bisect_right(self._form_feeds, start)
             end += bisect_right(self._form_feeds, end)
-        # The last statement may end on a line that the text does not have.
+        # The last statement may end on a line beyond the text.
         return min(start, len(self.text)), min(end, len(self.text))
 
-    def _derived(self, node: cst.CSTNode) -> Place | None:
-        """Where a node stands that Python's parser has none for, as far as others tell."""
-        reader, parent = self._reader, self.parents.get(node)
-        if reader is None or parent is None:
+    def _derived(self, node: cst.CSTNode) -> Location | None:
+        """Derive the location of a node from its neighbours if Python's parser provides none."""
+        converter, parent = self._converter, self.parents.get(node)
+        if converter is None or parent is None:
             return None
         if isinstance(node, cst.Name) and isinstance(parent, cst.Attribute) and parent.attr is node:
-            told = reader.told.get(parent)
-            # A dotted name of an import is told as a whole.
-            return None if told is None else (told[2], told[3] - len(node.value), told[2], told[3])
+            location = converter.locations.get(parent)
+            # A dotted name of an import has one location as a whole.
+            return None if location is None else (location[2], location[3] - len(node.value), location[2], location[3])
         if isinstance(node, cst.Arg):
-            told = reader.told.get(node.value)
-            return told if told is not None and not self._may_be_in_parentheses(node.value, told) else None
+            location = converter.locations.get(node.value)
+            return location if location is not None and not self._may_be_in_parentheses(node.value, location) else None
         if isinstance(node, (cst.IndentedBlock, cst.SimpleStatementSuite)) and node.body:
-            first, last = reader.told.get(node.body[0]), reader.told.get(node.body[-1])
+            first, last = converter.locations.get(node.body[0]), converter.locations.get(node.body[-1])
             return None if first is None or last is None else (*first[:2], *last[2:])
         return None
 
-    def _may_be_in_parentheses(self, node: cst.CSTNode, told: Place) -> bool:
-        """Whether an expression may stand in parentheses of its own; those of a call are none of its argument's."""
-        reader, arg = self._reader, self.parents[node]
-        assert reader is not None
-        start, end = reader.range_of(told)
+    def _may_be_in_parentheses(self, node: cst.CSTNode, location: Location) -> bool:
+        """Whether an expression may have parentheses of its own; those of a call do not belong to its argument."""
+        converter, arg = self._converter, self.parents[node]
+        assert converter is not None
+        start, end = converter.range_of(location)
         if not self._parsed.startswith(")", skip(self._parsed, end)):
             return False
         first = max(0, start - _NEAR)
@@ -349,34 +353,34 @@ class Tree:
         call = self.parents.get(arg)
         if not isinstance(arg, cst.Arg) or not isinstance(call, cst.Call):
             return True
-        func = reader.told.get(call.func)
-        opens = func is not None and skip(self._parsed, reader.range_of(func)[1]) == before
+        func = converter.locations.get(call.func)
+        opens = func is not None and skip(self._parsed, converter.range_of(func)[1]) == before
         return not opens and self._parsed[before] not in ",="
 
     def is_parenthesised(self, node: cst.BaseExpression) -> bool:
-        """Whether ``node`` stands in parentheses of its own."""
+        """Whether ``node`` has parentheses of its own."""
         parent = self.parents.get(node)
         if isinstance(parent, cst.Attribute) and parent.attr is node:
             return False
-        told = None if self._reader is None else self._reader.told.get(node)
-        # libcst parses the whole statement for the answer.
-        return (told is None or self._may_be_in_parentheses(node, told)) and bool(self.written(node).lpar)
+        location = None if self._converter is None else self._converter.locations.get(node)
+        # The answer requires libcst to parse the whole statement.
+        return (location is None or self._may_be_in_parentheses(node, location)) and bool(self.written(node).lpar)
 
     def written(self, node: _Node) -> _Node:
-        """``node`` as it is written: with its white space, comments, commas and parentheses, which :meth:`range_of` takes, too."""
-        if self._reader is None:
+        """Return ``node`` with its layout: white space, comments, commas and parentheses. :meth:`range_of` accepts it too."""
+        if self._converter is None:
             return node
         if node not in self._written:
             self._locate(node)
         return self._written[node]  # type: ignore[return-value]
 
     def _locate(self, node: cst.CSTNode) -> None:
-        """Find out where the statement of the module that holds a node stands, with all that is in it, and how it is written."""
+        """Determine ranges and layout of the top-level statement that holds a node, and of all nodes in it."""
         statement = node
         while (parent := self.parents.get(statement)) is not None and parent is not self.root:
             statement = parent
-        if self._reader is None or parent is None:
-            state = _Offsets(self.root if self._reader is None else cst.parse_module(self._parsed))
+        if self._converter is None or parent is None:
+            state = _Offsets(self.root if self._converter is None else cst.parse_module(self._parsed))
             state.root._codegen(state)
             self._note(self.root, state.root, state, 0)
             return
@@ -384,25 +388,25 @@ class Tree:
         try:
             root = cst.parse_module(self._parsed[first:last])
         except cst.ParserSyntaxError as problem:
-            # Python reads it: libcst does not take all mixtures of tabs and spaces.
+            # Python accepts this text: libcst rejects some mixtures of tabs and spaces.
             raise SyntaxProblem(problem.message, problem.raw_line, problem.raw_column + 1) from None
         state = _Offsets(root)
         root._codegen(state)
         self._note(statement, root.body[0], state, first)
 
     def _lines_of(self, statement: cst.CSTNode) -> tuple[int, int]:
-        """Where the lines of a statement of the module start and end, decorators included."""
-        assert self._reader is not None
-        starts = self._reader.starts
-        first, _, last, _ = self._reader.told[statement]
-        first = self._reader.decorated.get(statement, first)
-        # A line may go on with nothing.
+        """Return the range of the lines of a top-level statement, decorators included."""
+        assert self._converter is not None
+        starts = self._converter.starts
+        first, _, last, _ = self._converter.locations[statement]
+        first = self._converter.decorator_lines.get(statement, first)
+        # A continued line may be empty.
         while last < len(starts) and self._parsed[starts[last - 1] : starts[last]].rstrip("\r\n").endswith("\\"):
             last += 1
         return starts[first - 1], starts[last] if last < len(starts) else len(self._parsed)
 
     def _note(self, node: cst.CSTNode, written: cst.CSTNode, state: _Offsets, shift: int) -> None:
-        """Remember how what is below a node is written, and where."""
+        """Record layout and ranges of all nodes below a node."""
         self._ranges.update((each, (start + shift, end + shift)) for each, (start, end) in state.ranges.items())
         stack = [(node, written)]
         while stack:
@@ -413,13 +417,13 @@ class Tree:
 
     @functools.cached_property
     def newline(self) -> str:
-        """What ends its first line."""
+        """The newline of the first line."""
         newline = NEWLINE.search(self._parsed)
         return "\n" if newline is None else newline[0]
 
     @functools.cached_property
     def indent(self) -> str:
-        """What indents its first block; four spaces where it has none."""
+        """The indentation of the first block; four spaces if there is none."""
         block = next((node for node in self.descendants(self.root) if isinstance(node, cst.IndentedBlock)), None)
         if block is None:
             return "    "
@@ -428,13 +432,13 @@ class Tree:
 
     @functools.cached_property
     def _form_feeds(self) -> list[int]:
-        """Where form feeds were left out before parsing, in positions of the text that was parsed."""
+        """Offsets of form feeds removed before parsing, in the parsed text."""
         left_out = [place for found in _FORM_FEED.finditer(self.text) for place in range(*found.span())]
         return [place - before for before, place in enumerate(left_out)]
 
     @functools.cached_property
     def imported_names(self) -> frozenset[str]:
-        """The names that the imports bind, those of a star not among them."""
+        """The names that imports bind, except those of ``import *``."""
         listed = (
             alias
             for imported in self.imports
@@ -444,7 +448,10 @@ class Tree:
         return frozenset(alias.evaluated_alias or alias.evaluated_name for alias in listed)
 
     def code_of(self, node: cst.CSTNode) -> str:
-        """The code of ``node``, comments and docstrings blanked out, without finding out where in the text it stands, which takes far longer."""
+        """Return the code of ``node``, comments and docstrings blanked out.
+
+        This avoids locating the node in the text, which takes far longer.
+        """
         code = self._codes.get(node)
         if code is None:
             is_expression = not isinstance(node, _STATEMENTS)
@@ -452,21 +459,21 @@ class Tree:
         return code
 
     def _code_of(self, node: cst.CSTNode) -> str:
-        if self._reader is None:
+        if self._converter is None:
             return self.root.code_for_node(node)
-        told = self._reader.around.get(node) or self._reader.told.get(node)
-        if told is None:
+        location = self._converter.parenthesised.get(node) or self._converter.locations.get(node)
+        if location is None:
             if node not in self._ranges:
                 self._locate(node)
             start, end = self._ranges[node]
             return self._parsed[start:end]
-        start, end = self._reader.range_of(told)
-        if node in self._reader.decorated:
-            start = self._reader.starts[self._reader.decorated[node] - 1]
+        start, end = self._converter.range_of(location)
+        if node in self._converter.decorator_lines:
+            start = self._converter.starts[self._converter.decorator_lines[node] - 1]
         return self._parsed[start:end]
 
     def statement_range(self, node: cst.CSTNode) -> tuple[int, int]:
-        """Start and end of the innermost statement; of a compound statement its header, decorators included."""
+        """Return the range of the innermost statement; for a compound statement, of its header with decorators."""
         statement = self.statement(node)
         start, end = self.range_of(statement)
         if isinstance(statement, (cst.FunctionDef, cst.ClassDef)) and statement.decorators:
@@ -478,9 +485,9 @@ class Tree:
         return start, end
 
     def line_of(self, node: cst.CSTNode) -> int:
-        """The 1-based line of the text on which ``node`` starts."""
+        """Return the 1-based line on which ``node`` starts."""
         return bisect_right(self._line_starts, self.range_of(node)[0])
 
 
 tree_of = LRUTextCache(Tree, 3_000_000)
-"""The tree of a text, the same as before where that is among the last. Raises :class:`SyntaxProblem`."""
+"""The tree of a text, from a cache of the most recent texts. Raises :class:`SyntaxProblem`."""

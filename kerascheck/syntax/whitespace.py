@@ -9,6 +9,6 @@ _TRIVIA = re.compile(r"(?:[ \t\f\r\n]|\\\r?\n|#[^\r\n]*)*")
 
 
 def skip(text: str, position: int) -> int:
-    """Return where the next token in brackets starts: past white space, newlines and comments."""
+    """Return the start of the next token inside brackets: past white space, newlines and comments."""
     found = _TRIVIA.match(text, position)
     return position if found is None else found.end()

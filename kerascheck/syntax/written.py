@@ -1,4 +1,4 @@
-"""Written forms: what a piece of the tree says by itself, without its program being run."""
+"""Syntactic forms: properties of expressions and statements that need no analysis of values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ _HELD_OUT = re.compile(
 
 
 def written_trips(node: cst.BaseExpression) -> int | None:
-    """The length of ``x[:5]``, ``x[2:6]``, ``ds.take(3)`` and ``df.head(min(5, n)).iterrows()`` for any x, also inside enumerate, zip and tqdm."""
+    """Return the literal length of ``x[:5]``, ``x[2:6]``, ``ds.take(3)`` and ``df.head(min(5, n)).iterrows()``.
+
+    Any x will do, also inside enumerate, zip and tqdm.
+    """
     if isinstance(node, cst.Subscript):
         return rows_of_slice(node)
     if isinstance(node, cst.Call):
@@ -46,7 +49,10 @@ def written_trips(node: cst.BaseExpression) -> int | None:
 
 
 def rows_of_slice(node: cst.BaseExpression) -> int | None:
-    """How many rows ``x[:10]``, ``x[:10, 1]``, ``x[2:6]`` and ``x[start : start + 10]`` have at most, for any x; None for all else."""
+    """Return the maximum rows of ``x[:10]``, ``x[:10, 1]``, ``x[2:6]`` or ``x[start : start + 10]``, for any x.
+
+    Returns None for all other expressions.
+    """
     cut = node.slice[0].slice if isinstance(node, cst.Subscript) else None
     if not isinstance(cut, cst.Slice) or cut.upper is None or cut.step is not None:
         return None
@@ -64,7 +70,7 @@ def rows_of_slice(node: cst.BaseExpression) -> int | None:
 
 
 def _at_most(number: cst.BaseExpression) -> int | None:
-    """A literal number, or the literal in ``min(5, n)``; None for all else."""
+    """Return a literal number, or the literal in ``min(5, n)``; None for all other expressions."""
     if isinstance(number, cst.Integer):
         return number.evaluated_value
     if isinstance(number, cst.Call) and isinstance(number.func, cst.Name) and number.func.value == "min":
@@ -75,14 +81,17 @@ def _at_most(number: cst.BaseExpression) -> int | None:
 
 
 class Assignment(NamedTuple):
-    """The targets and the value of a statement that binds them, with an annotation or without."""
+    """Targets and value of an assignment, annotated or not."""
 
     targets: tuple[cst.BaseExpression, ...]
     value: cst.BaseExpression
 
 
 def assignment(node: cst.CSTNode | None) -> Assignment | None:
-    """The assignment ``a = b = value`` or ``a: int = value``; None for any other node, such as the declaration ``a: int``."""
+    """Return the assignment ``a = b = value`` or ``a: int = value``.
+
+    Returns None for any other node, such as the declaration ``a: int``.
+    """
     if isinstance(node, cst.Assign):
         return Assignment(tuple(each.target for each in node.targets), node.value)
     if isinstance(node, cst.AnnAssign) and node.value is not None:
@@ -91,12 +100,12 @@ def assignment(node: cst.CSTNode | None) -> Assignment | None:
 
 
 def is_target(holder: cst.CSTNode | None, node: cst.CSTNode) -> bool:
-    """Whether ``holder``, the parent of a node, gives it a value by an assignment."""
+    """Whether ``holder``, the parent of a node, assigns to the node."""
     return isinstance(holder, cst.AssignTarget) or isinstance(holder, cst.AnnAssign) and holder.target is node
 
 
 def assigned_name(node: cst.CSTNode | None) -> str | None:
-    """The name that an assignment binds, where it binds this one only."""
+    """Return the name that an assignment binds, if it binds only one."""
     found = assignment(node)
     if found is None or len(found.targets) != 1 or not isinstance(found.targets[0], cst.Name):
         return None
@@ -104,7 +113,10 @@ def assigned_name(node: cst.CSTNode | None) -> str | None:
 
 
 def unread_assignments(tree: Tree, beside: Iterable[cst.CSTNode]) -> list[cst.CSTNode]:
-    """The assignments to single names that nothing reads, but for other such assignments and what stands in the nodes ``beside``."""
+    """Return the single-name assignments whose value is never read.
+
+    Reads in the nodes ``beside`` and in other unread assignments do not count.
+    """
     reads: dict[str, list[cst.Name]] = {}
     written: list[tuple[str, cst.CSTNode]] = []
     for node in tree.parents:
@@ -126,7 +138,7 @@ def unread_assignments(tree: Tree, beside: Iterable[cst.CSTNode]) -> list[cst.CS
 
 
 def is_no_read(holder: cst.CSTNode | None, name: cst.Name) -> bool:
-    """Whether a name stands for an attribute or an argument, or for a variable that gets a value."""
+    """Whether a name is no read: an attribute, a keyword of an argument, or the target of an assignment."""
     return (
         is_target(holder, name)
         or isinstance(holder, cst.Attribute)
@@ -137,12 +149,12 @@ def is_no_read(holder: cst.CSTNode | None, name: cst.Name) -> bool:
 
 
 def stands_for_versions(tree: Tree, node: cst.CSTNode) -> bool:
-    """Whether a node is written for one of several versions: what ``handles_versions`` asks of a place in running code."""
+    """Whether a node is specific to one of several versions; the syntactic form of ``handles_versions``."""
     return any(asks_for_version(tree, holder) for holder in tree.ancestors(node))
 
 
 def asks_for_version(tree: Tree, node: cst.CSTNode) -> bool:
-    """Whether a branch asks for a version, or a ``try`` expects the failure of one."""
+    """Whether a branch tests a version, or a ``try`` expects the failure of one."""
     if isinstance(node, (cst.If, cst.IfExp)):
         names = {
             inner.value
@@ -163,7 +175,7 @@ def asks_for_version(tree: Tree, node: cst.CSTNode) -> bool:
 
 
 def _asks_self(call: cst.CSTNode | None) -> bool:
-    """``hasattr(self, "validation")``, which asks for no version of anything."""
+    """Whether a call is of the form ``hasattr(self, "validation")``, which tests no version."""
     return (
         isinstance(call, cst.Call)
         and bool(call.args)
@@ -173,7 +185,10 @@ def _asks_self(call: cst.CSTNode | None) -> bool:
 
 
 def names_parameter(tree: Tree, node: cst.BaseExpression | None) -> bool:
-    """Whether an expression names a parameter of a function around it, so that callers choose what it is; also where it is not written out."""
+    """Whether an expression names a parameter of an enclosing function, so callers choose its value.
+
+    Also true for an omitted expression (None).
+    """
     if node is None:
         return True
     names = {inner.value for inner in tree.descendants(node) if isinstance(inner, cst.Name)}
@@ -187,22 +202,22 @@ def names_parameter(tree: Tree, node: cst.BaseExpression | None) -> bool:
 
 
 def names_training(name: str) -> bool:
-    """Whether a name says training data, or training."""
+    """Whether a name suggests training data, or training."""
     return _TRAINING.search(name) is not None
 
 
 def names_held_out(name: str) -> bool:
-    """Whether a name says validation or test data, or inference."""
+    """Whether a name suggests validation or test data, or inference."""
     return _HELD_OUT.search(name) is not None
 
 
 def last_name(node: cst.BaseExpression) -> str:
-    """``x`` of ``x`` and ``self.x``; empty for all else."""
+    """Return ``x`` for ``x`` and ``self.x``; empty for all other expressions."""
     return node.value if isinstance(node, cst.Name) else node.attr.value if isinstance(node, cst.Attribute) else ""
 
 
 def is_beside_training(tree: Tree, node: cst.CSTNode) -> bool:
-    """Whether a branch around a node asks for held-out data or inference, or another one beside it for training."""
+    """Whether a branch around a node tests for held-out data or inference, or its sibling for training."""
     around = {node, *tree.ancestors(node)}
     return any(
         condition.body in around
@@ -216,18 +231,18 @@ def is_beside_training(tree: Tree, node: cst.CSTNode) -> bool:
 
 
 def asks_for_held_out(test: cst.BaseExpression) -> bool:
-    """``which == Set.TEST`` or ``split == "test"``."""
+    """Whether a test is of the form ``which == Set.TEST`` or ``split == "test"``."""
     return names_held_out(_compared_with(test))
 
 
 def _asks_for_training(test: cst.BaseExpression) -> bool:
-    """``is_training``, ``self.train`` or ``split == "train"``."""
+    """Whether a test is of the form ``is_training``, ``self.train`` or ``split == "train"``."""
     name = last_name(test)
     return names_training(_compared_with(test)) or names_training(name) and not names_held_out(name)
 
 
 def _compared_with(test: cst.BaseExpression) -> str:
-    """The text or the last name that an expression compares something with for equality; empty for all else."""
+    """Return the string or the last name that an expression compares with for equality; empty otherwise."""
     if not isinstance(test, cst.Comparison) or not isinstance(test.comparisons[0].operator, (cst.Equal, cst.Is)):
         return ""
     other = test.comparisons[0].comparator

@@ -10,7 +10,7 @@ MARK = "from z import mark, other\n"
 
 def place(tmp_path, code, name="z.mark"):
     (call,) = load(tmp_path, MARK + code).program.calls(name)
-    return call.scope
+    return call.path
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_conditions(tmp_path, code, program, function, loop):
 def test_conditions_beside_another_place(tmp_path, code, alone):
     program = load(tmp_path, MARK + code).program
     (first,), (second,) = program.calls("z.mark"), program.calls("z.other")
-    assert [each.question for each in first.scope.conditions(within=second.scope)] == alone
+    assert [each.question for each in first.path.conditions(within=second.path)] == alone
 
 
 @pytest.mark.parametrize(
@@ -96,9 +96,9 @@ def test_the_innermost_loop(tmp_path, code, program, statement, function):
 def test_loops_of_one_place_alone(tmp_path):
     program = load(tmp_path, MARK + "for i in one:\n    other()\n    for j in two: mark()").program
     (first,), (second,) = program.calls("z.mark"), program.calls("z.other")
-    assert [loop.node.iter.value for loop in first.scope.loops(within=second.scope)] == ["two"]
-    assert [loop.node.iter.value for loop in first.scope.loops(within="program")] == ["two", "one"]
-    assert not list(second.scope.loops(within=first.scope))
+    assert [loop.node.iter.value for loop in first.path.loops(within=second.path)] == ["two"]
+    assert [loop.node.iter.value for loop in first.path.loops(within="program")] == ["two", "one"]
+    assert not list(second.path.loops(within=first.path))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from libcst.metadata import MetadataWrapper, PositionProvider
 
 from kerascheck.source.python import parsed
-from kerascheck.syntax.from_ast import NoCounterpart, Reader
+from kerascheck.syntax.from_ast import Converter, UnsupportedSyntax
 from kerascheck.syntax.tree import Tree, alike
 from kerascheck.syntax.whitespace import NEWLINE
 
@@ -79,7 +79,7 @@ def test_nodes_stand_where_libcst_says(text):
 def test_the_files_of_this_project_are_read_as_libcst_reads_them():
     for path in [*sorted((ROOT / "kerascheck").rglob("*.py")), *sorted((ROOT / "rules").rglob("rule.py"))]:
         text = path.read_text(encoding="utf-8")
-        assert alike(Reader(text, parsed(text), lambda node, parents: None).root, cst.parse_module(text)), path
+        assert alike(Converter(text, parsed(text), lambda node, parents: None).root, cst.parse_module(text)), path
 
 
 @pytest.mark.parametrize(
@@ -95,8 +95,8 @@ def test_the_files_of_this_project_are_read_as_libcst_reads_them():
 def test_libcst_reads_the_rest(text):
     if sys.version_info < (3, 11) and "except*" in text:
         pytest.skip("newer than this Python")
-    with pytest.raises(NoCounterpart):
-        Reader(text, ast.parse(text), lambda node, parents: None)
+    with pytest.raises(UnsupportedSyntax):
+        Converter(text, ast.parse(text), lambda node, parents: None)
     tree = Tree(text)
     assert tree.written(tree.root) is tree.root
     assert tree.root.code == text

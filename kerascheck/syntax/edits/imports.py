@@ -1,4 +1,4 @@
-"""Imports: what names mean where they are written, and what has to be imported for a name."""
+"""Imports: the meaning of names in the source, and insertions below the import block."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import libcst as cst
 
 from kerascheck.knowledge.callables import COMPAT_V1, COMPAT_V2
 from kerascheck.knowledge.namespaces import KERAS, OF_KERAS, TENSORFLOW
-from kerascheck.syntax.def_use import def_use, target_names
+from kerascheck.syntax.def_use import def_use
 from kerascheck.syntax.edits.contract import Edits, insert
 from kerascheck.syntax.edits.lines import (
     BLANK_LINE,
@@ -23,6 +23,7 @@ from kerascheck.syntax.edits.lines import (
 from kerascheck.syntax.edits.ranges import end_of_code
 from kerascheck.syntax.names import canonical
 from kerascheck.syntax.tree import Tree
+from kerascheck.syntax.uses import target_names
 from kerascheck.syntax.whitespace import NEWLINE
 
 _SET_UP_ROOTS = frozenset("os sys warnings logging matplotlib mpl plt print site locale faulthandler".split())
@@ -49,7 +50,7 @@ def _is_import(small: cst.CSTNode) -> bool:
 
 
 def _is_set_up(small: cst.CSTNode) -> bool:
-    """Whether a statement may stand between imports: settings, constants, messages."""
+    """Whether a statement may appear between imports: settings, constants, messages."""
     if isinstance(small, (cst.Pass, cst.Assert, cst.Del, cst.Raise)):
         return True
     if isinstance(small, cst.Expr):
@@ -73,7 +74,7 @@ def _is_set_up(small: cst.CSTNode) -> bool:
 
 
 def _kind(tree: Tree, statement: cst.CSTNode) -> str | None:
-    """The word "import" for a statement that belongs to the import block, "set-up" for one that may stand in it, or None."""
+    """Classify a statement: "import" belongs to the import block, "set-up" may appear in it, None ends it."""
     if isinstance(statement, cst.SimpleStatementLine):
         smalls: list[cst.CSTNode] = list(statement.body)
     elif isinstance(statement, (cst.Try, cst.If, cst.With)):
@@ -93,12 +94,12 @@ def _kind(tree: Tree, statement: cst.CSTNode) -> str | None:
 
 
 def _imported_names(statement: cst.Import | cst.ImportFrom) -> Iterator[tuple[str, str | None]]:
-    """The names that an import binds, each with the dotted name it stands for (None for relative imports)."""
+    """Yield the names that an import binds with their dotted names (None for relative imports)."""
     return ((name, dotted) for _, name, dotted in _import_aliases(statement))
 
 
 def imports_as_written(tree: Tree) -> Iterator[tuple[cst.ImportAlias, str, str]]:
-    """What the ``from ... import`` of a module bind, each with the name and the dotted name as in :func:`names_as_written`."""
+    """Yield the aliases of ``from ... import`` with name and dotted name, as in :func:`names_as_written`."""
     for statement in tree.imports:
         if isinstance(statement, cst.ImportFrom):
             for alias, name, dotted in _import_aliases(statement):
@@ -107,7 +108,7 @@ def imports_as_written(tree: Tree) -> Iterator[tuple[cst.ImportAlias, str, str]]
 
 
 def _library(statement: cst.Import | cst.ImportFrom) -> str:
-    """The library that an import names first; empty for a relative import."""
+    """Return the first library that an import names; empty for a relative import."""
     if isinstance(statement, cst.ImportFrom):
         named = "" if statement.relative else dotted_name(statement.module) or ""
     else:
@@ -141,7 +142,7 @@ def _is_docstring(statement: cst.CSTNode) -> bool:
 
 
 def _last_of_block(tree: Tree) -> int | None:
-    """The index in the module of the last statement of the import block; None where there is no such block."""
+    """Return the module index of the last statement of the import block; None without such a block."""
     last = None
     for index, statement in enumerate(tree.root.body):
         kind = "import" if index == 0 and _is_docstring(statement) else _kind(tree, statement)
@@ -153,21 +154,21 @@ def _last_of_block(tree: Tree) -> int | None:
 
 
 def runs_own_code(tree: Tree, statement: cst.CSTNode) -> bool:
-    """Whether a statement of the module may call functions of this file: neither imports nor the settings between them do."""
+    """Whether a top-level statement may call functions of this file; imports and settings between them do not."""
     return def_use(tree).uses(statement).calls and _kind(tree, statement) is None
 
 
 def end_of_imports(tree: Tree, text: str = "") -> int:
-    """The index in the module of the statement before which :func:`insert_after_imports` puts ``text``."""
+    """Return the module index of the statement before which :func:`insert_after_imports` inserts ``text``."""
     last = _last_import(tree, text)
     return 0 if last is None else last + 1
 
 
 def _last_import(tree: Tree, text: str) -> int | None:
-    """The index in the module of the statement after which ``text`` may stand; None where it starts the file."""
+    """Return the module index of the statement after which ``text`` may go; None at the start of the file."""
     body = tree.root.body
     last = _last_of_block(tree)
-    # What the text uses may be imported further down.
+    # A later import may bind names that the text uses.
     used = set(re.findall(r"(?<![\w.])[^\W\d]\w*", text))
     bound: dict[str, int] = {}
     for index, statement in enumerate(body):
@@ -180,7 +181,7 @@ def _last_import(tree: Tree, text: str) -> int | None:
 
 
 def _header_end(tree: Tree) -> int:
-    """Where the first statement of a file without imports and docstring may stand: below the comments about the file."""
+    """Return the offset for the first statement of a file without imports and docstring: below the header comments."""
     text, position = tree.text, 0
     while FIRST_LINES.match(text, position):
         position = next_line(text, position)
@@ -198,9 +199,8 @@ def _header_end(tree: Tree) -> int:
 def insert_after_imports(tree: Tree, text: str) -> Edits:
     """Insert lines below the import block: docstring, imports, and settings between imports.
 
-    One blank line comes before; those that follow stay. Imports join the block without a
-    blank line. ``text`` goes below a later import of the module where it uses what that
-    binds. List the edits of :func:`spelling` before these, so that the import comes first.
+    One blank line precedes the text; existing ones below stay. Imports join the block without a blank line. ``text`` goes below a
+    later top-level import if it uses a name from it. List the edits of :func:`spelling` first, so the import precedes the text.
     """
     newline = newline_of(tree)
     block = in_newlines_of(tree, text.strip("\r\n")) + newline
@@ -224,19 +224,19 @@ class Bindings:
     """The names that the imports of a file bind."""
 
     imports: dict[str, str]
-    """Names that module-level imports bind and nothing rebinds, with the dotted name as written."""
+    """Names that only top-level imports bind, with their dotted names as written."""
     taken: frozenset[str]
-    """Every name that means something else somewhere in the file."""
+    """Names that have another meaning somewhere in the file."""
     local: dict[str, str]
-    """Names that only imports inside of functions bind, with the last dotted name."""
+    """Names that only imports inside functions bind, with the last dotted name."""
     sources: frozenset[str]
-    """All dotted names that are imported anywhere."""
+    """All dotted names that any import names."""
     at_run_time: dict[cst.Import | cst.ImportFrom, str]
-    """The imports that are not for type checkers alone, each with the library that it names; "" for a relative one."""
+    """Imports not limited to type checking, with their library; "" for a relative import."""
 
 
 def bindings_of(tree: Tree) -> Bindings:
-    """The names that the imports of a file bind; each tree is read once."""
+    """Return the names that the imports of a file bind; memoised per tree."""
     found: Bindings | None = tree.memory.get(Bindings)
     if found is None:
         found = tree.memory[Bindings] = _find_bindings(tree)
@@ -279,8 +279,8 @@ def _find_bindings(tree: Tree) -> Bindings:
 
 
 def meaning(dotted: str) -> str:
-    """The canonical name of what an import binds."""
-    # Inside of TensorFlow 1's name space the names that fixes use are the same.
+    """Return the canonical name of an imported dotted name."""
+    # The names that fixes use are the same in the namespace of TensorFlow 1.
     name, _, rest = dotted.partition(COMPAT_V1)
     return canonical("tensorflow" + rest) if not name and dotted != rest else canonical(dotted)
 
@@ -294,7 +294,7 @@ _BINDING = frozenset(
 
 
 def _bound_names(tree: Tree) -> Iterator[str]:
-    """Names that anything but an import binds, in any scope but that of a class."""
+    """Yield the names that anything except an import binds, in any scope except that of a class."""
     for node in tree.parents:
         if type(node) not in _BINDING:
             continue
@@ -327,7 +327,7 @@ def _is_in_class(tree: Tree, node: cst.CSTNode) -> bool:
 
 
 def _is_missing_import(tree: Tree, node: cst.CSTNode) -> bool:
-    """Whether this is the ``tf = None`` of a script that runs without TensorFlow."""
+    """Whether this is the ``tf = None`` of a script that also runs without TensorFlow."""
     value = getattr(tree.parents[node], "value", None)
     return dotted_name(value) == "None" and any(
         isinstance(holder, cst.ExceptHandler) for holder in tree.ancestors(node)
@@ -335,13 +335,15 @@ def _is_missing_import(tree: Tree, node: cst.CSTNode) -> bool:
 
 
 def names_as_written(tree: Tree, ending: Collection[str]) -> Iterator[tuple[cst.CSTNode, str]]:
-    """Names and attributes of what an import binds, each with its dotted name as the library of that import spells it.
+    """Yield names and attributes of imports, each with the dotted name in the spelling of that import.
 
-    Unlike :func:`kerascheck.syntax.names.canonical` this keeps old spellings apart. Only ``tensorflow.keras`` becomes
-    ``keras``, and ``tensorflow.compat.v2`` ``tensorflow``. A name that imports bind to different things, such as TensorFlow 1 and 2, is left out.
+    Unlike :func:`kerascheck.syntax.names.canonical` this keeps old spellings apart. Only ``tensorflow.keras`` becomes ``keras``, and
+    ``tensorflow.compat.v2`` becomes ``tensorflow``. Names that imports bind to different objects, such as TensorFlow 1 and 2, are
+    omitted.
 
     Args:
-        ending: what the wanted dotted names end in, or what stands anywhere in the dotted name that an import binds.
+        tree: the tree of the module.
+        ending: last parts of the wanted dotted names, or any parts of the dotted name that an import binds.
     """
     sources: dict[str, set[str | None]] = {}
     for statement in tree.imports:
@@ -370,7 +372,7 @@ def names_as_written(tree: Tree, ending: Collection[str]) -> Iterator[tuple[cst.
             continue
         root, _, rest = (dotted_name(node) or "").partition(".")
         if root not in sources:
-            # A bare name that nothing else binds may come with all names of a module of Keras.
+            # ``import *`` from a module of Keras may bind a bare name that nothing else binds.
             is_value = not isinstance(parent, (cst.Attribute, cst.Arg)) or parent.value is node
             if stars and isinstance(node, cst.Name) and is_value and root not in bindings_of(tree).taken:
                 yield from ((node, f"{star}.{root}") for star in sorted(stars) if star.startswith(KERAS))

@@ -1,4 +1,4 @@
-"""How a place of a file writes a name of a library: by an import that is bound there, or by a new one."""
+"""The spelling of a library name at a location: through an existing import, or a new one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import libcst as cst
 
 from kerascheck.knowledge.callables import TF_KERAS
 from kerascheck.knowledge.namespaces import KERAS
-from kerascheck.syntax.def_use import DefUse, def_use, target_names
+from kerascheck.syntax.def_use import DefUse, def_use
 from kerascheck.syntax.edits.contract import CannotEdit, Edits
 from kerascheck.syntax.edits.imports import (
     Bindings,
@@ -21,30 +21,32 @@ from kerascheck.syntax.edits.imports import (
 )
 from kerascheck.syntax.names import canonical
 from kerascheck.syntax.tree import Tree
+from kerascheck.syntax.uses import target_names
 
 _FAMILY = frozenset({"tensorflow", "keras", "tf_keras"})
-"""Libraries that import each other: which one comes first, and when, changes what they read from the environment."""
+"""Libraries that import each other; the import order changes which environment variables they read."""
 _PLAIN_STARS = _FAMILY | {"numpy", "math", "typing", "os"}
-"""Libraries of which ``import *`` binds no name that means another library (tried with TensorFlow 2.21 and Keras 3.15)."""
+"""Libraries whose ``import *`` binds no name of another library (tested with TensorFlow 2.21 and Keras 3.15)."""
 _PACKAGES = frozenset({"tensorflow", "keras", TF_KERAS})
-"""Of these it does: they hold modules such as ``data``, ``keras`` and ``layers``."""
+"""Exceptions among these: their ``import *`` binds modules such as ``data``, ``keras`` and ``layers``."""
 
 
 def spelling(tree: Tree, dotted: str, at: cst.CSTNode | None = None) -> tuple[str, Edits]:
-    """How this file writes a canonical dotted name such as ``tensorflow.data.AUTOTUNE``.
+    """Return the spelling in this file of a canonical dotted name such as ``tensorflow.data.AUTOTUNE``.
 
-    A name counts as usable where an import has certainly bound it whenever the place runs, and nothing else in the file
-    binds it.
+    A name is usable if an import has certainly bound it whenever the location runs, and nothing else in the file binds it.
 
     Args:
-        at: where the expression is evaluated; without it the name has to be bound before any function of the file can run.
+        tree: the tree of the module.
+        dotted: the canonical name.
+        at: the node where the expression is evaluated; if None, the name has to be bound before any function of the file can run.
 
     Returns:
-        The expression, and the edit that adds an import where nothing binds the name.
+        The expression, and the edit that adds an import if nothing binds the name.
 
     Raises:
-        CannotEdit: every name under which it could be imported may mean something else there, or a new import would come
-            before the program means to import the library.
+        CannotEdit: every importable name may have another meaning there, or a new import would precede the intended import of the
+            library.
     """
     wanted = canonical(dotted)
     place = _Place(tree, at)
@@ -60,10 +62,10 @@ def spelling(tree: Tree, dotted: str, at: cst.CSTNode | None = None) -> tuple[st
 
 
 def free_name(tree: Tree, names: Iterable[str]) -> str:
-    """The first of some names that means nothing in the file.
+    """Return the first of some names that has no meaning in the file.
 
     Raises:
-        CannotEdit: each of them is in use, or the program looks through its names.
+        CannotEdit: all are in use, or the program enumerates its names.
     """
     place = _Place(tree, None)
     found = next(filter(place.is_free, names), None)
@@ -77,7 +79,7 @@ def _is_public(dotted: str) -> bool:
 
 
 def _imports_for(bindings: Bindings, root: str) -> Iterator[tuple[str, str]]:
-    """Imports of a library with the names that they bind, the usual one first."""
+    """Yield imports of a library with the names that they bind, the most common first."""
     if root == "tensorflow":
         yield "tf", "import tensorflow as tf"
     elif root == "numpy":
@@ -86,7 +88,7 @@ def _imports_for(bindings: Bindings, root: str) -> Iterator[tuple[str, str]]:
         yield "keras", "import tf_keras as keras"
         return
     elif root == "keras" and not any(re.match(r"keras\b", source) for source in bindings.sources):
-        # tf.keras and keras are two libraries up to TensorFlow 2.15: stay with the one in use.
+        # Up to TensorFlow 2.15, tf.keras and keras are two libraries: stay with the one in use.
         if any(re.match(r"tensorflow\b", source) for source in bindings.sources):
             yield "keras", "from tensorflow import keras"
             return
@@ -94,7 +96,7 @@ def _imports_for(bindings: Bindings, root: str) -> Iterator[tuple[str, str]]:
 
 
 class _Place:
-    """A place of a file where an expression is to be evaluated; any place where ``at`` is None."""
+    """The location where an expression is evaluated; any location if ``at`` is None."""
 
     def __init__(self, tree: Tree, at: cst.CSTNode | None):
         self._tree, self._at = tree, at
@@ -113,7 +115,7 @@ class _Place:
         return next(index for index, other in enumerate(self._tree.root.body) if other is statement)
 
     def spelled(self, wanted: str) -> str | None:
-        """The shortest way to write ``wanted`` with the names that are bound at the place."""
+        """Return the shortest spelling of ``wanted`` with the names bound at the location."""
         has_keras = any(re.match(r"(tf_)?keras\b", source) for source in self.bindings.sources)
         best: tuple[int, str] | None = None
         for name, dotted in (self.bindings.local | self.bindings.imports).items():
@@ -132,7 +134,7 @@ class _Place:
                 best = (rest.count("."), name + rest)
         return None if best is None else best[1]
 
-    # Whether a name that only imports bind is bound at the place.
+    # Whether a name that only imports bind is bound at the location.
 
     def _is_bound(self, name: str) -> bool:
         if _may_be_none(self._tree, name, self._analysis):
@@ -143,7 +145,7 @@ class _Place:
             return False
         for function in self._functions:
             if name in self._analysis.scope(function).locals:
-                # An inner function may run before the import of the outer one.
+                # An inner function may run before the import in the outer one.
                 return function is self._scope and name in self._bound_here()
         return name in self.bindings.imports and self._is_bound_in_module(name)
 
@@ -152,7 +154,7 @@ class _Place:
         return self._analysis.bound_before(self._tree.statement(self._at))
 
     def _is_bound_everywhere(self, name: str) -> bool:
-        """Whether the module binds a name before its own code runs, and no function or class has one of its own."""
+        """Whether the module binds a name before its own code runs, and no function or class rebinds it."""
         index = self._binding_index(name)
         if index is None or any(runs_own_code(self._tree, each) for each in self._body[:index]):
             return False
@@ -167,7 +169,7 @@ class _Place:
         )
 
     def _bound_first(self, function: cst.FunctionDef) -> frozenset[str]:
-        """The names that the imports bind with which a function begins."""
+        """Return the names bound by the imports at the start of a function."""
         bound = frozenset[str]()
         for statement in getattr(function.body, "body", ()):
             parts = getattr(statement, "body", ())
@@ -179,7 +181,7 @@ class _Place:
         return bound
 
     def _is_bound_in_module(self, name: str) -> bool:
-        """Whether the module has bound a name whenever the place runs."""
+        """Whether the module has bound a name whenever the location runs."""
         top = self._index_of_top()
         if not self._functions and name in self._bound_here():
             before = self._body[:top]
@@ -190,7 +192,7 @@ class _Place:
             return False
         if top > index:
             return True
-        # A function above the import: nothing may call it before.
+        # The function precedes the import: nothing may call it in between.
         before = self._body[top:index]
         return bool(self._functions) and top < index and not any(runs_own_code(self._tree, each) for each in before)
 
@@ -198,14 +200,14 @@ class _Place:
         return 0 if self._top is None else self._index(self._top)
 
     def _binding_index(self, name: str) -> int | None:
-        """The index in the module of the first statement after which a name is bound."""
+        """Return the module index of the first statement after which a name is bound."""
         for index, statement in enumerate(self._tree.root.body):
             if name in self._analysis.uses(statement).certain or _tries_first(statement, name, self._analysis):
                 return index
         return None
 
     def _may_be_starred(self, start: int, end: int) -> bool:
-        """Whether an ``import *`` of a module of the program may bind whatever it likes, in part of the module."""
+        """Whether an ``import *`` of a program module may bind arbitrary names in part of the module."""
         for statement in self._body[start:end]:
             if self._analysis.uses(statement).star and not _is_plain_star(self._tree, statement):
                 return True
@@ -214,13 +216,13 @@ class _Place:
     # New imports.
 
     def is_free(self, name: str) -> bool:
-        """Whether a name means nothing in the file: nothing binds it, and no ``import *`` is meant to."""
+        """Whether a name has no meaning in the file: nothing binds it, and no ``import *`` is meant to."""
         module = self._analysis.module
         used = module.reads | module.later | self._analysis.scope(self._tree.root).locals
         return name not in self.bindings.taken and name not in used
 
     def check_new_import(self, root: str) -> None:
-        """Raise CannotEdit where a new import of a library at the end of the import block could be noticed."""
+        """Raise CannotEdit if a new import at the end of the import block could have side effects."""
         end = end_of_imports(self._tree)
         if self._top is not None and self._index_of_top() < end:
             raise CannotEdit("the place runs before the imports")
@@ -228,7 +230,7 @@ class _Place:
             raise CannotEdit("a later import may bind the name")
         if _lists_names(self._tree, self._analysis):
             raise CannotEdit("the program lists its names")
-        # Keras imports TensorFlow, but on another backend it does not: a program that imports the library itself has its reasons.
+        # On another backend Keras does not import TensorFlow: a program that imports TensorFlow itself has its reasons.
         for family in ({root}, _FAMILY if root in _FAMILY else {root}):
             imported = [each for each, library in self.bindings.at_run_time.items() if library in family]
             if imported and not any(self._is_in_block(each, end) for each in imported):
@@ -245,7 +247,7 @@ class _Place:
 
 
 def _tries_first(statement: cst.CSTNode, name: str, analysis: DefUse) -> bool:
-    """Whether a ``try`` begins with the import of a name: where it fails, the library is missing, and nothing of it is in use."""
+    """Whether a ``try`` begins with the import of a name: if it fails, the library is missing and unused."""
     if not isinstance(statement, cst.Try) or not isinstance(statement.body, cst.IndentedBlock):
         return False
     line = statement.body.body[0]
@@ -254,19 +256,19 @@ def _tries_first(statement: cst.CSTNode, name: str, analysis: DefUse) -> bool:
 
 
 def _may_be_none(tree: Tree, name: str, analysis: DefUse) -> bool:
-    """Whether a handler sets a name, to None then, where more than the import of the library may have failed."""
+    """Whether a handler assigns to a name (None, presumably) although more than the import of the library may have failed."""
     tries = (node for node in tree.parents if isinstance(node, cst.Try) and not _tries_first(node, name, analysis))
     return any(_sets(tree, handler, name) for statement in tries for handler in statement.handlers)
 
 
 def _sets(tree: Tree, handler: cst.ExceptHandler, name: str) -> bool:
-    """Whether a handler assigns to a name; another import of it is no assignment."""
+    """Whether a handler assigns to a name; another import does not count."""
     assigned = (node for node in tree.descendants(handler) if isinstance(node, cst.AssignTarget))
     return any(name in target_names(node.target) for node in assigned)
 
 
 def _is_plain_star(tree: Tree, statement: cst.CSTNode) -> bool:
-    """Whether each ``import *`` of a statement is one of a library that binds no name of another library."""
+    """Whether each ``import *`` of a statement is from a library that binds no name of another library."""
     for node in tree.descendants(statement):
         if isinstance(node, cst.ImportFrom) and isinstance(node.names, cst.ImportStar):
             dotted = "" if node.module is None or node.relative else tree.code_of(node.module)
@@ -276,7 +278,7 @@ def _is_plain_star(tree: Tree, statement: cst.CSTNode) -> bool:
 
 
 def _lists_names(tree: Tree, analysis: DefUse) -> bool:
-    """Whether the program looks through the names of the module, so that it would see a new one."""
+    """Whether the program enumerates the names of the module and would notice a new one."""
     module = analysis.module
     if {"globals", "dir", "vars", "locals", "sys", "inspect"}.isdisjoint(module.reads | module.later):
         return False
