@@ -1,1 +1,1 @@
-"""What a fix has to prove to be safe, and the builders of fixes that rules offer."""
+"""Builders of the fixes that rules offer, the proofs of their safety, and their application."""

@@ -1,7 +1,7 @@
-"""Apply fixes: compose edits, apply until nothing changes.
+"""Application of fixes: compose edits, and repeat until nothing changes.
 
-A fix is all or nothing. Everything outside its edits is kept byte for byte: texts are
-cut and joined, never generated. A fix that leaves its finding, or causes an error, is dropped.
+A fix is atomic. All text outside its edits stays byte for byte: edits cut and join text and never regenerate it. A fix that
+leaves its finding, or causes an error, is dropped.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Generic, Protocol, TypeVar
 from kerascheck.finding import Applicability, Edit, FileError, Finding, Fix, Severity, with_edits
 
 _ROUNDS = 40
-"""A fix may uncover another finding; a chain longer than this never ends, which is a fault of the rules."""
+"""Maximum rounds. A fix may uncover another finding, but only faulty rules produce a longer chain."""
 
 LEAVES_FINDING = "leaves its finding"
 _CAUSES_ERROR = "causes an error that was not there"
@@ -30,31 +30,31 @@ _Source = TypeVar("_Source", bound="Editable")
 
 
 class Editable(Protocol):
-    """A source whose text can be replaced, such as ``kerascheck.source.Source``."""
+    """A source with replaceable text, such as ``kerascheck.source.Source``."""
 
     @property
     def text(self) -> str: ...
 
     def with_text(self: _Source, text: str) -> _Source:
-        """The same source with another text."""
+        """Return the source with another text."""
 
     def offset(self, line: int, column: int) -> int:
-        """The offset of a 1-based line and column of the text."""
+        """Return the offset of a 1-based line and column of the text."""
 
     def lines_above(self, cell: int | None) -> int:
-        """The number of lines above a cell."""
+        """Return the number of lines above a cell."""
 
 
 @dataclass(frozen=True)
 class Fixed(Generic[_Source]):
-    """What :func:`apply_fixes` did to one source."""
+    """The result of :func:`apply_fixes` for one source."""
 
     source: _Source
-    """The source after all fixes; equal to the original where nothing was applied."""
+    """The source after all fixes; equal to the original if none was applied."""
     applied: list[Finding]
-    """Findings whose fix is in ``text``; their places are those of the round that applied them."""
+    """Findings whose fixes are in ``text``, located as in the round that applied them."""
     remaining: list[Finding]
-    """Every finding that ``text`` still has."""
+    """All findings of ``text``."""
     skipped: Mapping[Finding, str]
     """Those of ``remaining`` whose applicable fix was dropped, with the reason: "leaves its finding"."""
 
@@ -64,8 +64,8 @@ class Fixed(Generic[_Source]):
         return self.source.text
 
 
-class _Taken:
-    """The edits taken so far; those of one fix may touch, those of two fixes may not."""
+class _AcceptedEdits:
+    """The edits accepted so far; edits of one fix may touch, those of two fixes may not."""
 
     def __init__(self, length: int):
         self._length = length
@@ -74,13 +74,13 @@ class _Taken:
         self._whole: set[tuple[Edit, ...]] = set()
         self.edits: list[Edit] = []
 
-    def take(self, fix: Fix) -> bool:
-        """Add all edits of ``fix``, or none where one of them conflicts."""
+    def accept(self, fix: Fix) -> bool:
+        """Accept all edits of ``fix``, or none if one conflicts."""
         edits = tuple(dict.fromkeys(fix.edits))
         if edits in self._whole:
             return True
         new = [edit for edit in edits if edit not in self._insertions]
-        ordered = sorted(edits, key=_place)
+        ordered = sorted(edits, key=_span)
         if any(before.end > after.start for before, after in zip(ordered, ordered[1:])):
             return False
         if any(not 0 <= edit.start <= edit.end <= self._length for edit in edits):
@@ -88,54 +88,53 @@ class _Taken:
         if any(self._conflicts(edit) for edit in new):
             return False
         for edit in new:
-            insort(self._ranges, _place(edit))
+            insort(self._ranges, _span(edit))
         self.edits += new
         self._insertions.update(edit for edit in new if edit.start == edit.end)
         self._whole.add(edits)
         return True
 
     def _conflicts(self, edit: Edit) -> bool:
-        # The ranges do not overlap, so only the last one that starts at or before the end can reach the edit.
+        # Ranges do not overlap, so only the last one that starts at or before the end can reach the edit.
         index = bisect_right(self._ranges, (edit.end, self._length))
         return index > 0 and self._ranges[index - 1][1] >= edit.start
 
 
-def _place(edit: Edit) -> tuple[int, int]:
+def _span(edit: Edit) -> tuple[int, int]:
     return (edit.start, edit.end)
 
 
-def _fix_order(fix: Fix) -> tuple[tuple[int, int], tuple[int, int], tuple[Edit, ...], str]:
-    places = [_place(edit) for edit in fix.edits]
+def _sort_key(fix: Fix) -> tuple[tuple[int, int], tuple[int, int], tuple[Edit, ...], str]:
+    places = [_span(edit) for edit in fix.edits]
     return (min(places), max(places), fix.edits, fix.message)
 
 
 def compose(text: str, fixes: Iterable[Fix]) -> tuple[str, list[Fix]]:
     """Apply as many whole fixes as fit together, in one pass.
 
-    Fixes are taken in the order of their first edit, whatever order they come in. A fix
-    is left out when one of its edits overlaps or touches an edit of a fix taken before.
-    Identical insertions at the same place, such as an import that two fixes need, are
-    made once. Insertions that one fix makes at the same place keep their order.
+    The order is that of the first edit of each fix. A fix is omitted if one of its edits overlaps or touches an edit of an accepted
+    fix. Identical insertions at the same offset, such as an import that two fixes need, are made once. Insertions of one fix at the
+    same offset keep their order.
 
     Returns:
-        The new text and the fixes that are in it.
+        The new text and the fixes in it.
     """
-    edits, applied = _fitting(text, fixes)
+    edits, applied = _compatible(text, fixes)
     return with_edits(text, edits), applied
 
 
-def _fitting(text: str, fixes: Iterable[Fix]) -> tuple[list[Edit], list[Fix]]:
-    """The edits that :func:`compose` makes, in the order of the text, and the fixes that they are from."""
-    taken = _Taken(len(text))
-    applied = [fix for fix in sorted((fix for fix in fixes if fix.edits), key=_fix_order) if taken.take(fix)]
-    return sorted(taken.edits, key=_place), applied
+def _compatible(text: str, fixes: Iterable[Fix]) -> tuple[list[Edit], list[Fix]]:
+    """Return the edits of :func:`compose` in source order, and their fixes."""
+    accepted = _AcceptedEdits(len(text))
+    applied = [fix for fix in sorted((fix for fix in fixes if fix.edits), key=_sort_key) if accepted.accept(fix)]
+    return sorted(accepted.edits, key=_span), applied
 
 
 def _compiles(text: str) -> bool:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            # Notebooks may await at the top level.
+            # Notebooks may use top-level await.
             compile(text, "<fixed>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return False
@@ -153,35 +152,37 @@ def _parses(text: str) -> bool:
     return True
 
 
-def _accepted(
-    source: _Source, fixes: Sequence[Fix], made: Callable[[_Source, Sequence[Edit]], _Source | None]
+def _compose_valid(
+    source: _Source, fixes: Sequence[Fix], try_edits: Callable[[_Source, Sequence[Edit]], _Source | None]
 ) -> tuple[_Source, list[Edit], list[Fix]]:
-    """Compose ``fixes`` without those that break ``source``.
+    """Compose ``fixes`` except those that break ``source``.
 
     Args:
-        made: the source with edits; None where they break it.
+        source: the source.
+        fixes: candidates.
+        try_edits: returns the source with edits, or None if they break it.
 
     Returns:
-        The new source, the edits that it has, and the fixes that they are from.
+        The new source, its edits, and their fixes.
     """
     while True:
-        edits, applied = _fitting(source.text, fixes)
-        changed = made(source, edits) if edits else source
+        edits, applied = _compatible(source.text, fixes)
+        changed = try_edits(source, edits) if edits else source
         if changed is not None:
             return changed, edits, applied
         # Without the broken fixes, others that conflicted with them may fit.
-        broken = _broken(source.text, applied, lambda edits: made(source, edits) is not None)
+        broken = _breaking(source.text, applied, lambda edits: try_edits(source, edits) is not None)
         fixes = [fix for fix in fixes if fix not in broken]
 
 
-def _broken(text: str, fixes: list[Fix], valid: Callable[[Sequence[Edit]], bool]) -> set[Fix]:
-    """Which of ``fixes``, which fit together but break ``text``, to leave out; found by halving."""
+def _breaking(text: str, fixes: list[Fix], valid: Callable[[Sequence[Edit]], bool]) -> set[Fix]:
+    """Return the fixes to omit from ``fixes``, which break ``text`` together; uses bisection."""
     good: list[Fix] = []
     broken: set[Fix] = set()
     pending = [fixes]
     while pending:
         group = pending.pop()
-        trial, _ = _fitting(text, [*good, *group])
+        trial, _ = _compatible(text, [*good, *group])
         if valid(trial):
             good += group
         elif len(group) > 1:
@@ -200,26 +201,26 @@ def _text_of(source: Editable) -> Sequence[str]:
     return (source.text,)
 
 
-class _Moved:
-    """The offsets of a text before its edits, in the text after them.
+class _OffsetMap:
+    """A mapping of offsets before some edits to offsets after them.
 
     Args:
-        edits: in the order of the text; they do not overlap.
+        edits: in source order, without overlaps.
     """
 
     def __init__(self, edits: Sequence[Edit]):
         self._edits = edits
 
     def exact(self, start: int, end: int) -> tuple[int, int]:
-        """The new place of a range, without what is inserted on its borders."""
+        """Map a range, without insertions at its borders."""
         return self._offset(start, inserted=True), self._offset(end, inserted=False, is_end=True)
 
     def wide(self, start: int, end: int) -> tuple[int, int]:
-        """The new place of a range, with what is inserted on its borders."""
+        """Map a range, with insertions at its borders."""
         return self._offset(start, inserted=False), self._offset(end, inserted=True, is_end=True)
 
     def _offset(self, offset: int, *, inserted: bool, is_end: bool = False) -> int:
-        """``inserted``: whether what is inserted at ``offset`` itself comes before it."""
+        """Map an offset; ``inserted``: whether an insertion at ``offset`` itself precedes it."""
         shift = 0
         for edit in self._edits:
             if edit.start < offset < edit.end:
@@ -235,15 +236,15 @@ def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
 
 
 @dataclass(frozen=True)
-class _State(Generic[_Source]):
-    """A text on the way, and all that is found in it."""
+class _Snapshot(Generic[_Source]):
+    """A text of one round with all its findings."""
 
     source: _Source
     findings: Sequence[Finding]
     errors: Sequence[FileError]
 
     def place(self, finding: Finding) -> tuple[int, int]:
-        """The range of the text that a finding marks."""
+        """Return the range of the text that a finding marks."""
         where, above = finding.location, self.source.lines_above(finding.location.cell)
         return (
             self.source.offset(where.line + above, where.column),
@@ -251,31 +252,36 @@ class _State(Generic[_Source]):
         )
 
     def marked(self, finding: Finding) -> str:
-        """The text that a finding marks, without white space."""
+        """Return the text that a finding marks, without white space."""
         start, end = self.place(finding)
         return "".join(self.source.text[start:end].split())
 
 
 class _Comparison(Generic[_Source]):
-    """Compares what is found before and after some edits.
+    """A comparison of the findings before and after some edits.
 
-    A finding is still there where its rule says the same of the same code: what stands at its place now, or the same words in
-    what a fix wrote. Another finding of the rule elsewhere, such as at the next call of a chain, is another one.
+    A finding stays if its rule reports the same for the same code: at the mapped range, or for the same tokens in the text that
+    a fix wrote. A finding of the rule elsewhere, such as at the next call of a chain, is a new one.
 
     Args:
-        fixes: those that made ``edits``.
+        before: the round before.
+        after: the round after.
+        edits: the edits in between.
+        fixes: the fixes of ``edits``.
     """
 
-    def __init__(self, before: _State[_Source], after: _State[_Source], edits: Sequence[Edit], fixes: Iterable[Fix]):
+    def __init__(
+        self, before: _Snapshot[_Source], after: _Snapshot[_Source], edits: Sequence[Edit], fixes: Iterable[Fix]
+    ):
         self._before, self._after = before, after
-        self._moved = _Moved(edits)
+        self._offset_map = _OffsetMap(edits)
         self._fixes = frozenset(fixes)
         self._places = {finding: before.place(finding) for finding in before.findings}
         self._new_places = {finding: after.place(finding) for finding in after.findings}
         self._staying = self._matches()
 
     def _matches(self) -> dict[Finding, Finding]:
-        """What is still there, by how it was found before: each new finding stands for one old one, the nearest."""
+        """Match old findings to new ones: each new finding corresponds to the nearest old one."""
         alike: dict[tuple[str, str], list[Finding]] = {}
         unmoved = {}
         for new in self._after.findings:
@@ -283,21 +289,21 @@ class _Comparison(Generic[_Source]):
             unmoved[new.code, new.message, self._new_places[new]] = new
         staying: dict[Finding, Finding] = {}
         for old in self._before.findings:
-            if same := unmoved.pop((old.code, old.message, self._moved.exact(*self._places[old])), None):
+            if same := unmoved.pop((old.code, old.message, self._offset_map.exact(*self._places[old])), None):
                 staying[old] = same
         taken = set(staying.values())
         pairs = []
         for number, old in enumerate(each for each in self._before.findings if each not in staying):
             candidates = [new for new in alike.get((old.code, old.message), ()) if new not in taken]
             ranges = self._ranges(old) if candidates else []
-            exact = self._moved.exact(*self._places[old])
+            exact = self._offset_map.exact(*self._places[old])
             marked = self._before.marked(old)
             for new in candidates:
                 start, end = self._new_places[new]
                 is_around = start <= exact[0] and exact[1] <= end
                 is_alike = marked == self._after.marked(new) and any(_overlap(each, (start, end)) for each in ranges)
                 if is_around or is_alike:
-                    # A finding that nobody fixed stays rather than one that a fix was applied for.
+                    # Prefer to match findings without an applied fix.
                     pairs.append((old.fix in self._fixes, abs(start - exact[0]), number, old, new))
         for *_, old, new in sorted(pairs, key=lambda pair: pair[:3]):
             if old not in staying and new not in taken:
@@ -306,28 +312,28 @@ class _Comparison(Generic[_Source]):
         return staying
 
     def _ranges(self, old: Finding) -> list[tuple[int, int]]:
-        """Where a finding can be now, if it is still there."""
+        """Return the possible ranges of a finding in the new text."""
         place = self._places[old]
-        found = [self._moved.wide(*place)]
+        found = [self._offset_map.wide(*place)]
         for fix in self._fixes:
             edits = [(edit.start, edit.end) for edit in fix.edits]
-            # A statement may have moved, with all that is found in it.
+            # A statement may have moved, with all its findings.
             if fix == old.fix or any(_overlap(each, place) for each in edits):
-                found += (self._moved.wide(*each) for each in edits)
+                found += (self._offset_map.wide(*each) for each in edits)
         return found
 
-    def left(self) -> set[Fix]:
-        """The fixes that leave their finding."""
+    def unresolved(self) -> set[Fix]:
+        """Return the fixes that leave their finding."""
         return {old.fix for old in self._staying if old.fix is not None and old.fix in self._fixes}
 
     def causes_error(self) -> bool:
-        """Whether there is an error that was not there before: a finding of that severity, or one about the file."""
-        if Counter(map(_without_place, self._after.errors)) - Counter(map(_without_place, self._before.errors)):
+        """Whether there is a new error: a finding of that severity, or an error of the file."""
+        if Counter(map(_without_location, self._after.errors)) - Counter(map(_without_location, self._before.errors)):
             return True
         return any(new.severity is Severity.ERROR and not self._was_error(new) for new in self._after.findings)
 
     def _was_error(self, new: Finding) -> bool:
-        """Whether the rule found an error at that place, too, or another finding stood for it."""
+        """Whether the rule reported an error at the same range before, or another finding covered it."""
         return any(
             old.severity is Severity.ERROR
             and (new.code == old.code or any(new.code == key[-1] for key in old.covers))
@@ -336,13 +342,13 @@ class _Comparison(Generic[_Source]):
         )
 
 
-def _without_place(error: FileError) -> tuple[str, str, str]:
+def _without_location(error: FileError) -> tuple[str, str, str]:
     return (error.code, error.location.path, error.message)
 
 
 @dataclass(frozen=True)
-class _Dropped:
-    """A fix that is not offered again, for a finding at a place of the present text."""
+class _DroppedFix:
+    """A dropped fix, with the range of its finding in the current text."""
 
     finding: Finding
     start: int
@@ -351,113 +357,141 @@ class _Dropped:
 
 
 class _Rounds(Generic[_Source]):
-    """The rounds in which the fixes of a source are applied.
+    """The rounds that apply the fixes of a source.
 
     Args:
-        find: all that is found in a source; asked once for each text.
-        wanted: the findings whose fixes are to be applied.
-        made: the source with edits; None where they break it.
+        find: returns all findings of a source; called once per text.
+        wanted: selects the findings to fix.
+        try_edits: returns the source with edits, or None if they break it.
     """
 
     def __init__(
         self,
         find: Callable[[_Source], Sequence[Finding | FileError]],
-        wanted: Callable[[_State[_Source]], list[Finding]],
-        made: Callable[[_Source, Sequence[Edit]], _Source | None],
+        wanted: Callable[[_Snapshot[_Source]], list[Finding]],
+        try_edits: Callable[[_Source, Sequence[Edit]], _Source | None],
     ):
-        self._find, self._wanted, self._made = find, wanted, made
-        self._states: dict[str, _State[_Source]] = {}
+        self._find, self._wanted, self._try_edits = find, wanted, try_edits
+        self._states: dict[str, _Snapshot[_Source]] = {}
         self._endless: set[str] = set()
 
-    def state(self, source: _Source) -> _State[_Source]:
-        """What is found in a source."""
+    def state(self, source: _Source) -> _Snapshot[_Source]:
+        """Return the findings of a source."""
         if source.text not in self._states:
             found = self._find(source)
-            self._states[source.text] = _State(
+            self._states[source.text] = _Snapshot(
                 source,
                 [each for each in found if isinstance(each, Finding)],
                 [each for each in found if isinstance(each, FileError)],
             )
         return self._states[source.text]
 
-    def run(self, source: _Source) -> tuple[_State[_Source], list[Finding], dict[Finding, str]]:
-        """The last text, the findings whose fixes are in it, and those whose fixes were dropped, with the reasons."""
+    def run(self, source: _Source) -> tuple[_Snapshot[_Source], list[Finding], dict[Finding, str]]:
+        """Return the final text, the fixed findings, and the findings with dropped fixes and reasons."""
         while True:
-            rounds = self._settled(source)
+            rounds = self._run_to_fixpoint(source)
             if rounds is not None:
                 return rounds
 
-    def _settled(self, source: _Source) -> tuple[_State[_Source], list[Finding], dict[Finding, str]] | None:
-        """The same; None where the rounds have no end: what the last one fixed is left alone from then on."""
+    def _run_to_fixpoint(self, source: _Source) -> tuple[_Snapshot[_Source], list[Finding], dict[Finding, str]] | None:
+        """Return the same; None if the rounds do not terminate: later runs skip the fixes of the last round."""
         state = self.state(source)
-        path: list[tuple[_State[_Source], list[Finding], list[_Dropped]]] = []
-        dropped: list[_Dropped] = []
+        path: list[tuple[_Snapshot[_Source], list[Finding], list[_DroppedFix]]] = []
+        dropped: list[_DroppedFix] = []
         is_stale = False
         for _ in range(_ROUNDS):
-            reasons = _recognised(state, dropped)
+            reasons = _carried_over(state, dropped)
             reasons |= {each: _NEVER_ENDS for each in self._wanted(state) if each.code in self._endless}
-            step = self._step(state, reasons)
-            dropped = [_Dropped(each, *state.place(each), reason) for each, reason in reasons.items()]
-            if step is None:
+            result = self._round(state, reasons)
+            dropped = [_DroppedFix(each, *state.place(each), reason) for each, reason in reasons.items()]
+            if result is None:
                 if not is_stale:
                     return state, [each for _, taken, _ in path for each in taken], reasons
-                # Another run would try these again: what was dropped beside other fixes, or before them, may work by now.
+                # Dropped fixes may work by now, after or without other fixes; another run would try them again.
                 dropped, is_stale = [], False
                 continue
-            changed, edits, taken = step
+            changed, edits, taken = result
             path.append((state, taken, dropped))
             seen = next((number for number, (each, *_) in enumerate(path) if each.source.text == changed.text), None)
             if seen is not None:
                 state, undone, dropped = path[seen]
-                dropped = [*dropped, *(_Dropped(each, *state.place(each), _UNDOES) for each in undone)]
+                dropped = [*dropped, *(_DroppedFix(each, *state.place(each), _UNDOES) for each in undone)]
                 is_stale = False
                 del path[seen:]
                 continue
-            moved = _Moved(edits)
-            dropped = [_Dropped(each.finding, *moved.exact(each.start, each.end), each.reason) for each in dropped]
+            offset_map = _OffsetMap(edits)
+            dropped = [
+                _DroppedFix(each.finding, *offset_map.exact(each.start, each.end), each.reason) for each in dropped
+            ]
             is_stale = bool(dropped)
             state = self.state(changed)
         self._endless |= {finding.code for _, taken, _ in path[-1:] for finding in taken}
         return None
 
-    def _step(
-        self, state: _State[_Source], reasons: dict[Finding, str]
+    def _round(
+        self, state: _Snapshot[_Source], reasons: dict[Finding, str]
     ) -> tuple[_Source, list[Edit], list[Finding]] | None:
-        """One round: the changed source, its edits, and the findings that are gone; None where nothing can be applied.
+        """Run one round: return the changed source, its edits, and the fixed findings; None if no fix applies.
 
         Args:
-            reasons: the findings whose fix was dropped, which get more.
+            state: the current text.
+            reasons: findings with dropped fixes; the round adds more.
         """
         while wanted := [finding for finding in self._wanted(state) if finding not in reasons]:
             fixes = [finding.fix for finding in wanted if finding.fix]
-            changed, edits, applied = _accepted(state.source, fixes, self._made)
+            changed, edits, applied = _compose_valid(state.source, fixes, self._try_edits)
             if changed.text == state.source.text:
                 reasons |= dict.fromkeys(wanted, _BREAKS)
                 break
             comparison = _Comparison(state, self.state(changed), edits, applied)
-            failed, why = comparison.left(), LEAVES_FINDING
+            failed, why = comparison.unresolved(), LEAVES_FINDING
             if not failed and comparison.causes_error():
-                failed, why = self._blamed(state, applied), _CAUSES_ERROR
+                failed, why = self._culprits(state, applied), _CAUSES_ERROR
             if not failed:
                 return changed, edits, [finding for finding in wanted if finding.fix in set(applied)]
             reasons |= {finding: why for finding in wanted if finding.fix in failed}
         return None
 
-    def _blamed(self, state: _State[_Source], fixes: list[Fix]) -> set[Fix]:
-        """Those of ``fixes`` that cause an error."""
+    def _culprits(self, state: _Snapshot[_Source], fixes: list[Fix]) -> set[Fix]:
+        """Return the fixes that cause an error."""
 
         def is_good(edits: Sequence[Edit]) -> bool:
-            changed = self._made(state.source, edits)
+            changed = self._try_edits(state.source, edits)
             return changed is not None and not _Comparison(state, self.state(changed), edits, fixes).causes_error()
 
-        return _broken(state.source.text, fixes, is_good) or set(fixes)
+        return _breaking(state.source.text, fixes, is_good) or set(fixes)
 
 
-def _recognised(state: _State[_Source], dropped: Sequence[_Dropped]) -> dict[Finding, str]:
-    """The findings of a text whose fixes were dropped in an earlier one, with the reasons."""
+def _carried_over(state: _Snapshot[_Source], dropped: Sequence[_DroppedFix]) -> dict[Finding, str]:
+    """Return the findings whose fixes were dropped in an earlier text, with the reasons."""
     reasons = {(each.finding.code, each.finding.message, each.start, each.end): each.reason for each in dropped}
     found = ((finding, (finding.code, finding.message, *state.place(finding))) for finding in state.findings if reasons)
     return {finding: reasons[key] for finding, key in found if key in reasons}
+
+
+def _validated(
+    source: _Source,
+    edited: Callable[[_Source, Sequence[Edit]], _Source | None],
+    programs: Callable[[_Source], Sequence[str]],
+) -> Callable[[_Source, Sequence[Edit]], _Source | None]:
+    """Return ``edited``, restricted to results that are as valid as the programs of ``source``."""
+    # A file may use syntax newer than the running Python: then libcst's parser alone decides. libcst rejects some mixtures of tabs
+    # and spaces: then Python decides.
+    originals = [(text, _compiles(text)) for text in programs(source)]
+
+    def try_edits(source: _Source, edits: Sequence[Edit]) -> _Source | None:
+        changed = edited(source, edits)
+        if changed is None or changed.text == source.text:
+            return changed
+        valid = all(
+            text == original
+            or (_compiles(text) or not compiles)
+            and (_parses(text) or compiles and not _parses(original))
+            for text, (original, compiles) in zip(programs(changed), originals)
+        )
+        return changed if valid else None
+
+    return try_edits
 
 
 def apply_fixes(
@@ -472,40 +506,25 @@ def apply_fixes(
 ) -> Fixed[_Source]:
     """Fix a source until nothing changes.
 
+    The result parses, and compiles under the running Python if the original does. A fix is dropped if it breaks this, leaves its
+    finding, causes a new error, or undoes another fix; all others are applied. Fixing the result again changes nothing.
+
     Args:
-        source: what to fix; it is not changed.
-        find: the findings of a source, and what could not be analysed; edits count characters of its ``text``.
+        source: the source; it stays unchanged.
+        find: returns findings and analysis errors of a source; edits count characters of its ``text``.
         unsafe: also apply fixes that may change results.
-        is_python: whether the result has to parse; texts of other kinds are taken as the fixes leave them.
-        edited: the source with edits; None where they cannot be written.
-        programs: what of a source has to parse by itself, in order.
-        keep_reported: selects the findings of a source to fix; None: all.
-
-    The result parses, and compiles under the running Python if the original does. A fix is dropped, and the others are
-    applied, where it breaks this, leaves its finding, causes an error that was not there, or undoes another fix. Fixing
-    the result again changes nothing.
+        is_python: whether the result has to parse; texts of other kinds are not checked.
+        edited: returns the source with edits, or None if they cannot be written.
+        programs: returns the parts of a source that have to parse by themselves, in order.
+        narrowed: selects the findings that count; others are not fixed. None selects all.
     """
-    # A file may use syntax newer than the running Python: then libcst's parser alone decides. That refuses some mixtures of tabs and
-    # spaces: then Python decides.
     allowed = (Applicability.SAFE, Applicability.UNSAFE) if unsafe else (Applicability.SAFE,)
-    originals = [(text, _compiles(text)) for text in programs(source)] if is_python else []
+    try_edits = _validated(source, edited, programs) if is_python else edited
 
-    def made(source: _Source, edits: Sequence[Edit]) -> _Source | None:
-        changed = edited(source, edits)
-        if changed is None or not is_python or changed.text == source.text:
-            return changed
-        valid = all(
-            text == original
-            or (_compiles(text) or not compiles)
-            and (_parses(text) or compiles and not _parses(original))
-            for text, (original, compiles) in zip(programs(changed), originals)
-        )
-        return changed if valid else None
+    def counting(state: _Snapshot[_Source]) -> list[Finding]:
+        return list(state.findings if narrowed is None else narrowed(state.source, state.findings))
 
-    def counting(state: _State[_Source]) -> list[Finding]:
-        return list(state.findings if keep_reported is None else keep_reported(state.source, state.findings))
-
-    def wanted(state: _State[_Source]) -> list[Finding]:
+    def wanted(state: _Snapshot[_Source]) -> list[Finding]:
         return [
             finding
             for finding in counting(state)
@@ -515,5 +534,5 @@ def apply_fixes(
             and finding.fix.applicability in allowed
         ]
 
-    last, applied, skipped = _Rounds(find, wanted, made).run(source)
+    last, applied, skipped = _Rounds(find, wanted, try_edits).run(source)
     return Fixed(last.source, applied, counting(last), skipped)

@@ -1,10 +1,9 @@
-"""Builders of minimal edits: from a place in the tree to ``Edit`` by position.
+"""Builders of minimal edits: from a node of the tree to ``Edit`` by offsets.
 
-No statement is generated anew, so formatting and comments of everything else stay.
-Every builder returns the edits in the order in which they are to be listed in a
-:class:`~kerascheck.finding.Fix`; a fix may join those of several builders. Where the
-form of the code allows no such edit they raise :class:`CannotEdit`, so that a fix is
-never built from a part of its edits; :func:`kerascheck.fixes.offer.offer` turns that into "no fix".
+Builders never regenerate statements, so formatting and comments of all other code stay. Every builder returns the edits in
+the order for the list of a :class:`~kerascheck.finding.Fix`; a fix may join the edits of several builders. If the form of the
+code allows no such edit they raise :class:`CannotEdit`, so a fix never contains only part of its edits;
+:func:`kerascheck.fixes.offer.offer` turns the exception into "no fix".
 """
 
 from kerascheck.syntax.edits.chains import Slot, arrange_links, link_range, move_call, swap_calls

@@ -1,4 +1,4 @@
-"""Edits of chains of calls: links are swapped, moved and arranged."""
+"""Edits of method chains: swap, move and rearrange calls."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from kerascheck.syntax.whitespace import NEWLINE, skip
 
 
 def _links(call: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
-    """``call`` and what it is called on, outermost first."""
+    """Yield ``call`` and its receivers, outermost first."""
     yield call
     while isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute):
         call = call.func.value
@@ -50,10 +50,9 @@ def _swapped(text: str, one: tuple[int, int], two: tuple[int, int]) -> Edits:
 
 
 def swap_calls(tree: Tree, inner: cst.Call, outer: cst.Call) -> Edits:
-    """``X.inner(a).outer(b)`` becomes ``X.outer(b).inner(a)``; comments of calls on their own lines go with them.
+    """Turn ``X.inner(a).outer(b)`` into ``X.outer(b).inner(a)``; comments of calls on their own lines move along.
 
-    The calls are links of one chain, or stand in two adjacent statements ``x = X.inner(a)`` and
-    ``... x.outer(b)``.
+    The calls belong to one chain, or to two adjacent statements ``x = X.inner(a)`` and ``... x.outer(b)``.
     """
     text = tree.text
     one, two = callee_of(inner), callee_of(outer)
@@ -73,7 +72,7 @@ def swap_calls(tree: Tree, inner: cst.Call, outer: cst.Call) -> Edits:
 
 
 def _swapped_headings(tree: Tree, inner: cst.Call, outer: cst.Call) -> Edits:
-    """Swap the comments above two adjacent statements, if both have some; otherwise they may head the whole block."""
+    """Swap the comments above two adjacent statements if both have some; otherwise they may describe the whole block."""
     first, second = small_statement(tree, inner), small_statement(tree, outer)
     block, line, place = position_in_block(tree, first)
     other_block, other_line, other_place = position_in_block(tree, second)
@@ -95,15 +94,15 @@ def _swapped_headings(tree: Tree, inner: cst.Call, outer: cst.Call) -> Edits:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """A link taken out of its chain."""
+    """A link cut out of its chain."""
 
     edit: Edit
     link: str
     """``.name(...)``"""
     above: str
-    """Its comment lines with indentation and newlines; only where its own lines go."""
+    """The comment lines above with indentation and newlines; only if the link has its own lines."""
     beside: str
-    """The comment after it; only where its own lines go."""
+    """The trailing comment; only if the link has its own lines."""
 
 
 def _cut_link(tree: Tree, call: cst.Call, keep_comments: bool) -> _Cut:
@@ -133,7 +132,7 @@ def _moved_link(tree: Tree, call: cst.Call, after: cst.BaseExpression) -> Edits:
     end = tree.range_of(after)[1] if isinstance(after, PRIMARIES) else outer(tree, after)[1]
     following = skip(text, end)
     if text[following : following + 1] == "." and starts_line(text, following):
-        # The head of a chain: what comes next says how links are laid out.
+        # At the head of a chain the next link shows the layout.
         dot: int | None = following
         is_continued = "\\" in text[end:following]
     else:
@@ -154,19 +153,18 @@ def _moved_link(tree: Tree, call: cst.Call, after: cst.BaseExpression) -> Edits:
         beside = f"  {cut.beside}" if cut.beside else ""
         content = f"{above}{newline}{indent}{cut.link}{beside}"
     else:
-        # Code follows, which a comment beside the link would swallow.
+        # A comment beside the link would swallow the code that follows.
         beside = f"{newline}{indent}{cut.beside}" if cut.beside else ""
         content = f"{above}{beside}{newline}{indent}{cut.link}"
     return tuple(sorted((insert(past_comment(text, end), content), cut.edit)))
 
 
 def move_call(tree: Tree, call: cst.Call, after: cst.BaseExpression) -> Edits:
-    """Take the link ``.name(...)`` of ``call`` out of its chain and put it right after ``after``.
+    """Move the link ``.name(...)`` of ``call`` to directly after ``after``.
 
-    ``after`` is a link of the same chain or what the chain starts from; or it stands in
-    another statement of the same block. A whole statement ``x = x.name(...)`` moves as a
-    statement, comments included, behind a statement that assigns ``after`` to ``x``; otherwise its link moves.
-    Nothing is returned where ``call`` follows ``after`` already.
+    ``after`` is a link or the head of the same chain, or lies in another statement of the same block. A whole statement
+    ``x = x.name(...)`` moves as a statement, comments included, behind a statement that assigns ``after`` to ``x``; otherwise only
+    its link moves. Returns no edits if ``call`` follows ``after`` already.
     """
     link = callee_of(call)
     if link.value is after:
@@ -202,12 +200,12 @@ def _move_line(tree: Tree, line: Line, after: Line) -> Edits:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """What is to stand where a link of a chain is.
+    """The new content at the position of a link.
 
     Attributes:
-        link: the link whose text comes here.
-        text: that text, from the name of the method on, where it is to be another.
-        added: links behind it, such as ".cache()".
+        link: the link that moves here.
+        text: its new text from the method name on; None keeps the old text.
+        added: links to append, such as ".cache()".
     """
 
     link: cst.Call
@@ -216,16 +214,17 @@ class Slot:
 
 
 def arrange_links(tree: Tree, links: Sequence[cst.Call], slots: Sequence[Slot]) -> Edits:
-    """Give a run of links of one chain, which may go over several statements of a block, another order.
+    """Reorder adjacent links of one chain, which may span several statements of a block.
 
-    Comments go with links on their own lines where all have such lines.
+    Comments move along if all links have their own lines.
 
     Args:
-        links: adjacent links as they are, in the order in which they act.
-        slots: for each of their places what is to stand there.
+        tree: the tree of the module.
+        links: adjacent links in their current order of execution.
+        slots: the new content for each position.
 
     Raises:
-        CannotEdit: something between the statements uses or changes what they use.
+        CannotEdit: a statement in between uses or changes a name that the moved links use.
     """
     _check_links(tree, links, [slot for link, slot in zip(links, slots) if slot.link is not link])
     text, pieces = tree.text, {link: link_range(tree, link) for link in links}
@@ -258,12 +257,12 @@ def arrange_links(tree: Tree, links: Sequence[cst.Call], slots: Sequence[Slot]) 
 
 
 def link_range(tree: Tree, link: cst.Call) -> tuple[int, int]:
-    """The range of a link from the name of its method on."""
+    """Return the range of a link from its method name on."""
     return tree.range_of(callee_of(link).attr)[0], tree.range_of(link)[1]
 
 
 def _check_links(tree: Tree, links: Sequence[cst.Call], moved: Sequence[Slot]) -> None:
-    """Raise where links do not follow each other, or a statement between theirs has to do with what they use."""
+    """Raise CannotEdit unless the links are consecutive and no statement in between conflicts with them."""
     statements: dict[cst.BaseSmallStatement, None] = {}
     for before, link in zip(links, links[1:]):
         first, second = small_statement(tree, before), small_statement(tree, link)

@@ -1,4 +1,4 @@
-"""What builders of edits give: edits that may stand there, or CannotEdit."""
+"""The result of edit builders: valid edits, or CannotEdit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def insert(position: int, content: str) -> Edit:
 
 
 def checked(tree: Tree, node: cst.CSTNode, *edits: Edit) -> Edits:
-    """``edits``, if they may stand where ``node`` does: before Python 3.12 f-strings take few characters."""
+    """Return ``edits`` if they are valid at ``node``: before Python 3.12, f-strings allow few characters."""
     has_them = any(character in edit.content for edit in edits for character in "'\"\\#\r\n")
     if has_them and any(isinstance(holder, cst.FormattedString) for holder in tree.ancestors(node)):
         raise CannotEdit("inside of an f-string")

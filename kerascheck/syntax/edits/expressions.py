@@ -39,12 +39,12 @@ _ATOMS = (
 
 def _needs_parentheses(tree: Tree, node: cst.CSTNode, text: str) -> bool:
     try:
-        # In parentheses, because a walrus or a generator is no expression without.
+        # In parentheses, because a bare walrus or generator is no expression.
         new = cst.parse_expression(f"({text})")
     except cst.ParserSyntaxError:
         new = None
     if new is None or not new.lpar:
-        # Not an expression: it replaces something else, such as a name with a star.
+        # Not an expression: the text replaces something else, such as a starred name.
         return False
     if len(new.lpar) > 1 or isinstance(new, _ATOMS):
         return False
@@ -56,7 +56,7 @@ def _needs_parentheses(tree: Tree, node: cst.CSTNode, text: str) -> bool:
 
 
 def replace(tree: Tree, node: cst.CSTNode, text: str) -> Edits:
-    """Write ``text`` instead of ``node``; parentheses around it stay, and are added where ``text`` needs them."""
+    """Replace ``node`` by ``text``; its parentheses stay, and new ones are added if ``text`` needs them."""
     start, end = tree.range_of(node)
     if isinstance(node, cst.BaseExpression):
         if not tree.is_parenthesised(node) and _needs_parentheses(tree, node, text):
@@ -74,12 +74,12 @@ def _is_word(character: str) -> bool:
 
 
 def _call_brackets(tree: Tree, call: cst.Call) -> tuple[int, int]:
-    """The places of the opening and the closing parenthesis of the arguments."""
+    """Return the offsets of the opening and closing parenthesis of a call."""
     return skip(tree.text, outer(tree, call.func)[1]), tree.range_of(call)[1] - 1
 
 
 def add_keyword(tree: Tree, call: cst.Call, name: str, value: str) -> Edits:
-    """Pass one more keyword argument, as the last; on a line of its own where the last argument stands so.
+    """Append a keyword argument, on its own line if the last argument has its own line.
 
     Raises:
         CannotEdit: the call passes ``name`` already.
@@ -92,7 +92,7 @@ def add_keyword(tree: Tree, call: cst.Call, name: str, value: str) -> Edits:
         comment = text.rfind("#", opening, closing)
         if comment < 0:
             return checked(tree, call, Edit(opening + 1, closing, keyword))
-        # A comment ends its line, so the closing parenthesis starts one.
+        # A comment extends to the end of its line, so the closing parenthesis starts a new one.
         indent = indent_at(text, comment) if starts_line(text, comment) else indent_at(text, closing) + "    "
         return checked(tree, call, insert(start_of_line(text, closing), f"{indent}{keyword},{newline}"))
     last = call.args[-1]
@@ -109,7 +109,7 @@ def add_keyword(tree: Tree, call: cst.Call, name: str, value: str) -> Edits:
             if place > end:
                 return checked(tree, call, insert(end, ","), insert(place, line))
             return checked(tree, call, insert(end, "," + line))
-        # What a comment behind the call is about stays on its line.
+        # A comment behind the call stays on its line.
         is_commented = past_comment(text, closing + 1) > closing + 1
         if (
             len(call.args) > 1
@@ -121,12 +121,12 @@ def add_keyword(tree: Tree, call: cst.Call, name: str, value: str) -> Edits:
 
 
 def set_argument_value(tree: Tree, arg: cst.Arg, text: str) -> Edits:
-    """Write ``text`` as the value of an argument; keyword and stars stay."""
+    """Replace the value of an argument; keyword and stars stay."""
     return replace(tree, arg.value, text)
 
 
 def remove_argument(tree: Tree, call: cst.Call, arg: cst.Arg) -> Edits:
-    """Drop an argument with its comma; an argument alone on its lines goes with them and their comment."""
+    """Remove an argument with its comma; an argument on its own lines takes them and their comment along."""
     text = tree.text
     index = next(i for i, other in enumerate(call.args) if other is arg)
     is_last = index == len(call.args) - 1
@@ -156,7 +156,7 @@ def remove_argument(tree: Tree, call: cst.Call, arg: cst.Arg) -> Edits:
 
 
 def keep_arguments(tree: Tree, call: cst.Call, kept: Sequence[cst.Arg]) -> Edits:
-    """Drop all arguments but ``kept``; raises :class:`CannotEdit` for a call over several lines."""
+    """Remove all arguments except ``kept``; raises :class:`CannotEdit` for a call over several lines."""
     text = tree.text
     start, end = tree.range_of(call.args[0])[0], outer(tree, call.args[-1].value)[1]
     if "\n" in text[start:end] or "\r" in text[start:end]:
@@ -165,7 +165,7 @@ def keep_arguments(tree: Tree, call: cst.Call, kept: Sequence[cst.Arg]) -> Edits
 
 
 def rename_callee(tree: Tree, call: cst.Call, new_dotted: str) -> Edits:
-    """Call ``new_dotted`` instead; the arguments stay."""
+    """Replace the callee by ``new_dotted``; the arguments stay."""
     start, end = tree.range_of(call.func)
     if "#" in tree.text[start:end]:
         raise CannotEdit("a comment inside of the name")
@@ -173,12 +173,12 @@ def rename_callee(tree: Tree, call: cst.Call, new_dotted: str) -> Edits:
 
 
 def rename_method(tree: Tree, call: cst.Call, new_attr: str) -> Edits:
-    """Call the method ``new_attr`` of the same object."""
+    """Replace the method name; receiver and arguments stay."""
     return replace(tree, callee_of(call).attr, new_attr)
 
 
 def call_at(node: cst.CSTNode) -> cst.Call:
-    """The call that a node is; raises :class:`CannotEdit` for all else."""
+    """Return ``node`` as a call; raises :class:`CannotEdit` for other nodes."""
     if not isinstance(node, cst.Call):
         raise CannotEdit("not a call")
     return node
@@ -193,7 +193,7 @@ def callee_of(call: cst.CSTNode) -> cst.Attribute:
 def append_method(tree: Tree, expression: cst.BaseExpression, suffix: str) -> Edits:
     """Append ``suffix``, such as ``".prefetch(2)"``, to an expression.
 
-    In a chain with one call per line it gets its own line; an operand of lower precedence is parenthesised.
+    In a chain with one call per line it gets its own line; operands of lower precedence get parentheses.
     """
     if isinstance(expression, cst.StarredElement):
         raise CannotEdit("not a value")
@@ -206,7 +206,7 @@ def append_method(tree: Tree, expression: cst.BaseExpression, suffix: str) -> Ed
 
 
 def own_line_dot(tree: Tree, expression: cst.BaseExpression) -> int | None:
-    """The place of the dot of the link that ends ``expression``, if it starts its line."""
+    """Return the offset of the dot of the last link of ``expression``, if it starts its line."""
     if isinstance(expression, cst.Call) and isinstance(expression.func, cst.Attribute):
         dot = dot_of(tree, expression.func)
         if starts_line(tree.text, dot):
@@ -215,7 +215,7 @@ def own_line_dot(tree: Tree, expression: cst.BaseExpression) -> int | None:
 
 
 def _appended(tree: Tree, expression: cst.BaseExpression, suffix: str) -> Edit:
-    """The insertion that appends ``suffix`` to a primary, inside of its parentheses."""
+    """Return the insertion that appends ``suffix`` to a primary, inside its parentheses."""
     text, newline = tree.text, newline_of(tree)
     end = tree.range_of(expression)[1]
     dot = own_line_dot(tree, expression)

@@ -1,4 +1,4 @@
-"""Positions in the text: starts and ends of lines, white space, comments and newlines."""
+"""Positions in the text: lines, white space, comments and newlines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FIRST_LINES = re.compile(r"#!|[ \t\f]*#.*?coding[:=]")
 
 
 def past(pattern: re.Pattern[str], text: str, position: int) -> int:
-    """The end of what matches at ``position``, which itself where nothing does."""
+    """Return the end of the match at ``position``, or ``position`` without a match."""
     found = pattern.match(text, position)
     return position if found is None else found.end()
 
@@ -25,7 +25,7 @@ def start_of_line(text: str, position: int) -> int:
 
 
 def next_line(text: str, position: int) -> int:
-    """The start of the line after the one of ``position``, or the end of the text."""
+    """Return the start of the line after the one at ``position``, or the end of the text."""
     newline = NEWLINE.search(text, position)
     return newline.end() if newline else len(text)
 
@@ -40,23 +40,23 @@ def indent_at(text: str, position: int) -> str:
 
 
 def continues(text: str, line_start: int) -> bool:
-    """Whether the line before the one that starts here ends in a backslash."""
+    """Whether the previous line ends in a backslash."""
     return text[:line_start].rstrip("\r\n").endswith("\\")
 
 
 def tail_at(text: str, position: int) -> re.Match[str] | None:
-    """White space and comment up to the end of the line; None where code follows."""
+    """Match white space and a comment up to the end of the line; None if code follows."""
     return TAIL.match(text, position)
 
 
 def past_comment(text: str, position: int) -> int:
-    """The end of the comment that ends the line, or ``position`` where there is none or code comes first."""
+    """Return the end of the trailing comment; ``position`` if there is none or code precedes it."""
     tail = tail_at(text, position)
     return tail.end() if tail and tail.group(1) else position
 
 
 def comments_above(text: str, line_start: int) -> int:
-    """The start of the comment lines directly above the line that starts here."""
+    """Return the start of the comment lines directly above a line."""
     while line_start:
         above = start_of_line(text, line_start - (2 if text[:line_start].endswith("\r\n") else 1))
         if not COMMENT_LINE.match(text, above):

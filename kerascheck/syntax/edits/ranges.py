@@ -1,4 +1,4 @@
-"""Where nodes start and end in the text, with what belongs to them."""
+"""Ranges of nodes with their parentheses, commas and decorators."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from kerascheck.syntax.tree import Tree
 from kerascheck.syntax.whitespace import skip
 
 Line = cst.SimpleStatementLine | cst.SimpleStatementSuite
-"""What holds simple statements."""
+"""A holder of simple statements."""
 
 
 Block = cst.Module | cst.IndentedBlock
-"""What holds lines and compound statements."""
+"""A holder of statement lines and compound statements."""
 
 
 _SEMICOLON = re.compile(r"[ \t\f]*;")
 
 
 def outer(tree: Tree, node: cst.BaseExpression) -> tuple[int, int]:
-    """The range of ``node`` with its own parentheses."""
+    """Return the range of ``node`` with its own parentheses."""
     if not tree.is_parenthesised(node):
         return tree.range_of(node)
     written = tree.written(node)
@@ -29,12 +29,12 @@ def outer(tree: Tree, node: cst.BaseExpression) -> tuple[int, int]:
 
 
 def is_bare_generator(tree: Tree, value: cst.BaseExpression) -> bool:
-    """Whether a generator is the only argument of a call, whose parentheses are its own."""
+    """Whether a generator is the only argument of a call and shares its parentheses."""
     return isinstance(value, cst.GeneratorExp) and not tree.is_parenthesised(value)
 
 
 def dot_of(tree: Tree, attribute: cst.Attribute) -> int:
-    """The place of the dot of an attribute."""
+    """Return the offset of the dot of an attribute."""
     end = tree.range_of(attribute.value)[1]
     between = tree.text[end : tree.range_of(attribute.attr)[0]]
     if "#" in between:
@@ -43,19 +43,19 @@ def dot_of(tree: Tree, attribute: cst.Attribute) -> int:
 
 
 def comma_of(tree: Tree, arg: cst.Arg) -> int | None:
-    """The place of the comma after an argument."""
+    """Return the offset of the comma after an argument, or None."""
     after = skip(tree.text, tree.range_of(arg.value)[1])
     if tree.text.startswith(",", after):
         return after
     if tree.text.startswith(")", after) and not tree.is_parenthesised(arg.value):
-        # Those of the call.
+        # These are the parentheses of the call.
         return None
     comma = tree.written(arg).comma
     return tree.range_of(comma)[0] if isinstance(comma, cst.Comma) else None
 
 
 def start_of(tree: Tree, statement: cst.CSTNode) -> int:
-    """Where a statement starts, decorators included."""
+    """Return the start of a statement, decorators included."""
     start = tree.range_of(statement)[0]
     for decorator in getattr(statement, "decorators", ()):
         start = min(start, tree.range_of(decorator)[0])
@@ -63,7 +63,7 @@ def start_of(tree: Tree, statement: cst.CSTNode) -> int:
 
 
 def end_of_code(tree: Tree, statement: cst.CSTNode) -> int:
-    """Where a statement ends, semicolon included."""
+    """Return the end of a statement, semicolon included."""
     end = tree.range_of(statement)[1]
     semicolon = _SEMICOLON.match(tree.text, end)
     return semicolon.end() if semicolon else end

@@ -1,4 +1,4 @@
-"""Edits of statements: they are deleted, moved and decorated."""
+"""Edits of statements: delete, move and decorate."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def block_of(tree: Tree, statement: cst.CSTNode) -> Block:
 
 
 def position_in_block(tree: Tree, small: cst.BaseSmallStatement) -> tuple[cst.CSTNode, int, int]:
-    """The block of a simple statement, and its place there: number of the line, number in the line."""
+    """Return the block of a simple statement, the index of its line, and its index in the line."""
     line = line_of(tree, small)
     inner = next(i for i, other in enumerate(line.body) if other is small)
     if isinstance(line, cst.SimpleStatementSuite):
@@ -57,7 +57,7 @@ def position_in_block(tree: Tree, small: cst.BaseSmallStatement) -> tuple[cst.CS
 
 
 def assigned(small: cst.BaseSmallStatement) -> tuple[str, cst.BaseExpression] | tuple[None, None]:
-    """The one variable that a statement sets, and to what."""
+    """Return the single variable that a statement assigns, and its value."""
     if isinstance(small, cst.Assign) and len(small.targets) == 1 and isinstance(small.targets[0].target, cst.Name):
         return small.targets[0].target.value, small.value
     return None, None
@@ -73,7 +73,7 @@ def is_name(node: cst.CSTNode, name: str | None) -> bool:
 
 
 def assign_back(tree: Tree, statement: cst.CSTNode, name: str) -> Edits:
-    """``ds.shuffle(10)`` becomes ``ds = ds.shuffle(10)``; ``statement`` is the expression statement or its line."""
+    """Turn ``ds.shuffle(10)`` into ``ds = ds.shuffle(10)``; ``statement`` is the expression statement or its line."""
     if isinstance(statement, (cst.SimpleStatementLine, cst.SimpleStatementSuite)) and len(statement.body) == 1:
         statement = statement.body[0]
     if not isinstance(statement, cst.Expr):
@@ -82,10 +82,10 @@ def assign_back(tree: Tree, statement: cst.CSTNode, name: str) -> Edits:
 
 
 def lines_of(tree: Tree, statement: cst.CSTNode) -> tuple[int, int]:
-    """The whole lines of a statement, comment and newline included.
+    """Return the range of the whole lines of a statement, comment and newline included.
 
     Raises:
-        CannotEdit: it shares a line with other code.
+        CannotEdit: the statement shares a line with other code.
     """
     start, end = start_of(tree, statement), end_of_code(tree, statement)
     if not starts_line(tree.text, start) or not tail_at(tree.text, end):
@@ -94,9 +94,9 @@ def lines_of(tree: Tree, statement: cst.CSTNode) -> tuple[int, int]:
 
 
 def delete_statement(tree: Tree, node: cst.CSTNode) -> Edits:
-    """Delete a statement: its whole lines with the comment beside it; ``pass`` where a block would be empty.
+    """Delete a statement: its whole lines with the trailing comment; ``pass`` replaces the last one of a block.
 
-    Comment lines above it stay. ``node`` is a simple or a compound statement, or the line of simple ones.
+    Comment lines above it stay. ``node`` is a simple or compound statement, or a line of simple ones.
     """
     return _deleted(tree, [node])
 
@@ -135,7 +135,7 @@ def _deleted(tree: Tree, nodes: Iterable[cst.CSTNode]) -> Edits:
 
 
 def _deleted_parts(tree: Tree, line: Line, chosen: Sequence[cst.BaseSmallStatement]) -> Iterator[Edit]:
-    """Delete some of the statements of ``a; b; c``, each with one semicolon."""
+    """Delete some statements of ``a; b; c``, each with one semicolon."""
     body = line.body
     kept_before = body[0]
     for index, part in enumerate(body):
@@ -149,19 +149,19 @@ def _deleted_parts(tree: Tree, line: Line, chosen: Sequence[cst.BaseSmallStateme
 
 
 def add_decorator(tree: Tree, function: cst.FunctionDef, decorator: str) -> Edits:
-    """Add a decorator line such as ``@tf.function`` below those that the function has."""
+    """Add a decorator line such as ``@tf.function`` below the existing decorators."""
     start = tree.range_of(function)[0]
     place = start_of_line(tree.text, start)
     return (insert(place, tree.text[place:start] + decorator + newline_of(tree)),)
 
 
 def _place_before(tree: Tree, statement: cst.CSTNode) -> tuple[int, str]:
-    """Where lines before ``statement`` go, and their indentation."""
+    """Return the insertion offset for lines before ``statement``, and their indentation."""
     if isinstance(tree.parents.get(statement), cst.If) or not starts_line(tree.text, start_of(tree, statement)):
         raise CannotEdit("not at the start of a line")
     start = start_of(tree, statement)
     line = start_of_line(tree.text, start)
-    # The first comment of a file is about the file: its licence, its encoding.
+    # The first comment of a file describes the file: its licence, its encoding.
     place = comments_above(tree.text, line)
     return (place or line), tree.text[line:start]
 
@@ -173,11 +173,10 @@ def move_statements(
     before: cst.CSTNode | None = None,
     after_imports: bool = False,
 ) -> Edits:
-    """Cut statements and paste them, in the order of the text, before another one or after the imports.
+    """Move statements, in source order, before another one or below the imports.
 
-    Comment lines directly above a statement, and the one beside it, go with it; lines are indented
-    as the new place asks, but for those inside of strings. Exactly one of ``before`` and
-    ``after_imports`` is given. Nothing is returned where the statements stand there already.
+    Comment lines directly above a statement and its trailing comment move along. Lines get the indentation of the new place, except
+    inside strings. Give exactly one of ``before`` and ``after_imports``. Returns no edits if the statements are there already.
     """
     if (before is None) is not after_imports:
         raise ValueError("give either before or after_imports")
@@ -206,7 +205,7 @@ def move_statements(
         return ()
     if is_one_run and not (text[end:place] if place > end else text[place:start]).strip():
         return ()
-    # The comments above go too, which deleting a statement leaves.
+    # Comments above move too, unlike in a deletion.
     edits = []
     for edit in _deleted(tree, statements):
         above = next((piece for piece in ranges if piece[0] < edit.start < piece[1]), None)
@@ -217,7 +216,7 @@ def move_statements(
 
 
 def _piece(tree: Tree, statement: cst.CSTNode, indent: str) -> tuple[str, tuple[int, int]]:
-    """A statement with its comments, indented by ``indent``, without its last newline; and the range it has now."""
+    """Return a statement with its comments, reindented, without its last newline; and its current range."""
     text = tree.text
     start, end = start_of(tree, statement), end_of_code(tree, statement)
     if isinstance(statement, cst.BaseSmallStatement):
