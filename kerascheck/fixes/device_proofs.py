@@ -1,4 +1,4 @@
-"""Proofs about the set-up of devices: what a moved statement does, and what may set up or start the devices before."""
+"""Proofs about device set-up: effects of moved statements, and earlier set-up or start of the devices."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ _HARMLESS = frozenset(
         *(f"builtins.{name}" for name in "len range enumerate zip list tuple bool int float str min max".split()),
     }
 )
-"""Callables that set up devices, and those that only compute."""
+"""Callables that set up devices, and pure ones."""
 _WITHOUT_EFFECT = frozenset(
     "tensorflow keras tf_keras numpy pandas scipy sklearn matplotlib PIL cv2 tqdm tensorflow_datasets".split()
 ) | (sys.stdlib_module_names - {"os", "runpy", "importlib", "subprocess", "builtins"})
-"""Libraries that neither start the devices when they are imported nor set variables of the environment."""
+"""Libraries whose import neither starts the devices nor sets environment variables."""
 _ENVIRONMENT = ("environ", "putenv", "unsetenv", "dotenv")
-"""Words of code that sets variables of the environment."""
+"""Words of code that sets environment variables."""
 
 
 # --- what the moved statements do ------------------------------------------------------------------
 
 
 def effect(module: Module, statements: Sequence[cst.CSTNode]) -> str | None:
-    """What statements do beside setting up devices, as a clause; None where that is all."""
+    """Return what statements do besides setting up devices, as a clause; None if nothing."""
     names = {call.node: call.name for call in module.run.calls if call.module is module}
     for statement in statements:
         changed = def_use(module.tree).uses(statement).changes
@@ -56,7 +56,7 @@ def effect(module: Module, statements: Sequence[cst.CSTNode]) -> str | None:
 
 
 def sets_up_only(module: Module, statement: cst.CSTNode) -> bool:
-    """Whether a statement holds nothing but the set-up of devices, and what it prints about it."""
+    """Whether a statement only sets up devices and prints messages about it."""
     if isinstance(statement, cst.SimpleStatementLine):
         return True
     names = {call.node: call.name for call in module.run.calls if call.module is module}
@@ -67,7 +67,7 @@ def sets_up_only(module: Module, statement: cst.CSTNode) -> bool:
 
 
 def _is_guarded(module: Module, node: cst.Subscript, statement: cst.CSTNode) -> bool:
-    """Whether ``gpus[0]`` stands below ``if gpus:`` in the statement, or a slice cannot raise."""
+    """Whether ``gpus[0]`` is guarded by ``if gpus:`` in the statement, or is a slice and cannot raise."""
     index = node.slice[0].slice
     if isinstance(index, cst.Slice):
         return True
@@ -88,7 +88,7 @@ def _is_guarded(module: Module, node: cst.Subscript, statement: cst.CSTNode) -> 
 
 
 def change_between(call: Call, module: Module, between: Collection[cst.CSTNode]) -> str | None:
-    """What may set up devices, or the environment that TensorFlow reads when it lists them, in some statements of a module."""
+    """Return what may set up devices, or change the environment for listing them, in some statements of a module."""
     statements = set(between)
     unknown = _unknown_relative_import(module, statements)
     if unknown is not None:
@@ -116,7 +116,7 @@ def _may_set_environment(call: Call, module: Module) -> bool:
     if call.name == "builtins.import":
         return not _is_quiet_import(call, module)
     if call.name is None:
-        # A method of an object counts by how that was made.
+        # A method of an object counts as its constructor.
         return call.attribute is None
     library = call.name.partition(".")[0]
     if library == "os":
@@ -125,7 +125,7 @@ def _may_set_environment(call: Call, module: Module) -> bool:
 
 
 def _is_quiet_import(call: Call, module: Module) -> bool:
-    """Whether an import runs nothing that is not known: a library that does nothing of the kind, or a module that was looked into."""
+    """Whether an import runs only known code: a harmless library, or an analysed module."""
     dotted = call.attribute or ""
     if dotted.partition(".")[0] in _WITHOUT_EFFECT | {"os"}:
         return True
@@ -133,7 +133,7 @@ def _is_quiet_import(call: Call, module: Module) -> bool:
 
 
 def _unknown_relative_import(module: Module, statements: Collection[cst.CSTNode]) -> str | None:
-    """A relative import, in some statements or in a module that was looked into, of what was not looked into."""
+    """Return a relative import of an unanalysed module, in some statements or in an analysed module."""
     for importer in module.run.modules:
         for node in importer.tree.imports:
             if not isinstance(node, cst.ImportFrom) or not node.relative:
@@ -148,7 +148,7 @@ def _unknown_relative_import(module: Module, statements: Collection[cst.CSTNode]
 
 
 def starts_before(module: Module, place: cst.CSTNode | None) -> str | None:
-    """What may have started the devices when a statement of the module is about to run; None where nothing has."""
+    """Return what may have started the devices before a statement of the module runs; None if nothing."""
     before = _statements_before(module, place)
     for call in initialising_calls(module):
         if call.path.root.function is not None:

@@ -1,4 +1,4 @@
-"""Places of a program in words."""
+"""Locations in the program, formatted for people."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from kerascheck.interpreter.values import ModuleLike
 
 
 def line(module: ModuleLike, node: cst.CSTNode) -> str:
-    """The place of a node for people: "line 12", or "cell 3, line 2" in a notebook."""
+    """Format the location of a node: "line 12", or "cell 3, line 2" in a notebook."""
     location = module.source.locate(*module.range_of(node))
     return f"line {location.line}" if location.cell is None else f"cell {location.cell_number}, line {location.line}"

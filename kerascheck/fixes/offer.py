@@ -1,4 +1,4 @@
-"""A fix is made of edits and of proofs: here is decided whether it is safe."""
+"""Construction of fixes from edits and proofs, which decide whether a fix is safe."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from kerascheck.syntax.tree import SyntaxProblem
 
 
 def offer(message: str, build: Callable[[], Edits], proofs: Sequence[Proof]) -> Fix | None:
-    """The fix made of the edits that ``build`` returns: safe where every obligation is proven, else unsafe.
+    """Return the fix with the edits of ``build``: safe if every obligation is proven, otherwise unsafe.
 
     Args:
-        message: what the fix does, in the imperative.
-        build: returns the edits, or raises :class:`CannotEdit` where the form of the code allows none.
+        message: the effect of the fix, in the imperative.
+        build: returns the edits, or raises :class:`CannotEdit` if the form of the code allows none.
         proofs: at least one; a fix without obligations has no reason to be safe.
 
     Returns:
-        None where ``build`` raises CannotEdit, or a statement that it looks at is beyond libcst, or there is nothing to edit.
+        None if ``build`` raises CannotEdit, needs a statement that libcst cannot parse, or returns no edits.
     """
     if not proofs:
         raise ValueError(f"'{message}' names no obligation")

@@ -1,4 +1,4 @@
-"""Changes of files as one patch that ``git apply`` and ``patch -p1`` take."""
+"""File changes as one patch for ``git apply`` and ``patch -p1``."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _ESCAPES = {b"\t": b"\\t", b"\n": b"\\n", b"\r": b"\\r", b'"': b'\\"', b"\\": b"
 def patch(
     changes: Mapping[str, tuple[bytes, bytes]], cells: Mapping[str, Mapping[int, tuple[str, str]]] | None = None
 ) -> tuple[str, bytes]:
-    """One patch of several files.
+    """Return one patch of several files.
 
     Args:
-        changes: paths to the content before and after. Links count as what they lead to, which no patch changes twice.
-        cells: paths of notebooks to the code before and after of cells, by number. They are shown to read:
-            ``git apply`` leaves them out with ``--exclude='*.ipynb:cell *'``.
+        changes: content before and after, by path. Links are resolved, so each target is patched once.
+        cells: code of notebook cells before and after, by path and cell number. These parts are for reading:
+            ``git apply`` excludes them with ``--exclude='*.ipynb:cell *'``.
 
     Returns:
-        The absolute path of the folder to apply the patch in, and the patch. The folder is the root of the
-        repository that holds all of the files: paths after ``diff --git`` count from there, wherever in it ``git apply`` is run.
-        Without a repository it is the working directory, or where not all files lie below that, the folder that holds them all.
+        The absolute path of the folder to apply the patch in, and the patch. The folder is the root of the repository that
+        holds all files: paths after ``diff --git`` are relative to it, wherever in it ``git apply`` runs. Without a repository it is the
+        working directory, or, if some files lie outside of it, the folder that holds all files.
     """
     parts = {(os.path.realpath(path), 0): contents for path, contents in changes.items()}
     for path, codes in (cells or {}).items():
@@ -39,7 +39,7 @@ def patch(
 
 
 def _encoded(before: str, after: str) -> tuple[bytes, bytes]:
-    """The code of a cell, whose last line needs no newline."""
+    """Encode the code of a cell; its last line needs no newline."""
     end = "" if before.endswith("\n") or after.endswith("\n") else "\n"
     return (before + end).encode("utf-8", "replace"), (after + end).encode("utf-8", "replace")
 
@@ -58,7 +58,7 @@ def _base(paths: list[str]) -> str:
 def _changed(path: str, before: bytes, after: bytes) -> bytes:
     written = os.fsencode(path.replace(os.sep, "/"))
     old, new = _quoted(b"a/" + written), _quoted(b"b/" + written)
-    # Without the tab, "patch" takes a name up to its first space.
+    # Without the tab, "patch" ends a name at its first space.
     end = b"\t" if b" " in written else b""
     lines = difflib.diff_bytes(difflib.unified_diff, _lines(before), _lines(after), old + end, new + end)
     return b"diff --git %s %s\n" % (old, new) + b"".join(
@@ -67,11 +67,11 @@ def _changed(path: str, before: bytes, after: bytes) -> bytes:
 
 
 def _lines(content: bytes) -> list[bytes]:
-    # To git nothing but this byte ends a line.
+    # To git only this byte ends a line.
     return io.BytesIO(content).readlines()
 
 
 def _quoted(name: bytes) -> bytes:
-    """A name as git writes it: in quotation marks where it could be misread."""
+    """Quote a name as git does if it could be misread."""
     quoted = re.sub(rb'[\x00-\x1f\x7f"\\]', lambda match: _ESCAPES.get(match[0]) or b"\\%03o" % match[0][0], name)
     return name if quoted == name else b'"' + quoted + b'"'

@@ -1,8 +1,8 @@
-"""The vocabulary of safe fixes: what a fix has to prove before ``--fix`` applies it without asking.
+"""The obligations of safe fixes: a fix proves them before ``--fix`` applies it without asking.
 
-A fix is safe when the program trains to the same numbers, prints the same, and writes the same files, in the same order;
-speed, memory and the names of threads may differ (``docs/fix-safety.md``). A builder states its obligations and proves each
-of them, or says what stands against it. A single missing proof makes the fix unsafe. Unknown proves nothing.
+With a safe fix, the program trains to the same numbers, prints the same, and writes the same files, in the same order; speed,
+memory and thread names may differ (``docs/fix-safety.md``). A builder states its obligations and proves each of them, or gives an
+objection. A single missing proof makes the fix unsafe. Unknown facts prove nothing.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
-    """Something that a safe fix has to prove.
+    """A statement that a safe fix has to prove.
 
     Attributes:
         name: its identifier in reports and in ``cases.md``, such as "one-static-shape".
-        statement: the sentence to prove, as a clause without a full stop.
+        statement: the statement, as a clause without a full stop.
 
     Example:
         >>> proofs.SAME_NUMBERS.name
@@ -27,17 +27,17 @@ class Obligation:
     statement: str
 
     def unless(self, objection: str | None) -> Proof:
-        """The obligation, proven where there is no objection.
+        """Return the proof of this obligation, which holds if there is no objection.
 
         Args:
-            objection: what stands against it, as a clause such as "`scale` is also called at line 40"; None where it is proven.
+            objection: the objection as a clause, such as "`scale` is also called at line 40"; None if the obligation is proven.
         """
         return Proof(self, objection)
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """An obligation, and the objection that keeps it from being proven; None where it is proven.
+    """An obligation with the objection to it; None if it is proven.
 
     Example:
         >>> proofs.SAME_NUMBERS.unless("XLA rounds in another order").objection
@@ -82,5 +82,5 @@ ONLY_COMMENTS = Obligation("only-comments", "only comments change")
 
 
 def all_obligations() -> dict[str, Obligation]:
-    """Every obligation of the vocabulary by its name."""
+    """Return all obligations by name."""
     return {each.name: each for each in globals().values() if isinstance(each, Obligation)}

@@ -1,4 +1,4 @@
-"""Proofs about the run of a program: whether something catches an exception, and which statement leads to a call."""
+"""Proofs about the run of a program: exception handlers around a call, and statements that lead to a call."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from kerascheck.interpreter.values import Call, Function, ModuleLike
 from kerascheck.knowledge.namespaces import KERAS, TENSORFLOW
 
 _OPENING = (TENSORFLOW, KERAS, "builtins.open", "open")
-"""How the names of context managers begin that pass every exception on."""
+"""Prefixes of context managers that never swallow exceptions."""
 _Names = Mapping[cst.CSTNode, str]
-"""The names of what the calls of a program call."""
+"""Names of the callees in a program, by call."""
 _CATCH_ALL = frozenset({"Exception", "BaseException"})
 
 
 def modules_of(module: ModuleLike) -> list[ModuleLike]:
-    """A module and all of the tree that it imports or leads to, each once."""
+    """Return a module and all project modules that it imports or leads to, each once."""
     return list(dict.fromkeys((module, *module.run.modules, *module.project.imported(module))))
 
 
 def statement_of(call: Call, module: ModuleLike, block: cst.CSTNode) -> cst.CSTNode | None:
-    """The statement of ``block`` that makes a call, or leads to it through the functions of the program.
+    """Return the statement of ``block`` that makes a call, directly or through functions of the program.
 
-    None where an import makes the call, or code that nothing in sight calls.
+    Returns None if an import makes the call, or code without a visible caller.
     """
     node, frame, holder = call.node, call.path.frame, call.module
     while True:
@@ -40,7 +40,7 @@ def statement_of(call: Call, module: ModuleLike, block: cst.CSTNode) -> cst.CSTN
 
 
 def in_block(module: ModuleLike, node: cst.CSTNode, block: cst.CSTNode) -> cst.CSTNode | None:
-    """The statement of ``block`` that runs ``node``; None where a function or class of the block does, when it is called."""
+    """Return the statement of ``block`` that runs ``node``; None if a nested function or class runs it."""
     parents = module.tree.parents
     for holder in (node, *module.tree.ancestors(node)):
         if isinstance(holder, (cst.FunctionDef, cst.Lambda)) and holder is not node:
@@ -51,10 +51,11 @@ def in_block(module: ModuleLike, node: cst.CSTNode, block: cst.CSTNode) -> cst.C
 
 
 def catcher(call: Call, exceptions: frozenset[str] | None = None) -> str | None:
-    """What may catch an exception of a call, in its function or around the calls of that, as a clause; None where nothing does.
+    """Return what may catch an exception of a call, in its function or around call sites; None if nothing does.
 
     Args:
-        exceptions: the names of the exceptions that count; every ``try`` counts where it is None.
+        call: the call.
+        exceptions: names of the relevant exceptions; None makes every ``try`` count.
     """
     for path in (call, *(other for other in call.module.run.calls if other.node is call.node)):
         found = _catcher_on(path, exceptions)
@@ -64,7 +65,7 @@ def catcher(call: Call, exceptions: frozenset[str] | None = None) -> str | None:
 
 
 def _hook(call: Call) -> str | None:
-    """A function of the program that Python calls with exceptions that nothing catches."""
+    """Return a hook of the program that Python calls with uncaught exceptions."""
     for module in modules_of(call.module):
         for node in module.tree.parents if "excepthook" in module.code else ():
             if isinstance(node, cst.Attribute) and node.attr.value == "excepthook":
@@ -73,7 +74,7 @@ def _hook(call: Call) -> str | None:
 
 
 def _catcher_on(call: Call, exceptions: frozenset[str] | None) -> str | None:
-    """What catches an exception of a call on the way that led to it."""
+    """Return what catches an exception of a call on its execution path."""
     for path in call.path.chain():
         if path.kind == "handed":
             return f"a library calls it at {line(path.module, path.node)}"
@@ -92,7 +93,7 @@ def _catcher_on(call: Call, exceptions: frozenset[str] | None) -> str | None:
 
 
 def _catcher_elsewhere(function: Function, exceptions: frozenset[str] | None, names: _Names) -> str | None:
-    """What catches an exception at a call of a function that was not followed, or takes the function as a value."""
+    """Return what catches an exception at an unanalysed call site of a function, or a use of the function as a value."""
     tree = function.module.tree
     for node, parent in tree.parents.items():
         if not isinstance(node, cst.Name) or node.value != function.name or parent is function.node:
@@ -113,7 +114,7 @@ def _catcher_elsewhere(function: Function, exceptions: frozenset[str] | None, na
 def _catcher_around(
     module: ModuleLike, node: cst.CSTNode, exceptions: frozenset[str] | None, names: _Names
 ) -> str | None:
-    """What catches an exception within the function, or the module, that a node stands in."""
+    """Return what catches an exception within the function or module that encloses a node."""
     for holder in module.tree.ancestors(node):
         if isinstance(holder, (cst.FunctionDef, cst.Lambda)):
             return None

@@ -1,4 +1,4 @@
-"""Values that live for one step only: between the expression that makes them and the one that uses them up."""
+"""Values that live between the expression that creates them and a single use."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from kerascheck.interpreter.values import ModuleLike
 from kerascheck.syntax.tree import Tree
 
 _BY_NAME = frozenset("locals globals vars exec eval".split())
-"""Functions of Python that reach variables by names that stand in texts."""
+"""Functions of Python that access variables by name."""
 
 
 def other_reader(module: ModuleLike, made: cst.BaseExpression, use: cst.Name) -> cst.CSTNode | None:
-    """What may read a value beside its one use; None where nothing can.
+    """Return another reader of a value besides its single use; None if there cannot be one.
 
-    The value is assigned to a variable, and either nothing else names that variable, or the statement of its use assigns
-    it anew and nothing in between, or in another function, reads it.
+    The value is assigned to a variable. Either nothing else names that variable, or the statement of the use reassigns it, and
+    nothing in between, or in another function, reads it.
 
     Args:
-        made: the expression that makes the value.
-        use: the name that stands for it where it is used.
+        module: the module.
+        made: the expression that creates the value.
+        use: the name that refers to it at its use.
     """
     tree, name = module.tree, use.value
     assignment = tree.parents.get(made)
@@ -55,7 +56,7 @@ def _names(tree: Tree) -> Iterator[cst.Name]:
 
 
 def _is_member(tree: Tree, node: cst.Name) -> bool:
-    """Whether a name is that of an attribute or of a keyword, and no variable."""
+    """Whether a name is an attribute or a keyword instead of a variable."""
     parent = tree.parents.get(node)
     return (isinstance(parent, cst.Attribute) and parent.attr is node) or (
         isinstance(parent, cst.Arg) and parent.keyword is node
@@ -68,7 +69,7 @@ def _binds_only(assignment: cst.Assign, name: str) -> bool:
 
 
 def _statements_between(tree: Tree, assignment: cst.Assign, use: cst.Name) -> list[cst.CSTNode] | None:
-    """The statements of one block from an assignment to the later one that a name stands in; None where they are in two."""
+    """Return the statements of one block from an assignment to the use of a name; None if they are in two blocks."""
     first, last = tree.parents.get(assignment), tree.statement(use)
     block = tree.parents.get(first) if first is not None else None
     if first is None or block is None or tree.parents.get(last) is not block:
@@ -79,7 +80,7 @@ def _statements_between(tree: Tree, assignment: cst.Assign, use: cst.Name) -> li
 
 
 def _target(tree: Tree, statement: cst.CSTNode, name: str) -> cst.Name | None:
-    """The name that a plain assignment of one variable sets."""
+    """Return the name that a plain assignment of one variable sets."""
     line = statement.body if isinstance(statement, cst.SimpleStatementLine) else ()
     if len(line) == 1 and isinstance(line[0], cst.Assign) and _binds_only(line[0], name):
         target = line[0].targets[0].target
@@ -88,13 +89,13 @@ def _target(tree: Tree, statement: cst.CSTNode, name: str) -> cst.Name | None:
 
 
 def _is_split(module: ModuleLike, first: cst.CSTNode, last: cst.CSTNode) -> bool:
-    """Whether two statements stand in different cells of a notebook, between which its user may look at the variable."""
+    """Whether two statements are in different notebook cells, so that the user may inspect the variable in between."""
     cells = {module.source.locate(*module.tree.range_of(each)).cell for each in (first, last)}
     return len(cells) > 1
 
 
 def _is_captured(tree: Tree, node: cst.CSTNode, made: cst.CSTNode) -> bool:
-    """Whether a name stands in a function, lambda or class that does not hold the expression too."""
+    """Whether a name lies in a function, lambda or class that does not also hold the expression."""
     around = set(tree.ancestors(made))
     return any(
         isinstance(each, (cst.FunctionDef, cst.Lambda, cst.ClassDef)) and each not in around

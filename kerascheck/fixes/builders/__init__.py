@@ -1,1 +1,1 @@
-"""Builders of fixes, each one call: from a semantic object to a fix, or None where the code has no form that it can rewrite."""
+"""Builders of fixes: each takes a semantic object and returns a fix, or None if it cannot rewrite the code."""

@@ -1,12 +1,12 @@
-"""Fixes that change one call: its arguments, its name, or whether it is there at all."""
+"""Fixes of one call: its arguments, its name, or its removal."""
 
 from __future__ import annotations
 
 import libcst as cst
 
 from kerascheck.finding import Fix
+from kerascheck.fixes.monkeypatch_proofs import objection_to_alias, replacement
 from kerascheck.fixes.offer import offer
-from kerascheck.fixes.patches import objection_to_alias, replacement
 from kerascheck.fixes.proofs import PLAIN_CALL, RAISES_NOW, SAME_NUMBERS, SAME_OBJECT, Proof
 from kerascheck.fixes.run_proofs import catcher
 from kerascheck.interpreter.code_location import CodeLocation
@@ -19,7 +19,7 @@ from kerascheck.syntax.edits import call_at
 
 
 def add_keyword(call: Call, name: str, text: str, *proofs: Proof) -> Fix | None:
-    """Pass one more keyword argument."""
+    """Add a keyword argument."""
     if not isinstance(call.node, cst.Call):
         return None
     return offer(
@@ -40,7 +40,7 @@ def drop_argument(call: Call, keyword: str, *proofs: Proof) -> Fix | None:
 
 
 def delete_statement(call: Call, *proofs: Proof) -> Fix | None:
-    """Delete the statement that a call or assignment stands in, if it is nothing else."""
+    """Delete the statement of a call or assignment, if it contains nothing else."""
     tree = call.module.tree
     node = call.node
     parent = tree.parents.get(node)
@@ -55,7 +55,7 @@ def delete_statement(call: Call, *proofs: Proof) -> Fix | None:
 
 
 def rename(place: CodeLocation, old: str, new: str) -> Fix | None:
-    """Write the canonical name ``new`` instead of an attribute or name that is known as ``old``."""
+    """Replace an attribute or name with canonical name ``old`` by the canonical name ``new``."""
 
     def build() -> edits.Edits:
         text, imports = edits.spelling(place.module.tree, new, at=place.node)
@@ -65,9 +65,9 @@ def rename(place: CodeLocation, old: str, new: str) -> Fix | None:
 
 
 def replace_generator_method(call: Call, name: str) -> Fix | None:
-    """``fit_generator(batches, ...)`` becomes ``fit(batches, ...)``, where no argument means something else there.
+    """Turn ``fit_generator(batches, ...)`` into ``fit(batches, ...)``, if all arguments keep their meaning.
 
-    Unsafe where it has to drop what Keras 3 takes in the constructor of a PyDataset only.
+    Unsafe if it drops arguments that Keras 3 accepts only in the constructor of a PyDataset.
     """
     if len(call.arguments.positional) != 1 or {
         "generator",
@@ -92,7 +92,7 @@ def replace_generator_method(call: Call, name: str) -> Fix | None:
 
 
 def _may_have_method(call: Call) -> str | None:
-    """Why a method that Keras 3 removed may be there after all, as a clause."""
+    """Return why a method that Keras 3 removed may exist after all, as a clause."""
     if call.module.runtime.keras < 3:
         return "Keras 2 still has the method"
     for option in options_of(call.receiver):
@@ -119,7 +119,7 @@ def _may_have_method(call: Call) -> str | None:
 
 
 def _makes_plain_model(name: str) -> bool:
-    """Whether a callable makes a model of Keras's own class; what is loaded from a file may be of any."""
+    """Whether a callable creates a model of Keras's own class; a loaded model may have any class."""
     return name in (MODEL, SEQUENTIAL, FUNCTIONAL) or name.startswith(OF_KERAS_APPLICATIONS)
 
 
@@ -138,7 +138,7 @@ def rename_method(call: Call, name: str, *proofs: Proof, without: tuple[str, ...
 
 
 def assign_back(module: Module, call: cst.CSTNode) -> Fix | None:
-    """``ds.shuffle(10)`` as a statement becomes ``ds = ds.shuffle(10)``."""
+    """Turn the statement ``ds.shuffle(10)`` into ``ds = ds.shuffle(10)``."""
     base: cst.CSTNode = call
     while isinstance(base, cst.Call) and isinstance(base.func, cst.Attribute):
         base = base.func.value

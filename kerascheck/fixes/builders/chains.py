@@ -1,4 +1,4 @@
-"""Operations of a chain change places."""
+"""Fixes that reorder the operations of a chain."""
 
 from __future__ import annotations
 
@@ -21,9 +21,12 @@ from kerascheck.syntax.edits import CannotEdit, call_at
 from kerascheck.syntax.tree import Tree
 
 
-def rearranged(module: Module, requests: Collection[ReorderRequest], message: str, *proofs: Proof) -> Fix | None:
-    """Give a chain the order that serves all requests; None where there is none, or parts of the chain are used or made elsewhere."""
-    plan = arrangement(module.once(Pipelines), requests)
+def rearranged(module: Module, wishes: Collection[ReorderRequest], message: str, *proofs: Proof) -> Fix | None:
+    """Reorder a chain so that it satisfies all requests.
+
+    Returns None if no order does, or if other code uses or creates parts of the chain.
+    """
+    plan = arrangement(module.once(Pipelines), wishes)
     if plan is None:
         return None
     changed = [
@@ -76,7 +79,7 @@ def rearranged(module: Module, requests: Collection[ReorderRequest], message: st
 def _single_move(
     before: Sequence[cst.Call], after: Sequence[cst.Call]
 ) -> tuple[cst.Call, cst.BaseExpression, cst.Call | None] | None:
-    """The one link whose move makes one order of the other, behind what it goes, and the link that it only changes places with, if it does."""
+    """Return the one link whose move yields the new order, the link it goes behind, and the link it swaps with, if any."""
     for call in (before[-1], before[0]):
         if [each for each in before if each is not call] == [each for each in after if each is not call]:
             place = next(index for index, each in enumerate(after) if each is call)
@@ -101,7 +104,7 @@ def _moved(tree: Tree, call: cst.Call, behind: cst.BaseExpression, neighbour: cs
 
 
 def _with_texts(tree: Tree, moved: edits.Edits, texts: dict[DatasetOp, str]) -> edits.Edits:
-    """The same edits with links that are to be written otherwise."""
+    """Return the same edits with new texts for some links."""
     for stage, new in texts.items():
         start, end = edits.link_range(tree, call_at(stage.node))
         old, moves = tree.text[start:end], any(edit.start < end and start < edit.end for edit in moved)
@@ -115,7 +118,7 @@ def _with_texts(tree: Tree, moved: edits.Edits, texts: dict[DatasetOp, str]) -> 
 
 
 def _scaled_buffer(shuffle: DatasetOp, batch: DatasetOp) -> str:
-    """The link of a shuffle of batches with a buffer for as many examples."""
+    """Return the link of a shuffle of batches, with its buffer scaled to as many examples."""
     module = shuffle.module
     sizes = [
         written.value
@@ -136,11 +139,14 @@ def _scaled_buffer(shuffle: DatasetOp, batch: DatasetOp) -> str:
     return module.text[start : ranges[0][0]] + product + module.text[ranges[0][1] : end]
 
 
-def take_before_cache(module: Module, request: ReorderRequest, cache: DatasetOp, take: DatasetOp) -> Fix | None:
-    """Put a take in front of the cache that it keeps from being complete.
+def take_before_cache(module: Module, wish: ReorderRequest, cache: DatasetOp, take: DatasetOp) -> Fix | None:
+    """Move a take in front of the cache that it keeps from completing.
 
     Args:
-        request: the rule's request for the chain of both.
+        module: the module.
+        wish: the rule's request to reorder the chain of both.
+        cache: the cache.
+        take: the take.
     """
     passed = [each for each in take.upstream() if cache in each.upstream()]
     chain = [*reversed(passed)]

@@ -1,4 +1,4 @@
-"""Operations of a dataset run in parallel, ahead of the training, or on whole batches."""
+"""Fixes that run dataset operations in parallel, ahead of the training, or on whole batches."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from kerascheck.syntax.edits import CannotEdit, call_at
 
 
 def autotune(module: ModuleLike) -> tuple[str, edits.Edits]:
-    """How a module writes ``tf.data.AUTOTUNE``, with the edits of its import."""
+    """Return the spelling of ``tf.data.AUTOTUNE`` in a module, and the edits of its import."""
     text, imports = edits.spelling(module.tree, AUTOTUNE)
     if text.endswith("data.AUTOTUNE") and "experimental" in module.runtime.autotune:
         text = text.removesuffix("AUTOTUNE") + "experimental.AUTOTUNE"
@@ -35,7 +35,7 @@ def autotune(module: ModuleLike) -> tuple[str, edits.Edits]:
 
 
 def _autotuned(op: Operation, keyword: str) -> edits.Edits:
-    """Make AUTOTUNE of an argument, or add it as one."""
+    """Set an argument to AUTOTUNE, or add it."""
     text, imports = autotune(op.module)
     written = op.call.written(keyword) if op.call is not None else None
     if written is not None:
@@ -44,10 +44,13 @@ def _autotuned(op: Operation, keyword: str) -> edits.Edits:
 
 
 def parallel_calls(module: Module, op: Operation) -> Fix | None:
-    """Give an operation ``num_parallel_calls=tf.data.AUTOTUNE``; None where its function writes what outlives its calls, whose order then counts.
+    """Give an operation ``num_parallel_calls=tf.data.AUTOTUNE``.
+
+    Returns None if its function has side effects, whose order then matters.
 
     Args:
-        module: the module that is linted, whose run has the operation.
+        module: the linted module, whose run has the operation.
+        op: the operation.
     """
     if op.facts.written is not None:
         return None
@@ -56,7 +59,7 @@ def parallel_calls(module: Module, op: Operation) -> Fix | None:
     if anyway:
         ahead = [RUNTIME_DOES_IT.unless(None)]
     elif op.name == "interleave":
-        # It opens three times as many files as its cycle is long, long before they are read.
+        # It opens three times as many files as its cycle length, long before it reads them.
         ahead = [dataset_proofs.unchanged_sources(module, op.stages)]
     else:
         ahead = dataset_proofs.ahead(module, ends, op.stages)
@@ -73,7 +76,7 @@ def parallel_calls(module: Module, op: Operation) -> Fix | None:
 
 
 def parallel_reads(op: Operation) -> Fix | None:
-    """Give a source ``num_parallel_reads=tf.data.AUTOTUNE``; unsafe, for the records of the files are then mixed."""
+    """Give a source ``num_parallel_reads=tf.data.AUTOTUNE``; unsafe, because it interleaves the records of the files."""
     return offer(
         f"Add num_parallel_reads={op.module.runtime.autotune}",
         lambda: _autotuned(op, "num_parallel_reads"),
@@ -82,10 +85,11 @@ def parallel_reads(op: Operation) -> Fix | None:
 
 
 def append_prefetch(module: Module, last: DatasetOp) -> Fix | None:
-    """End a dataset with a prefetch.
+    """Append a prefetch to a dataset.
 
     Args:
-        module: the module that is linted, whose run has the dataset.
+        module: the linted module, whose run has the dataset.
+        last: its last operation.
     """
     tree = last.module.tree
 
@@ -103,7 +107,7 @@ def append_prefetch(module: Module, last: DatasetOp) -> Fix | None:
 
 
 def move_prefetch(module: Module, prefetch: DatasetOp, last: DatasetOp) -> Fix | None:
-    """Take a prefetch out of its place and put it behind the last operation of its dataset."""
+    """Move a prefetch behind the last operation of its dataset."""
 
     def build() -> edits.Edits:
         if not isinstance(last.node, cst.BaseExpression):
@@ -122,7 +126,7 @@ def move_prefetch(module: Module, prefetch: DatasetOp, last: DatasetOp) -> Fix |
 
 
 def swap_with_batch(module: Module, op: Operation, batch: DatasetOp) -> Fix | None:
-    """Put a map behind the batch that directly follows it; unsafe where the shape of the elements matters."""
+    """Move a map behind the batch that directly follows it; unsafe if the shape of the elements matters."""
     if batch.module is not op.module or not any(
         batch.input is not None and batch.input.node is stage.node for stage in op.stages
     ):
@@ -144,7 +148,10 @@ def parse_batches(program: Module, op: Operation, batch: DatasetOp, parse: Call)
     """Batch serialized records and parse them with tf.io.parse_example.
 
     Args:
-        program: the module that is linted, whose run has the dataset.
+        program: the linted module, whose run has the dataset.
+        op: the map.
+        batch: the batch that follows.
+        parse: the call that parses one record.
     """
     module = op.module
     function = next((option for option in options_of(op.stages[0].function) if isinstance(option, Function)), None)
@@ -154,12 +161,12 @@ def parse_batches(program: Module, op: Operation, batch: DatasetOp, parse: Call)
         return None
     body = function.node.body
     if isinstance(function.node, cst.FunctionDef):
-        # The function must do nothing else, and serve nobody else.
+        # The function must do nothing else, and have no other caller.
         if module.name_counts[function.name] != 2 or not _returns_only(function.node, parse.node):
             return None
     elif body is not parse.node:
         return None
-    # Names of examples are as many as these.
+    # There are as many example names as records.
     if set(parse.arguments.keywords) - {"serialized", "features"} or len(parse.arguments.positional) > 2:
         return None
     spec = parse.given("features")
@@ -175,7 +182,7 @@ def parse_batches(program: Module, op: Operation, batch: DatasetOp, parse: Call)
         text, imports = edits.spelling(module.tree, IO_PARSE_EXAMPLE)
         swapped = edits.swap_calls(module.tree, call_at(op.node), call_at(batch.node))
         if isinstance(function.node, cst.Lambda):
-            # The lambda moves with its map: it is renamed inside of the text that moves.
+            # The lambda moves with its map, so the moved text renames it.
             return (*imports, *_renamed_inside(module, swapped, call_at(parse.node).func, text))
         return (*imports, *swapped, *edits.rename_callee(module.tree, call_at(parse.node), text))
 
@@ -220,12 +227,13 @@ def _renamed_inside(module: ModuleLike, swapped: edits.Edits, callee: cst.CSTNod
 
 
 def pass_dataset(call: Call, node: cst.CSTNode, method: str, refused: bool) -> Fix | None:
-    """``model.fit(dataset.method())`` becomes ``model.fit(dataset)``; None where something else is written.
+    """Turn ``model.fit(dataset.method())`` into ``model.fit(dataset)``; None for other forms.
 
     Args:
-        call: the call that gets the data.
+        call: the call that receives the data.
         node: the argument.
-        refused: the call raises for what the method returns.
+        method: the method.
+        refused: whether the call raises for the result of the method.
     """
     if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or node.func.attr.value != method:
         return None

@@ -1,4 +1,4 @@
-"""Fixes of what a program sets for its devices."""
+"""Fixes of device settings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LOOP_VARIABLES = ("gpu", "device", "physical_device")
 
 
 def set_memory_growth(module: Module) -> Fix | None:
-    """Set memory growth on every GPU below the imports; None where TensorFlow has no name there."""
+    """Set memory growth on every GPU below the imports; None if TensorFlow has no name there."""
     tree = module.tree
     try:
         variable = edits.free_name(tree, _LOOP_VARIABLES)
@@ -42,9 +42,9 @@ def set_memory_growth(module: Module) -> Fix | None:
 
 
 def _tensorflow_below_imports(tree: Tree) -> tuple[str, edits.Edits, cst.CSTNode | None]:
-    """How the module writes TensorFlow below its imports, the edits of an import, and the statement that follows there.
+    """Return the spelling of TensorFlow below the imports, the edits of an import, and the next statement.
 
-    Where a later import binds it, the place is below that.
+    If a later import binds it, the location is below that import.
     """
     body: list[cst.CSTNode] = list(tree.root.body)
     end = edits.end_of_imports(tree)
@@ -61,7 +61,7 @@ def _tensorflow_below_imports(tree: Tree) -> tuple[str, edits.Edits, cst.CSTNode
 
 
 def _other_setting(module: Module) -> str | None:
-    """What else sets up the devices, and may do so otherwise once the memory of each grows."""
+    """Return another device setting that may fail, or act differently, once memory growth is set."""
     for call in module.run.calls:
         if call.name in DEVICE_SETTINGS:
             return f"{line(call.module, call.node)} sets up devices, too"
@@ -69,9 +69,9 @@ def _other_setting(module: Module) -> str | None:
 
 
 def grow_every_device(call: Call) -> Fix | None:
-    """``set_memory_growth(gpus[0], True)`` becomes a loop over ``gpus``.
+    """Turn ``set_memory_growth(gpus[0], True)`` into a loop over ``gpus``.
 
-    None unless ``gpus`` is what ``list_physical_devices("GPU")`` returned.
+    Returns None unless ``gpus`` is the result of ``list_physical_devices("GPU")``.
     """
     tree, module = call.module.tree, call.module
     argument = call.written("device")
@@ -109,7 +109,7 @@ def grow_every_device(call: Call) -> Fix | None:
 
 
 def _lists_gpus(call: Call, name: str) -> bool:
-    """Whether a name is bound once, to all GPUs, and nothing changes the list."""
+    """Whether a name is bound once, to all GPUs, and nothing mutates the list."""
     tree = call.module.tree
     listing = {
         other.node
@@ -134,7 +134,7 @@ def _lists_gpus(call: Call, name: str) -> bool:
 
 
 def _only_reads(tree: Tree, name: cst.Name, parent: cst.CSTNode) -> bool:
-    """Whether a use of a list leaves it as it is: a test, an item, a length, a loop over it, or text made of it."""
+    """Whether a use of a list only reads it: a test, an item, a length, a loop, or a conversion to text."""
     if isinstance(parent, cst.Arg):
         user = tree.parents[parent]
         return (
@@ -154,7 +154,7 @@ def _only_reads(tree: Tree, name: cst.Name, parent: cst.CSTNode) -> bool:
 
 
 def _catcher_of_start(call: Call) -> str | None:
-    """What catches the exception that comes with two GPUs, when the devices are initialised."""
+    """Return what catches the exception that two GPUs cause when the devices are initialised."""
     for other in call.module.run.calls:
         if other.order > call.order and initialises(other):
             found = catcher(other, frozenset({"ValueError"}))
@@ -163,7 +163,7 @@ def _catcher_of_start(call: Call) -> str | None:
 
 
 def only_for_several_gpus(call: Call) -> Fix | None:
-    """``MirroredStrategy()`` where there are several GPUs, else the default strategy; unsafe, for only one of both is tried here."""
+    """Use ``MirroredStrategy()`` only for several GPUs, else the default strategy; unsafe, because a test covers one of them."""
     tree, module = call.module.tree, call.module
 
     def build() -> edits.Edits:

@@ -1,4 +1,4 @@
-"""Layers become other layers that compute the same faster."""
+"""Fixes that replace layers by faster equivalents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kerascheck.syntax.edits import CannotEdit
 
 
 def recurrent_layer(call: Call, cell: ExternalInstance, layer: str) -> Fix | None:
-    """``RNN(LSTMCell(u))`` becomes ``LSTM(u)``."""
+    """Turn ``RNN(LSTMCell(u))`` into ``LSTM(u)``."""
     tree, node = call.module.tree, call.node
     argument = call.written("cell")
     if (
@@ -55,7 +55,7 @@ def recurrent_layer(call: Call, cell: ExternalInstance, layer: str) -> Fix | Non
 
 
 def unwrap_layer(call: Call, inner: ExternalInstance) -> Fix | None:
-    """``Wrapper(Layer(u), name="a")`` becomes ``Layer(u, name="a")``; unsafe, since names and the order of sums change."""
+    """Turn ``Wrapper(Layer(u), name="a")`` into ``Layer(u, name="a")``; unsafe: names and the summation order change."""
     tree, text = call.module.tree, call.module.text
     node, argument = call.node, call.written("layer")
     if (
@@ -76,7 +76,7 @@ def unwrap_layer(call: Call, inner: ExternalInstance) -> Fix | None:
             raise CannotEdit("a comment would be lost")
         added: edits.Edits = ()
         if others:
-            # The range of an argument has the parentheses of its value, that of the value has not.
+            # The range of an argument includes the parentheses of its value; the range of the value does not.
             name, _, rest = ", ".join(text[slice(*tree.range_of(arg))] for arg in others).partition("=")
             added = edits.add_keyword(tree, layer, name.rstrip(), rest.lstrip())
         return (Edit(outer[0], kept[0], ""), *added, Edit(kept[1], outer[1], ""))

@@ -1,6 +1,6 @@
-"""Calls of NumPy in compiled code become calls of Keras or TensorFlow.
+"""Fixes that replace NumPy calls in compiled code by calls of Keras or TensorFlow.
 
-``kerascheck/knowledge/numpy_equivalences.py`` says what may be written instead; this reads it.
+They follow the table in ``kerascheck/knowledge/numpy_equivalences.py``.
 """
 
 from __future__ import annotations
@@ -21,34 +21,35 @@ from kerascheck.meaning.graph.tensor_types import TensorType, calls_at, is_numbe
 from kerascheck.syntax import edits
 from kerascheck.syntax.edits import call_at
 
-# What compiles a plain function. Keras traces layers in order to build them and hides what they raise then; after the fix
+# Compilers of plain functions. Keras traces layers in order to build them and hides their exceptions then; after the fix
 # they run once more.
 _PLAIN = frozenset({None, "loss", "metric", "tf.function"})
 _TAKES_TENSORS = {CAST: ("x", 2), OPS_CAST: ("x", 2), WHERE: ("condition", 3), OPS_WHERE: ("condition", 3)}
-"""What takes an array as it takes a tensor, as its first argument, by its name and the number of the arguments."""
+"""Functions whose first argument may be an array or a tensor: its parameter and the number of arguments."""
 _BACKEND = re.compile(r"KERAS_BACKEND[\"']\s*\]?\s*[=,:]\s*[\"']tensorflow[\"']")
 _CATCHES = re.compile(
     r"\b(?:try|except\w*|suppress|\w*[rR]aises\w*|ExitStack|__exit__|contextmanager|unittest|pytest)\b"
 )
 _CHANGES_TENSORS = re.compile(r"numpy_behavior|experimental\.numpy|enable_v1|disable_v2|disable_tensor_equality")
 _RUNS_PROGRAM = frozenset({"fit", "evaluate", "predict", "print", "main"})
-_LONGEST_NAME = 40  # characters of code that a reason quotes
+_LONGEST_NAME = 40  # maximum characters of code that a reason quotes
 
 
 class _NoMapping(Exception):
-    """The table has no meaning for an argument."""
+    """The table has no mapping for an argument."""
 
 
 def replace_numpy(call: Call, name: str, *, tensorflow: bool) -> Fix | None:
-    """Call the function of keras.ops (or TensorFlow) of the same meaning.
+    """Call the equivalent function of keras.ops or TensorFlow.
 
     Args:
+        call: the call.
         name: NumPy's name of the function, without the module.
-        tensorflow: whether to write TensorFlow's function.
+        tensorflow: whether to use TensorFlow's function.
 
     Returns:
-        None where no function has the same meaning for these arguments. Unsafe unless the table says that the results are the
-        same to the bit, for types of data that are proven, without a gradient, and where only TensorFlow takes the result.
+        None if no function is equivalent for these arguments. Unsafe unless the table says that results agree to the bit, the data
+        types are proven, no gradient is involved, and only TensorFlow consumes the result.
     """
     entry = EQUIVALENCES.get(name)
     if entry is None:
@@ -70,13 +71,13 @@ def replace_numpy(call: Call, name: str, *, tensorflow: bool) -> Fix | None:
 
 
 def _given(call: Call, entry: Equivalence, replacement: Replacement) -> dict[str, list[cst.Arg]]:
-    """The arguments by NumPy's names of their parameters. Raises :class:`_NoMapping` where the replacement takes one of them not."""
+    """Return the arguments by NumPy's parameter names; raises :class:`_NoMapping` if the replacement lacks one."""
     node = call.node
     if not isinstance(node, cst.Call) or any(arg.star for arg in node.args):
         raise _NoMapping
     by_position = [arg for arg in node.args if arg.keyword is None]
     keywords = {arg.keyword.value: arg for arg in node.args if arg.keyword is not None}
-    # What functools.partial binds is not written here.
+    # Arguments bound by functools.partial are not part of this call.
     if len(by_position) != len(call.arguments.positional) or keywords.keys() != call.arguments.keywords.keys():
         raise _NoMapping
     is_imported = isinstance(node.func, cst.Name) and node.func.value in call.module.tree.imported_names
@@ -99,7 +100,7 @@ def _given(call: Call, entry: Equivalence, replacement: Replacement) -> dict[str
 
 
 def _arguments(call: Call, entry: Equivalence, replacement: Replacement) -> Iterator[Edit]:
-    """Write the arguments under the replacement's names, and by position only where it has NumPy's order."""
+    """Spell the arguments under the replacement's names; by position only if it has NumPy's order."""
     tree, node = call.module.tree, call_at(call.node)
     own = {theirs: name for name, theirs in replacement.parameters}
     order = [theirs for _, theirs in replacement.parameters]
@@ -123,7 +124,7 @@ def _arguments(call: Call, entry: Equivalence, replacement: Replacement) -> Iter
 
 
 def _objection(call: Call, entry: Equivalence, replacement: Replacement, given: dict[str, list[cst.Arg]]) -> str | None:
-    """What stands against the same result for all data; None where it is proven. Raises :class:`_NoMapping`."""
+    """Return an objection to equal results for all data; None if equality is proven. Raises :class:`_NoMapping`."""
     doubts = [
         doubt
         for parameter, args in given.items()
@@ -162,7 +163,7 @@ def _check_mapped(replacement: Replacement, types: list[TensorType | None]) -> N
 
 
 def _never_exact(entry: Equivalence, replacement: Replacement) -> str | None:
-    """How the two results differ whatever the type of the data is; None where they agree for one."""
+    """Return how the results differ for every data type; None if they agree for some type."""
     if replacement.exact:
         return None
     if replacement.close:
@@ -172,13 +173,13 @@ def _never_exact(entry: Equivalence, replacement: Replacement) -> str | None:
 
 def _rounds(entry: Equivalence, replacement: Replacement) -> str:
     if not replacement.passes_gradient:
-        # What has no gradient computes nothing that is rounded.
+        # Functions without a gradient compute nothing that is rounded.
         return f"`{replacement.short}` takes denormal numbers for zero, `np.{entry.name}` does not"
     return f"`{replacement.short}` rounds otherwise than `np.{entry.name}`"
 
 
 def _differs(entry: Equivalence, replacement: Replacement, types: list[TensorType]) -> str | None:
-    """How the two results differ for tensors of one type, or their gradients; None where they do not."""
+    """Return how results or gradients differ for tensors of one type; None if they agree."""
     dtype = types[0].dtype
     if dtype in replacement.retyped:
         own, numpy = replacement.retyped[dtype]
@@ -195,7 +196,7 @@ def _differs(entry: Equivalence, replacement: Replacement, types: list[TensorTyp
 
 
 def _unlike_here(call: Call, replacement: Replacement, types: list[TensorType]) -> str | None:
-    """What in the program tells an array from a tensor, or lets it go on where NumPy raises; None where nothing does."""
+    """Return what in the program distinguishes an array from a tensor, or continues when NumPy raises; None if nothing."""
     module = call.module
     if replacement.name.startswith(KERAS_OPS) and not module.mentions(_BACKEND):
         return "the backend of Keras is not known"
@@ -213,7 +214,7 @@ def _unlike_here(call: Call, replacement: Replacement, types: list[TensorType]) 
 
 
 def _is_taken_as_tensor(call: Call) -> bool:
-    """Whether the only use of the result is as an argument that may be an array as well as a tensor."""
+    """Whether the only use of the result is an argument that accepts arrays as well as tensors."""
     tree = call.module.tree
     arg = tree.parents.get(call.node)
     taker = tree.parents.get(arg) if isinstance(arg, cst.Arg) else None
@@ -227,7 +228,7 @@ def _is_taken_as_tensor(call: Call) -> bool:
 
 
 def _is_script(root: cst.Module) -> bool:
-    """Whether a file trains, prints or loops when it is executed: then it is the program, not a part of one."""
+    """Whether a file trains, prints or loops when it is executed: then it is a whole program."""
     for statement in root.body:
         if isinstance(statement, (cst.For, cst.While, cst.With)) or _asks_for_main(statement):
             return True
@@ -254,7 +255,7 @@ def _asks_for_main(statement: cst.CSTNode) -> bool:
 def _doubt(
     call: Call, entry: Equivalence, replacement: Replacement, parameter: str, node: cst.BaseExpression
 ) -> str | None:
-    """Why an argument may not mean the same; None where it does. Raises :class:`_NoMapping` where it certainly does not."""
+    """Return why an argument may change its meaning; None if not. Raises :class:`_NoMapping` if it certainly does."""
     form = entry.parameters[parameter]
     if form == "text" and not isinstance(node, cst.SimpleString):
         raise _NoMapping
@@ -284,7 +285,7 @@ def _doubt(
 
 
 def _has_form(form: str, node: cst.BaseExpression) -> bool:
-    """Whether a literal is admitted; see :data:`~kerascheck.knowledge.numpy_equivalences.FORMS`."""
+    """Whether a literal is allowed; see :data:`~kerascheck.knowledge.numpy_equivalences.FORMS`."""
     if form == "bool":
         return isinstance(node, cst.Name) and not _is_none(node)
     if form in ("sizes", "order"):
@@ -307,7 +308,7 @@ def _is_none(node: cst.BaseExpression) -> bool:
 
 
 def _is_sequence(node: cst.BaseExpression) -> bool:
-    """Whether an expression is a tuple or list that is written out, of at least one item."""
+    """Whether an expression is a non-empty tuple or list display."""
     return (
         isinstance(node, (cst.Tuple, cst.List))
         and bool(node.elements)
@@ -316,7 +317,7 @@ def _is_sequence(node: cst.BaseExpression) -> bool:
 
 
 def _tensors(node: cst.BaseExpression) -> list[cst.BaseExpression]:
-    """The items of a sequence that is written out, or the expression itself."""
+    """Return the items of a tuple or list display, or the expression itself."""
     return [each.value for each in node.elements] if isinstance(node, (cst.Tuple, cst.List)) else [node]
 
 

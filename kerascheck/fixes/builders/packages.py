@@ -1,4 +1,4 @@
-"""Fixes of files that say what is to be installed."""
+"""Fixes of requirement files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from kerascheck.project.requirements import Requirement
 
 
 def install_with_cuda(requirement: Requirement) -> Fix | None:
-    """Ask pip for ``tensorflow[and-cuda]`` instead; None where no release that the requirement allows has that, or extras are named."""
+    """Request ``tensorflow[and-cuda]`` from pip.
+
+    Returns None if no allowed release has that extra, or the requirement names extras.
+    """
     newest = newest_tensorflow(requirement)
     if requirement.by != "pip" or requirement.extras or newest is None or newest < packages.CUDA_EXTRA_SINCE:
         return None

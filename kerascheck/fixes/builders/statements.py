@@ -1,4 +1,4 @@
-"""Statements move to where they take effect."""
+"""Fixes that move statements to where they take effect."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from kerascheck.syntax.tree import Tree
 
 
 def move_device_config(module: Module, call: Call, started: Call) -> Fix | None:
-    """Move a module-level statement that configures devices to below the imports, with the lines that its names come from.
+    """Move a top-level statement that configures devices below the imports, with the statements that bind its names.
 
-    None where the code would not run there, and where the devices are started above that place, or in another cell. None, too,
-    where it sets the growth of one GPU among several: there, too, the first operation would raise.
+    Returns None if the code would not run there, or the devices start above that place, or in another cell. Also None if it
+    sets the growth of one GPU among several: the first operation would raise there too.
     """
     tree = module.tree
     device = call.written("device") if call.name == SET_MEMORY_GROWTH else None
@@ -66,7 +66,7 @@ def _index(body: Sequence[cst.CSTNode], statement: cst.CSTNode) -> int:
 
 
 def _with_sources(tree: Tree, body: Sequence[cst.CSTNode], statement: cst.CSTNode) -> list[cst.CSTNode]:
-    """A statement, after those directly before it that bind names which it reads."""
+    """Return a statement, preceded by the statements directly before it that bind its names."""
     analysis = def_use(tree)
     moved = [statement]
     index = _index(body, statement)
@@ -88,7 +88,7 @@ def _is_import(node: cst.CSTNode) -> bool:
 
 
 def _place_below_imports(tree: Tree, body: Sequence[cst.CSTNode], moved: Sequence[cst.CSTNode]) -> cst.CSTNode | None:
-    """The statement above which statements go that move below the imports; None where they cannot move there."""
+    """Return the statement above which moved statements go, below the imports; None if they cannot move there."""
     try:
         made = edits.move_statements(tree, moved, after_imports=True)
     except CannotEdit:
@@ -100,9 +100,9 @@ def _place_below_imports(tree: Tree, body: Sequence[cst.CSTNode], moved: Sequenc
 
 
 def move_before_layers(call: Call, first: Call) -> Fix | None:
-    """Move a statement that sets a policy to before the statement of the same block that makes the first layer.
+    """Move a statement that sets a policy before the statement of the same block that creates the first layer.
 
-    Unsafe, for the layers then compute in another type; None where the code would not run there.
+    Unsafe, because the layers then compute in another type; None if the code would not run there.
     """
     tree, module = call.module.tree, call.module
     statement = tree.statement(call.node)
@@ -123,7 +123,7 @@ def move_before_layers(call: Call, first: Call) -> Fix | None:
 
 
 def _node_in_frame(call: Call, frame: ExecutionPath) -> cst.CSTNode | None:
-    """The call itself, where it stands in a frame, or the call there that leads to it."""
+    """Return the node of a call in a frame, or of the call there that leads to it."""
     if call.path.frame is frame:
         return call.node
     return next(
@@ -137,7 +137,7 @@ def _node_in_frame(call: Call, frame: ExecutionPath) -> cst.CSTNode | None:
 
 
 def _offer_move(message: str, call: Call, moved: Sequence[cst.CSTNode], place: cst.CSTNode, proof: Proof) -> Fix | None:
-    """A move that changes what the program does, by the proof that is missing; None where the code would not run there."""
+    """Offer a move that changes the behaviour of the program, as the missing proof says; None if the code would not run there."""
     tree = call.module.tree
     try:
         against: Objections = objections_to_move(tree, moved, place, functools.partial(line, call.module))
@@ -153,9 +153,9 @@ def _offer_move(message: str, call: Call, moved: Sequence[cst.CSTNode], place: c
 
 
 def move_above_import(call: Call, first: Call) -> Fix | None:
-    """Move a module-level statement that sets an environment variable to a literal above an import, with ``import os``.
+    """Move a top-level statement that sets an environment variable to a literal above an import, with ``import os``.
 
-    Unsafe, for the variable then counts; None where the code would not run there.
+    Unsafe, because the variable then takes effect; None if the code would not run there.
     """
     tree, module = call.module.tree, call.module
     statement = in_block(module, call.node, tree.root)
@@ -186,7 +186,10 @@ def _imports_os(tree: Tree, statement: cst.CSTNode) -> bool:
 
 
 def move_before_loop(call: Call, loop: ExecutionPath) -> Fix | None:
-    """Move a statement of a loop before the loop; unsafe, for it then runs once. None where it needs what the loop binds."""
+    """Move a statement of a loop before the loop; unsafe, because it then runs once.
+
+    Returns None if it needs names that the loop binds.
+    """
     tree = call.module.tree
     statement = tree.statement(call.node)
     if (

@@ -1,4 +1,4 @@
-"""Fixes of code that is compiled, or is to be compiled."""
+"""Fixes of compiled code, or code to compile."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from kerascheck.syntax.edits import call_at
 
 
 def compile_step(module: Module, function: cst.CSTNode) -> Fix | None:
-    """Decorate a step with @tf.function; unsafe, for Python in it then runs while tracing only. None where it would raise, or freeze a draw."""
+    """Decorate a step with @tf.function; unsafe, because its Python code then runs only during tracing.
+
+    Returns None if it would raise, or freeze a random draw.
+    """
     if not isinstance(function, cst.FunctionDef) or any(
         any(each.node is function for each in call.path.functions())
         for call in module.run.calls
@@ -41,7 +44,7 @@ _METHODS_IN_PYTHON = frozenset(
 
 
 def _ends_in_python(call: Call) -> bool:
-    """Whether a call reads a tensor back, trains or predicts by itself, or draws a number of Python or NumPy."""
+    """Whether a call reads a tensor back, trains or predicts by itself, or draws from Python or NumPy."""
     if call.attribute in _METHODS_IN_PYTHON and call.name == f"{OF_KERAS_MODEL}{call.attribute}":
         return True
     reads = (
@@ -53,7 +56,10 @@ def _ends_in_python(call: Call) -> bool:
 
 
 def tensorflow_print(call: Call) -> Fix | None:
-    """``print`` in traced code becomes ``tf.print``; None where that shows no numbers either, for Python puts the tensor into a text, or does not have one of the options."""
+    """Turn ``print`` in traced code into ``tf.print``.
+
+    Returns None if that shows no numbers either, because Python formats the tensor, or if tf.print lacks an option.
+    """
     if not set(call.arguments.keywords) <= {"sep", "end"} or any(
         shows_tensor(value) and not holds_tensor(value) for value in call.arguments.values()
     ):
@@ -69,7 +75,7 @@ def tensorflow_print(call: Call) -> Fix | None:
 
 
 def train_on_batch(call: Call) -> Fix | None:
-    """``fit(x, y)`` of one batch becomes ``train_on_batch(x, y)``, where nobody uses the History; unsafe, for fit makes batches of 32."""
+    """Turn ``fit(x, y)`` of one batch into ``train_on_batch(x, y)``, if the History is unused; unsafe: fit makes batches of 32."""
     tree, given = call.module.tree, call.arguments
     dropped = {"epochs", "batch_size", "verbose", "shuffle"}
     if call.attribute != "fit" or len(given.positional) > 2 or given.unknown_keywords or given.unknown_positional:
@@ -91,7 +97,7 @@ def train_on_batch(call: Call) -> Fix | None:
 
 
 def wrap_in_constant(call: Call, arg: cst.Arg) -> Fix | None:
-    """Wrap an argument in ``tf.constant``; unsafe, for the function then gets a tensor."""
+    """Wrap an argument in ``tf.constant``; unsafe, because the function then receives a tensor."""
     tree = call.module.tree
 
     def build() -> edits.Edits:

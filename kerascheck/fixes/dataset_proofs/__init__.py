@@ -1,6 +1,6 @@
-"""Proofs about datasets: that a pipeline may run ahead of the training, in parallel, or on whole batches, and gives the same.
+"""Proofs about datasets: a pipeline gives the same results ahead of the training, in parallel, or on whole batches.
 
-Each function returns the proof of one obligation; its objection names what stands against it, and the line.
+Each function returns the proof of one obligation; its objection names the obstacle and its line.
 """
 
 from kerascheck.fixes.dataset_proofs.batches import (

@@ -1,4 +1,4 @@
-"""Proofs about batches: a function gives the same for a batch as for its elements."""
+"""Proofs about batches: a function gives the same result for a batch as for its elements."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _SHAPE_DEPENDENT = having(Trait.SHAPE_MATTERS) | {f"{name}.__call__" for name in
 
 
 def batch_like_elements(op: Operation) -> Proof:
-    """BATCH_LIKE_ELEMENTS: what the function of a map does to each number does not depend on the numbers beside it."""
+    """BATCH_LIKE_ELEMENTS: the function of a map treats each number independently of its neighbours."""
     return proofs.BATCH_LIKE_ELEMENTS.unless(first_objection(map(_difference, op.stages)))
 
 
@@ -103,7 +103,7 @@ def _compiled_for_elements(stage: DatasetOp) -> Objection:
 
 
 def parses_batches(module: Module, op: Operation, parse: Call) -> Proof:
-    """BATCH_LIKE_ELEMENTS: a map does nothing with a record but parse it."""
+    """BATCH_LIKE_ELEMENTS: a map only parses its record."""
     return proofs.BATCH_LIKE_ELEMENTS.unless(
         first_objection(_beside_parsing(module, stage, parse) for stage in op.stages)
     )
@@ -120,20 +120,20 @@ def _beside_parsing(module: Module, stage: DatasetOp, parse: Call) -> Objection:
     if stage.facts is not None and stage.facts.uses:
         _, node, owner = stage.facts.uses[0]
         return f"the function does more than to parse ({line(owner, node)})"
-    # Where map and batch are not fused, an error in a record leaves out that record alone.
+    # Unless map and batch are fused, a faulty record drops only itself.
     if module.pipelines.rewrites(stage).defaults_off or unknown_options(module, stage) is not None:
         return "a record that cannot be parsed would take all of its batch with it"
     return _compiled_for_elements(stage)
 
 
 def only_caller(module: Module, function: Function) -> Proof:
-    """ONLY_CALLER: a function that changes has no callers but those that are visible."""
+    """ONLY_CALLER: all callers of a changed function are visible."""
     shared = isinstance(function.node, cst.FunctionDef) and function.module is not module
     return proofs.ONLY_CALLER.unless(f"other modules may call `{function.name}`" if shared else None)
 
 
 def static_shape(op: Operation) -> Proof:
-    """STATIC_SHAPE: the elements that a map gets are slices of arrays, so that they make batches as they are."""
+    """STATIC_SHAPE: the elements of a map are slices of arrays, so they can be batched as they are."""
     return proofs.STATIC_SHAPE.unless(first_objection(map(_shape_unknown, op.stages)))
 
 
@@ -163,7 +163,7 @@ def _shape_unknown(stage: DatasetOp) -> Objection:
 
 
 def records_of_one_shape(op: Operation, parse: Call) -> Proof:
-    """STATIC_SHAPE: a map parses single records of features of fixed length, as a reader of records gives them."""
+    """STATIC_SHAPE: a map parses single records of fixed-length features, from a reader of records."""
     spec = parse.given("features")
     fixed = isinstance(spec, DictValue) and all(
         isinstance(kind, ExternalInstance) and kind.name == IO_FIXED_LEN_FEATURE for kind in spec.items.values()
@@ -189,7 +189,7 @@ _KEEPS_SHAPE = frozenset("shuffle repeat take skip cache prefetch shard with_opt
 
 
 def _is_dense(value: Value) -> bool:
-    """Whether a value is certainly an array or a tensor of one shape, or a literal: a list of uneven lists makes no tensor."""
+    """Whether a value is certainly an array or tensor of one shape, or a literal; uneven nested lists make no tensor."""
     if isinstance(value, Constant):
         return isinstance(value.value, (int, float, str, bytes))
     if isinstance(value, (ExternalInstance, Tensor)):

@@ -1,4 +1,4 @@
-"""Proofs about consumers: all of them are visible, and none sees the class of the dataset."""
+"""Proofs about consumers: all are visible, and none depends on the class of the dataset."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SHOWS = frozenset(f"builtins.{name}" for name in "print format str repr type is
 
 
 def downstream(module: Module, stage: DatasetOp) -> list[DatasetOp]:
-    """A stage and every one that it leads to, also out of the function of an ``interleave`` or ``flat_map``."""
+    """Return an operation and all downstream ones, also outside the function of an ``interleave`` or ``flat_map``."""
     found: dict[DatasetOp, DatasetOp] = {}
     pending = [stage]
     while pending:
@@ -79,7 +79,7 @@ def consumers(module: Module, stage: DatasetOp) -> Iterator[tuple[Any, str]]:
 
 
 def known_consumers(module: Module, stages: Iterable[DatasetOp]) -> Proof:
-    """KNOWN_CONSUMERS: every consumer of some datasets is visible, and none shows of which class they are, which the fix changes."""
+    """KNOWN_CONSUMERS: every consumer of some datasets is visible, and none reveals their class, which the fix changes."""
     return proofs.KNOWN_CONSUMERS.unless(first_objection(_use_of(module, stage) for stage in stages))
 
 
@@ -101,7 +101,7 @@ def _use_of(module: Module, stage: DatasetOp) -> Objection:
 
 
 def _shown(module: InterpretedModule) -> dict[DatasetOp, Call]:
-    """The datasets of which a function of Python shows the class, each with the first call that does."""
+    """Return the datasets whose class a Python function reveals, each with the first such call."""
     found: dict[DatasetOp, Call] = {}
     for call in module.run.calls:
         if call.name in _SHOWS:
@@ -118,7 +118,7 @@ def _cell_outputs(module: Module) -> Iterator[cst.BaseExpression]:
 
 
 def _may_show(module: Module, output: cst.BaseExpression, stage: DatasetOp) -> bool:
-    """Whether an expression that a notebook shows may be the dataset of a stage, or hold it."""
+    """Whether the output of a notebook cell may be the dataset of an operation, or contain it."""
     if isinstance(output, cst.Call):
         results = [call.result for call in module.run.calls if call.node is output]
         called = module.run.globals_of(module).get(output.func.value) if isinstance(output.func, cst.Name) else None
@@ -137,10 +137,10 @@ def _may_show(module: Module, output: cst.BaseExpression, stage: DatasetOp) -> b
 
 
 def _class_reader(module: ModuleLike) -> cst.CSTNode | None:
-    """The first place of a module that asks an object for its class, or for what made it."""
+    """Return the first node of a module that reads an object's class or internals."""
     attributes = (node for node in module.tree.parents if isinstance(node, cst.Attribute))
     return next((node for node in attributes if node.attr.value in _OF_CLASS), None)
 
 
 _OF_CLASS = frozenset("__class__ __repr__ __str__ __dict__ _input_dataset _inputs _variant_tensor _type_spec".split())
-"""Attributes that tell the operation that made a dataset."""
+"""Attributes that reveal the operation that created a dataset."""

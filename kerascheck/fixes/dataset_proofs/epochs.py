@@ -1,4 +1,4 @@
-"""Proofs about caches and buffers: the same elements in every epoch, in no more memory."""
+"""Proofs about caches and buffers: the same elements in every epoch, and no more memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kerascheck.meaning.module import Module
 
 
 def same_every_epoch(module: Module, stage: DatasetOp) -> Proof:
-    """SAME_EVERY_EPOCH: what leads to a stage gives the same elements in the same order each time it is iterated."""
+    """SAME_EVERY_EPOCH: the input of an operation yields the same elements in the same order in every epoch."""
     return proofs.SAME_EVERY_EPOCH.unless(first_objection(map(_varies, lineage(stage))))
 
 
@@ -37,7 +37,7 @@ def _varies(stage: DatasetOp) -> Objection:
 
 
 def same_memory(prefetch: DatasetOp, last: DatasetOp) -> Proof:
-    """SAME_MEMORY: a prefetch holds no more behind the operations up to ``last`` than where it is."""
+    """SAME_MEMORY: a prefetch buffers no more behind the operations up to ``last`` than at its current place."""
     size = prefetch.given("buffer_size")
     if isinstance(size, External) and size.name.endswith("AUTOTUNE") or constant(size) == -1:
         return proofs.SAME_MEMORY.unless(None)

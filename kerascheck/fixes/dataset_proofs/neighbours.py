@@ -1,4 +1,4 @@
-"""Proofs about two operations of a chain that change places."""
+"""Proofs about two adjacent operations of a chain that swap."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kerascheck.syntax.written import last_name
 
 
 def plain_calls(op: Operation, batch: DatasetOp) -> Proof:
-    """PLAIN_CALL: the map and the batch have no arguments that mean something else in the other order."""
+    """PLAIN_CALL: no argument of the map or the batch changes its meaning in the other order."""
     extra = _extra_argument(op.call, {"map_func", "num_parallel_calls", "deterministic"}, 2) or _extra_argument(
         batch.call, {"batch_size", "drop_remainder", "num_parallel_calls", "deterministic"}, 2
     )
@@ -53,7 +53,7 @@ def _binds_arguments(node: cst.CSTNode) -> bool:
 
 
 def _evaluated(tree: Tree, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """An expression and what of it runs when it is evaluated: the bodies of its lambdas do not."""
+    """Yield an expression and its parts that run on evaluation; bodies of lambdas do not."""
     yield node
     for child in tree.children(node):
         if not isinstance(node, cst.Lambda):
@@ -61,17 +61,17 @@ def _evaluated(tree: Tree, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 
 def only_consumer(op: Operation, batch: DatasetOp) -> Proof:
-    """ONLY_CONSUMER: nothing but a batch gets what a map gives."""
+    """ONLY_CONSUMER: only the batch consumes the result of the map."""
     return passed_on(*((stage, batch) for stage in op.stages))
 
 
 def passed_on(*pairs: tuple[DatasetOp, DatasetOp]) -> Proof:
-    """ONLY_CONSUMER: of each pair of operations, nothing but the second gets what the first gives."""
+    """ONLY_CONSUMER: in each pair of operations, only the second consumes the result of the first."""
     return proofs.ONLY_CONSUMER.unless(first_objection(_also_used(*pair) for pair in pairs))
 
 
 def _also_used(stage: DatasetOp, following: DatasetOp) -> Objection:
-    """What may see the dataset of a stage beside the operation that follows it; None where nothing can."""
+    """Return what may consume the dataset of an operation besides the following one; None if nothing can."""
     call = following.node
     if stage.maybe or following.maybe or not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute):
         return "the operations are applied under conditions"

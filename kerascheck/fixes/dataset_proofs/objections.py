@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 Objection = str | None
-"""What stands against an obligation, as a clause without a full stop; None where nothing does."""
+"""An objection to an obligation, as a clause without a full stop; None if there is none."""
 
 
 def first_objection(objections: Iterable[Objection]) -> Objection:

@@ -1,4 +1,4 @@
-"""Proofs about prefetching and parallel calls: tf.data does so by itself, or the order and the sources stay."""
+"""Proofs about prefetching and parallel calls: tf.data applies them itself, or they preserve order and sources."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from kerascheck.meaning.module import Module
 
 
 def runs_ahead_anyway(module: Module, stage: DatasetOp) -> Objection:
-    """Why tf.data does not by itself prepare what a stage gives ahead of the training; None where it does."""
+    """Return why tf.data does not itself run an operation ahead of the training; None if it does."""
     pipelines = module.pipelines
     if not module.runtime.injects_prefetch:
         return f"TensorFlow {module.runtime.tensorflow_version} runs nothing ahead by itself"
     if pipelines.rewrites(stage).no_prefetch:
         return "the options of the dataset switch prefetching off"
-    # A loop in a tf.function iterates the dataset as it is.
+    # A loop in a tf.function iterates the dataset without these rewrites.
     return _compiled_consumer(module, stage) or unknown_options(module, stage)
 
 
 def made_parallel_anyway(module: Module, op: Operation) -> Objection:
-    """Why tf.data does not make a map without state parallel by itself; None where it does, so that to write it changes nothing.
+    """Return why tf.data does not itself parallelise a stateless map; None if it does, so spelling it out changes nothing.
 
     Source: ``map_parallelization``, see :mod:`kerascheck.knowledge.runtime`.
     """
@@ -57,10 +57,10 @@ def _compiled_consumer(module: Module, stage: DatasetOp) -> Objection:
 
 
 def same_order(module: Module, stages: Iterable[DatasetOp]) -> Proof:
-    """SAME_ORDER: parallel calls hand their results on in the order of the elements.
+    """SAME_ORDER: parallel calls return their results in the order of the elements.
 
-    Source: ``deterministic`` in the API documentation of ``tf.data.Dataset.map`` and ``interleave``; tried with 300 interleaves of
-    uneven datasets (TensorFlow 2.21), of which all gave the serial order.
+    Source: ``deterministic`` in the API documentation of ``tf.data.Dataset.map`` and ``interleave``; tested with 300 interleaves of
+    uneven datasets (TensorFlow 2.21), all of which gave the serial order.
     """
     return proofs.SAME_ORDER.unless(first_objection(_disorder(module, stage) for stage in stages))
 
@@ -91,17 +91,18 @@ _ORDERS = ("deterministic", "experimental_deterministic")
 
 
 def ends_of(module: Module, stage: DatasetOp) -> list[DatasetOp]:
-    """The ends of the datasets that an operation leads to: those that something consumes."""
+    """Return the downstream operations whose dataset something consumes."""
     consumed = {sink.stage.identity for sink, _ in module.pipelines.sinks}
     return [each for each in downstream(module, stage) if each.identity in consumed]
 
 
 def ahead(module: Module, ends: Sequence[DatasetOp], stages: Sequence[DatasetOp]) -> list[Proof]:
-    """That some datasets may be read further ahead: because tf.data does so by itself, or because nothing that they read can change.
+    """Prove that some datasets may be read further ahead: tf.data does so itself, or their sources never change.
 
     Args:
-        ends: the stages that run ahead then.
-        stages: those whose lineage is read earlier.
+        module: the module.
+        ends: the operations that then run ahead.
+        stages: the operations whose inputs are then read earlier.
     """
     held_back = (_held_back(module, stage) for stage in stages)
     against = first_objection([*held_back, *(runs_ahead_anyway(module, stage) for stage in ends)])
@@ -109,18 +110,18 @@ def ahead(module: Module, ends: Sequence[DatasetOp], stages: Sequence[DatasetOp]
     if runtime.objection is None:
         return [runtime]
     sources = unchanged_sources(module, stages)
-    # One of both is enough.
+    # One of the two proofs suffices.
     return [sources] if sources.objection is None else [runtime, sources]
 
 
 _READS_ON = frozenset(
     "map batch padded_batch ragged_batch shuffle repeat cache prefetch with_options filter enumerate skip shard window".split()
 )
-"""Operations that ask for about as many elements ahead as they are asked for."""
+"""Operations that request about as many elements as their consumer requests of them."""
 
 
 def _held_back(module: Module, stage: DatasetOp) -> Objection:
-    """The operation behind a stage that ends its elements, or asks for few of them, so that no prefetch reads further."""
+    """Return a downstream operation that ends the elements, or requests few, and so limits any prefetch."""
     reached = [each for each in downstream(module, stage) if each.identity is not stage.identity]
     nested = {sink.outer.identity for sink in module.run.sinks if sink.role == "nested" and sink.outer is not None}
     last = next((each for each in reached if each.name not in _READS_ON and each.identity not in nested), None)

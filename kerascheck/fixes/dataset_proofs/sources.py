@@ -41,7 +41,7 @@ from kerascheck.meaning.module import Module
 PURE_DATASET_OPS = frozenset(
     "shuffle batch padded_batch repeat take skip cache prefetch with_options shard zip concatenate enumerate unbatch window".split()
 )
-"""Operations without a function that read nothing but the datasets before them."""
+"""Operations without a function that read only their input datasets."""
 _STATES = {
     State.DRAWS: "draws random numbers",
     State.LOOKS_UP: "looks up a table that may change",
@@ -53,16 +53,17 @@ _STATES = {
 
 
 def pure_function(stages: Sequence[DatasetOp], *, may_read: bool = False) -> Proof:
-    """PURE_FUNCTION: the functions that some operations run touch nothing that others can change.
+    """PURE_FUNCTION: the functions of some operations share no state with the rest of the program.
 
     Args:
-        may_read: files that they read do not count, since tf.data reads them at the same time by itself.
+        stages: the operations.
+        may_read: ignore files that they read, since tf.data itself reads them at the same time.
     """
     return proofs.PURE_FUNCTION.unless(first_objection(impurity(stage, may_read) for stage in stages))
 
 
 def impurity(stage: DatasetOp, may_read: bool = False) -> Objection:
-    """What the function of a stage shares with the rest of the program; ``may_read`` where files that it reads do not count."""
+    """Return the state that the function of an operation shares with the program; ``may_read`` ignores files it reads."""
     facts = facts_of(stage)
     if facts is None:
         return None if stage.call is None or not _has_function(stage) else "its function is not visible"
@@ -89,7 +90,7 @@ def _has_function(stage: DatasetOp) -> bool:
 
 
 def _state(call: Call) -> Objection:
-    """What a call in the function of a dataset shares with the rest of the program; None for nothing."""
+    """Return the state that a call in a dataset function shares with the program; None if there is none."""
     name = call.name or ""
     where = line(call.module, call.node)
     if name == VARIABLE_GET:
@@ -98,7 +99,7 @@ def _state(call: Call) -> Objection:
     if found is not None and not (found.state is State.LOOKS_UP and _is_immutable(call)):
         return f"`{display_name(found.name)}` {_STATES[found.state]} ({where})"
     if not name:
-        # What an object of the tree does when it is called is among the calls, too.
+        # The calls include those that a called project object makes itself.
         followed = (
             isinstance(call.receiver, Instance) or call.attribute == "__call__" and isinstance(call.receiver, Function)
         )
@@ -136,13 +137,13 @@ def _layer_is_pure(name: str) -> bool:
 
 
 def unchanged_sources(module: Module, stages: Iterable[DatasetOp]) -> Proof:
-    """UNCHANGED_SOURCES: the datasets that lead to some operations read nothing that the program may change meanwhile."""
+    """UNCHANGED_SOURCES: the inputs of some operations read nothing that the program may change meanwhile."""
     objections = (objection for stage in stages for each in lineage(stage) for objection in [unstable_source(each)])
     return proofs.UNCHANGED_SOURCES.unless(first_objection(objections))
 
 
 def lineage(stage: DatasetOp) -> Iterator[DatasetOp]:
-    """A stage and every one that leads to it, on all ways."""
+    """Yield an operation and all upstream ones, on every path."""
     pending, seen = [stage], set()
     while pending:
         current = pending.pop()
@@ -167,7 +168,7 @@ def unstable_source(stage: DatasetOp) -> Objection:
     if stage.facts is None and stage.name not in PURE_DATASET_OPS | COMBINING:
         return f"what `{stage.name}` reads in {where} is not visible"
     facts = facts_of(stage)
-    # The function of an interleave makes datasets, which read, too.
+    # The function of an interleave creates datasets, whose sources count too.
     made = (
         dataset.stage for call in (facts.calls if facts is not None else ()) for dataset in datasets_in(call.result)
     )

@@ -1,4 +1,4 @@
-"""Proofs that a name of a library means the library's object: nothing in the program replaces it by name."""
+"""Proofs that a library name still refers to the library's object: no monkeypatching in the program."""
 
 from __future__ import annotations
 
@@ -16,27 +16,28 @@ from kerascheck.syntax.uses import root_name
 _REPLACING = frozenset(
     {"setattr", "delattr", "__setattr__", "__delattr__", "patch", "object", "multiple", "setitem", "delitem"}
 )
-"""Functions and methods that replace an attribute by its name: Python's, those of unittest.mock, and of pytest's monkeypatch."""
+"""Functions and methods that set an attribute by name: Python's own, unittest.mock's, and pytest's monkeypatch."""
 _OTHER_WORDS = ("reload", "sys", "vars", "__dict__")
 _LIBRARIES = frozenset({"tensorflow", "keras", "tf_keras"})
 _OWN = frozenset({"self", "cls"})
 
 
 def objection_to_alias(module: ModuleLike, old: str, new: str) -> str | None:
-    """Why two names of a library may not stand for one object in this program, as a clause; None where they do."""
+    """Return why two names of a library may refer to different objects here, as a clause; None if they cannot."""
     if old not in ONE_OBJECT:
         return f"`{old}` is another object than `{new}`"
     return replacement(module, frozenset({*old.split(".")[1:], *new.split(".")[1:]}))
 
 
 def replacement(module: ModuleLike, names: frozenset[str]) -> str | None:
-    """What may replace an attribute of a library that is reached by some names, in any module of the program.
+    """Return what may replace a library attribute under some names, in any module of the program.
 
     Args:
-        names: the parts of the dotted name behind the library.
+        module: the module of the fix.
+        names: the parts of the dotted name after the library.
     """
     for each in modules_of(module):
-        # Most modules name nothing of the kind, and need no tree for that.
+        # Most modules contain none of these words, so they need no tree.
         if not any(word in each.code for word in (*_REPLACING, *_OTHER_WORDS, *names)):
             continue
         imported = _library_names(each.tree)
@@ -47,7 +48,7 @@ def replacement(module: ModuleLike, names: frozenset[str]) -> str | None:
 
 
 def _library_names(tree: Tree) -> frozenset[str]:
-    """The names that imports of the libraries bind."""
+    """Return the names that imports of the libraries bind."""
     names: set[str] = set()
     for statement in tree.imports:
         source = statement.module if isinstance(statement, cst.ImportFrom) else None
@@ -69,7 +70,7 @@ def _replaces(tree: Tree, node: cst.CSTNode, names: frozenset[str], imported: fr
         return called in _REPLACING and any(_names_one(arg.value, names) for arg in _flat_arguments(node))
     if isinstance(node, cst.Attribute):
         if node.attr.value == "modules":
-            # Those of ``sys``, by whatever name it is imported.
+            # Any ``modules`` counts: ``sys`` may have another local name.
             return True
         if node.attr.value == "__dict__":
             return root_name(node) in imported
@@ -79,12 +80,12 @@ def _replaces(tree: Tree, node: cst.CSTNode, names: frozenset[str], imported: fr
 
 
 def _may_name(arguments: Sequence[cst.Arg], names: frozenset[str]) -> bool:
-    """Whether an argument is one of some names, or nothing that is written out."""
+    """Whether an argument is one of some names, or not a literal."""
     return any(not isinstance(arg.value, cst.SimpleString) or _names_one(arg.value, names) for arg in arguments)
 
 
 def _flat_arguments(call: cst.Call) -> Iterator[cst.Arg]:
-    """The arguments of a call, and its keywords as if they were texts."""
+    """Yield the arguments of a call, and its keywords as string arguments."""
     for arg in call.args:
         yield arg
         if arg.keyword is not None:
@@ -92,7 +93,7 @@ def _flat_arguments(call: cst.Call) -> Iterator[cst.Arg]:
 
 
 def _names_one(value: cst.BaseExpression, names: frozenset[str]) -> bool:
-    """Whether a text is, or ends in, one of some names."""
+    """Whether a string is, or ends in, one of some names."""
     if not isinstance(value, (cst.SimpleString, cst.ConcatenatedString)):
         return False
     text = value.evaluated_value
