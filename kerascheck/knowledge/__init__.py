@@ -1,1 +1,1 @@
-"""What is known of libraries, as data with its sources; tests compare it with what is installed."""
+"""Facts about libraries as data, with sources; tests compare them with the installed versions."""

@@ -1,4 +1,4 @@
-"""Under which other names symbols are, or were, known: what :func:`kerascheck.syntax.names.canonical` replaces."""
+"""Present and former aliases of symbols; :func:`kerascheck.syntax.names.canonical` replaces them."""
 
 from __future__ import annotations
 
@@ -74,14 +74,14 @@ from kerascheck.knowledge.namespaces import (
 )
 
 VERSION_1 = "tensorflow.compat.v1."
-# Longest first: the first prefix that fits is replaced.
+# Longest first: the first matching prefix is replaced.
 PREFIXES = (
     ("tensorflow.python.keras.", KERAS),
     ("tensorflow._api.v2.v2.", TENSORFLOW),
     ("tensorflow._api.v2.", TENSORFLOW),
     ("tensorflow._api.v1.", TENSORFLOW),
     ("tensorflow.compat.v2.", TENSORFLOW),
-    # tf.compat.v1 holds itself and its successor again, for programs that import it as tf.
+    # tf.compat.v1 contains itself and its successor again, for programs that import it as tf.
     ("tensorflow.compat.v1.compat.v1.", VERSION_1),
     ("tensorflow.compat.v1.compat.v2.", TENSORFLOW),
     ("tensorflow.compat.v1.keras.", KERAS),
@@ -94,7 +94,7 @@ PREFIXES = (
     ("tensorflow.contrib.data.", OF_DATA_EXPERIMENTAL),
     (OF_KERAS, KERAS),
     ("tf_keras.", KERAS),
-    # What editors import by themselves.
+    # Imports that editors generate.
     ("keras._tf_keras.keras.", KERAS),
     ("keras.api._v2.keras.", KERAS),
     ("keras.src.", KERAS),
@@ -115,7 +115,7 @@ PREFIXES = (
     ("jax.numpy.", "jax.numpy."),
 )
 
-# The modules that hold the classes of a public namespace, all of lower case.
+# Modules that hold the classes of a public namespace, all in lower case.
 WRITTEN_IN = re.compile(
     r"^keras\.(layers|callbacks|losses|metrics|models|optimizers(?:\.schedules)?)(?:\.(?!schedules\b)[a-z_0-9]+)+\.(?=[A-Z]\w*$)"
 )
@@ -149,7 +149,7 @@ ALIASES = {
     "tensorflow_recommenders.models.Model": MODEL,
     LAYERS_LAYER: LAYER,
     "keras.layers.Input": INPUT,
-    # Names of the same layers (keras_export in keras/src/layers).
+    # Aliases of layers (keras_export in keras/src/layers).
     **{f"{LAYERS}{short}{axes}D": f"{LAYERS}{full}{axes}D" for axes in "123" for short, full in _SHORT_LAYERS.items()},
     "keras.engine.base_layer.Layer": LAYER,
     "keras.engine.Layer": LAYER,

@@ -1,4 +1,4 @@
-"""What is known of the functions of TensorFlow and Keras, by their canonical names.
+"""Properties of the functions of TensorFlow and Keras, by canonical name.
 
 Sources: the API documentation of TensorFlow 2.21 and Keras 3.15; for state see :class:`~kerascheck.knowledge.symbols.State`.
 """
@@ -96,7 +96,7 @@ _MAKER = Trait.MAKES_TENSOR | Trait.STARTS_RUNTIME
 
 
 def _table() -> dict[str, Trait]:
-    """Each name stands once, with all that it does."""
+    """Return the traits of each function; each name occurs once, with all its traits."""
     table: dict[str, Trait] = {}
 
     def known(trait: Trait, package: str, names: str) -> None:
@@ -193,11 +193,11 @@ def _table() -> dict[str, Trait]:
 
 
 FUNCTIONS: dict[str, Trait] = _table()
-"""What the functions do of which something is known."""
+"""Traits of the known functions."""
 
 
 def having(traits: Trait) -> frozenset[str]:
-    """The names of the functions that have one of some traits: for tables that are made at import."""
+    """Return the names of the functions with any of some traits, for tables built at import."""
     return frozenset(name for name, found in FUNCTIONS.items() if found & traits)
 
 
@@ -209,7 +209,7 @@ _SCALARS = re.compile(
 
 @cache
 def is_scalar(name: str) -> bool:
-    """Whether a name of a library stands for a type of numbers, or for one number."""
+    """Whether a library name refers to a numeric type, or to a number."""
     return _SCALARS.match(name) is not None
 
 
@@ -223,7 +223,7 @@ DENSE_MAKERS = frozenset(
     f"{TENSORFLOW}{name}"
     for name in "constant convert_to_tensor eye fill linspace ones random.normal random.truncated_normal random.uniform range zeros".split()
 )
-"""What makes a dense tensor of whatever it is given, or raises. Source: API documentation of TensorFlow 2.21."""
+"""Functions that return a dense tensor or raise, whatever their arguments. Source: API documentation of TensorFlow 2.21."""
 LOOKING_AT_DATASETS = having(Trait.LOOKS_AT_DATASET)
 
 IO_DECODE = "tensorflow.io.decode_"
@@ -253,7 +253,7 @@ _STATES = {
 
 @cache
 def state_of_function(name: str) -> State | None:
-    """The state that a call of a function of these libraries has by its name alone; None for all others."""
+    """Return the state of a call that follows from the function's name alone; None for all other functions."""
     if name in _STATES:
         return _STATES[name]
     if name.startswith(_DRAWING) and not name.startswith(_DRAWING_NOTHING) and "stateless" not in name:
@@ -263,7 +263,7 @@ def state_of_function(name: str) -> State | None:
     return State.ASSIGNS if STATE_WRITING_FUNCTIONS.match(name) else None
 
 
-# A function handed to one of these is compiled; the value is how.
+# A function passed to one of these is compiled; the value is how.
 COMPILERS = {
     FUNCTION: "tf.function",
     "tensorflow.contrib.eager.defun": "tf.function",
@@ -273,7 +273,7 @@ COMPILERS = {
     "torch.compile": "torch.compile",
 }
 
-# Decorators that leave the function what it is.
+# Decorators that return an equivalent function.
 TRANSPARENT_DECORATORS = frozenset(
     {
         "functools.wraps",
@@ -311,10 +311,10 @@ TRANSPARENT_DECORATOR_PREFIXES = (
     "tensorflow_addons.utils.",
 )
 
-# What these return is compiled, whatever is taken from it.
+# The results of these are compiled, as are their attributes.
 COMPILED_LOADERS = ("tensorflow_hub.load", "tensorflow.saved_model.load")
 
-# Methods that write to variables, metrics, tables and queues of TensorFlow and Keras, with what they write to. Source: their API documentation.
+# Methods that write to variables, metrics, tables and queues of TensorFlow and Keras, with their targets. Source: their API documentation.
 STATE_WRITES = {
     **dict.fromkeys("assign assign_add assign_sub batch_scatter_update count_up_to".split(), Writes.VARIABLE),
     **{f"scatter_{nd}{how}": Writes.VARIABLE for nd in ("", "nd_") for how in "update add sub mul div min max".split()},
@@ -324,16 +324,16 @@ STATE_WRITES = {
     "insert_or_assign": Writes.TABLE,
 }
 
-# Methods of tables that write, which have other meanings elsewhere.
+# Writing methods of tables whose names have other meanings elsewhere.
 TABLE_WRITES = frozenset({"insert", "remove", "erase"})
 
-# Functions that do the same, by the part of their name behind the module.
+# Functions that do the same, by the part of their name after the module.
 STATE_WRITING_FUNCTIONS = re.compile(
     r"tensorflow\.(?:compat\.v1\.)?(?:assign(?:_add|_sub)?|(?:batch_)?scatter_(?:nd_)?(?:update|add|sub|mul|div|min|max)|count_up_to)$|tensorflow\.raw_ops\.(?:Assign|Scatter(?!Nd$)|ResourceScatter)\w*$"
     r"|keras\.backend\.(?:update(?:_add|_sub)?|moving_average_update|set_value)$|tensorflow\.io\.write_file$|tensorflow\.summary\.(?:audio|graph|histogram|image|scalar|text|write)$"
 )
 
-# What takes a tensor apart along an axis, into a list of tensors, with the parameter that may tell the number of these.
+# Functions that split a tensor along an axis into a list, with the parameter that may give the length of the list.
 LISTS_OF_TENSORS = {
     "tensorflow.unstack": "num",
     "tensorflow.split": "num_or_size_splits",
@@ -348,18 +348,18 @@ _RANDOM_STATE = (GENERATOR, GLOBAL_GENERATOR, "tensorflow.random.set_", "keras.r
 
 @cache
 def calls_functions(name: str) -> bool:
-    """Whether a function may call the functions that it is given, as far as nothing more is known of it."""
+    """Whether a function may call the functions passed to it, unless more is known of it."""
     return name in TRACING_WRAPPERS or not name.startswith((KERAS, OF_DATA))
 
 
 def makes_tensor(name: str) -> bool:
-    """Whether a function returns a tensor whatever it is given."""
+    """Whether a function always returns a tensor."""
     return name in _TENSOR_MAKERS or (
         name.startswith((OF_RANDOM, "keras.random.")) and not name.startswith(_RANDOM_STATE)
     )
 
 
-# Functions whose first argument is a tensor: numbers are nothing that they are for.
+# Functions whose first argument is a tensor: they have no use for numbers.
 _OF_TENSORS = frozenset(
     "argmax argmin argsort batch_dot bias_add boolean_mask clip_by_value concat concatenate cumsum depth_to_space dot einsum expand_dims flatten "
     "gather gather_nd map_fn matmul matrix_transpose moveaxis norm one_hot pad permute_dimensions reduce_all reduce_any reduce_logsumexp reduce_max "
@@ -367,7 +367,7 @@ _OF_TENSORS = frozenset(
     "space_to_depth split squeeze tensordot tile top_k transpose unsorted_segment_sum unstack".split()
 )
 
-# And so are all others of these.
+# So do all other functions of these modules.
 _PRODUCTS = frozenset({"batch_dot", "dot", "gather", "matmul", "tensordot"})
 
 TENSOR_ATTRIBUTES = frozenset("dtype get_shape item ndim numpy set_shape shape tolist".split())
@@ -379,7 +379,7 @@ _NAMED_TENSOR = re.compile(
 
 
 def takes_tensor(name: str, position: int) -> bool:
-    """Whether an argument of a function of the tensor libraries must be a tensor, or an array."""
+    """Whether an argument of a tensor library function has to be a tensor or an array."""
     last = name.rpartition(".")[2]
     if not name.startswith(TENSOR_LIBRARIES) or last.startswith("convert_"):
         return False
@@ -388,5 +388,5 @@ def takes_tensor(name: str, position: int) -> bool:
 
 
 def names_tensor(parameter: str) -> bool:
-    """Whether the name of a parameter of ``call`` says that it holds a tensor."""
+    """Whether the name of a parameter of ``call`` suggests a tensor."""
     return _NAMED_TENSOR.search(parameter) is not None

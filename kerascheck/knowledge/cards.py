@@ -5,21 +5,25 @@ from __future__ import annotations
 import re
 
 TENSOR_CORES_SINCE = (7, 0)
-"""Compute capability from which matrices of float16 are multiplied by Tensor Cores (TensorFlow guide "Mixed precision";
-``tensorflow/python/keras/mixed_precision/device_compatibility_check.py`` warns below it)."""
+"""Minimum compute capability for float16 matrix multiplication on Tensor Cores (TensorFlow guide "Mixed precision";
+``tensorflow/python/keras/mixed_precision/device_compatibility_check.py`` warns below it).
+"""
 
 BFLOAT16_SINCE = (8, 0)
-"""Compute capability from which Tensor Cores multiply bfloat16, and float32 as TensorFloat-32 (CUDA C++ Programming
-Guide, table of the supported Tensor Core input types)."""
+"""Minimum compute capability for bfloat16 on Tensor Cores, and for float32 as TensorFloat-32 (CUDA C++ Programming
+Guide, table of the supported Tensor Core input types).
+"""
 
 VIRTUAL = re.compile(r"-\d+[ABCHQ]$")
-"""How the names of virtual GPUs end, which share a card: "GRID T4-8Q", "NVIDIA A100D-10C" (NVIDIA vGPU documentation,
-"Virtual GPU Types")."""
+"""Suffix of virtual GPUs, which share a card: "GRID T4-8Q", "NVIDIA A100D-10C" (NVIDIA vGPU documentation,
+"Virtual GPU Types").
+"""
 
 NO_TENSOR_CORES = re.compile(r"\bGTX 16\d\d\b|\bMX ?[45]50\b|\bT(?:400|500|550|600|1000|1200|2000)\b")
-"""Names of cards of compute capability 7.5 that have no Tensor Cores: those of the chips TU116 and TU117 (NVIDIA
+"""Names of cards of compute capability 7.5 without Tensor Cores: those of the chips TU116 and TU117 (NVIDIA
 "Turing Architecture Whitepaper" and the pages of these cards). A GTX 1660 Ti trained 2 to 4 times more slowly with
-mixed_float16 (tensorflow/tensorflow#44191)."""
+mixed_float16 (tensorflow/tensorflow#44191).
+"""
 
 CAPABILITIES: tuple[tuple[re.Pattern[str], tuple[int, int]], ...] = tuple(
     (re.compile(pattern), capability)
@@ -45,12 +49,14 @@ CAPABILITIES: tuple[tuple[re.Pattern[str], tuple[int, int]], ...] = tuple(
         (r"\bGTX 6\d\d|\bGTX 7[67]0|\bK10\b", (3, 0)),
     )
 )
-"""What a name tells of the compute capability where the driver does not say it (NVIDIA: "CUDA GPU Compute
-Capability", and its page of legacy GPUs)."""
+"""Compute capability by card name, for drivers that do not report it (NVIDIA: "CUDA GPU Compute
+Capability", and its page of legacy GPUs).
+"""
 
 LAST_FOR_CAPABILITY: dict[tuple[int, int], str] = {(5, 0): "2.16"}
-"""The last TensorFlow with code for cards from a compute capability on that no later one supports (``build_info.py``
-in the wheels: sm_50 in 2.16.2, sm_60 in 2.17.1)."""
+"""The last TensorFlow that supports cards of a compute capability (``build_info.py``
+in the wheels: sm_50 in 2.16.2, sm_60 in 2.17.1).
+"""
 
 DRIVERS: tuple[tuple[tuple[int, int], str, str], ...] = (
     ((13, 0), "580", "580"),
@@ -62,9 +68,10 @@ DRIVERS: tuple[tuple[tuple[int, int], str, str], ...] = (
     ((10, 0), "410.48", "411.31"),
     ((9, 0), "384.81", "385.54"),
 )
-"""From which CUDA on, newest first: the oldest driver on Linux and on Windows, which also serves WSL (CUDA Toolkit
-release notes, "Minimum Required Driver Version for CUDA Minor Version Compatibility"; the page of TensorFlow on pip
-says 525.60.13 and 528.33 for CUDA 12)."""
+"""Minimum drivers on Linux and Windows by CUDA version, newest first; the Windows driver also serves WSL (CUDA Toolkit
+release notes, "Minimum Required Driver Version for CUDA Minor Version Compatibility"; TensorFlow's page on pip
+says 525.60.13 and 528.33 for CUDA 12).
+"""
 
 SLOWDOWNS: dict[int, str] = {
     0x8: "hardware slowdown",
@@ -72,18 +79,21 @@ SLOWDOWNS: dict[int, str] = {
     0x40: "overheating",
     0x80: "power brake",
 }
-"""The reasons of NVML for which clocks are below what the load asks for (nvml.h, ``nvmlClocksEventReason...``). The
-cap of the power (0x4) is left out: a GPU that works reaches it."""
+"""NVML's reasons for clocks below the requested ones (nvml.h, ``nvmlClocksEventReason...``). The power cap (0x4) is
+omitted: a busy GPU reaches it.
+"""
 
 
 def capability_of(name: str) -> tuple[int, int] | None:
-    """The compute capability of the card of this name; None where the name does not tell it."""
+    """Return the compute capability of the card with this name; None if the name does not tell."""
     return next((capability for pattern, capability in CAPABILITIES if pattern.search(name)), None)
 
 
 def half_types(name: str, capability: tuple[int, int] | None) -> tuple[str, ...] | None:
-    """The 16-bit types that a card multiplies faster than float32, the one to prefer first; empty for none, None
-    where that is not known."""
+    """Return the 16-bit types that a card multiplies faster than float32, the preferred one first.
+
+    Empty if there are none; None if unknown.
+    """
     capability = capability or capability_of(name)
     if capability is None:
         return None
@@ -93,7 +103,7 @@ def half_types(name: str, capability: tuple[int, int] | None) -> tuple[str, ...]
 
 
 def oldest_driver(cuda: tuple[int, int], *, windows: bool) -> str | None:
-    """The oldest driver that runs programs for a version of CUDA; None for a CUDA before 9."""
+    """Return the oldest driver for a version of CUDA; None for a CUDA before 9."""
     return next(
         (for_windows if windows else for_linux for since, for_linux, for_windows in DRIVERS if cuda >= since), None
     )

@@ -1,4 +1,4 @@
-"""What is known of the classes of Keras and TensorFlow: models, optimizers, losses, metrics, callbacks, strategies."""
+"""Classes of Keras and TensorFlow: models, optimizers, losses, metrics, callbacks, strategies."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ PY_DATASET = "keras.utils.PyDataset"
 SEQUENTIAL = "keras.Sequential"
 TENSOR_BOARD = "keras.callbacks.TensorBoard"
 
-# What fit, evaluate, ... do with a dataset given first.
+# How fit, evaluate, ... use a dataset passed as the first argument.
 CONSUMING_METHODS = {
     "fit": "train",
     "fit_generator": "train",
@@ -78,7 +78,7 @@ CONSUMING_METHODS = {
     "fit_transform": "adapt",
 }
 
-# Weights are updated.
+# These update weights.
 TRAINING_CALLS = frozenset(
     {
         "keras.Optimizer.apply_gradients",
@@ -94,7 +94,7 @@ TRAINING_CALLS = frozenset(
 
 TRAINING_METHODS = frozenset({"apply_gradients", "train_on_batch", "fit_generator", "assign_sub"})
 
-# Packages of Keras models that are large, or of the parts that such models are made of.
+# Packages of large Keras models, or of parts of such models.
 MODEL_LIBRARIES = frozenset(
     "segmentation_models classification_models efficientnet kecam keras_cv_attention_models vit_keras tfimm keras_resnet "
     "keras_unet_collection keras_efficientnet_v2 keras_retinanet keras_segmentation bert official tensorflow_models".split()
@@ -132,7 +132,7 @@ def star_exports(module: str, name: str) -> bool:
 
 @cache
 def class_of(name: str) -> str:
-    """The class of what a call of ``name`` returns; many factories return one class."""
+    """Return the class of the result of calling ``name``; many factories return one class."""
     if name in (
         SEQUENTIAL,
         MODEL,
@@ -188,7 +188,7 @@ def _class_of_bases(bases: frozenset[str]) -> str | None:
 
 
 def class_of_bases(bases: Set[str]) -> str | None:
-    """The library class that a class of the linted tree is one of."""
+    """Return the library class from which a project class inherits."""
     return _class_of_bases(frozenset(bases))
 
 
@@ -207,7 +207,7 @@ _HOOKS = {
 
 
 def traced_hook(bases: Set[str], method: str) -> str | None:
-    """How Keras compiles a method that it calls itself ("call", "train_step", ...); None where it does not."""
+    """Return how Keras compiles a method that it calls itself ("call", "train_step", ...); None if it does not."""
     owner = class_of_bases(bases)
     return _HOOKS.get(owner or "", {}).get(method)
 
@@ -216,5 +216,5 @@ _TUNER = re.compile(r"keras_tuner\.(?:[a-z_]+\.)*(?:BayesianOptimization|GridSea
 
 
 def is_tuner(name: str | None) -> bool:
-    """Whether a class of KerasTuner searches over the models that a function or a HyperModel builds."""
+    """Whether a KerasTuner class searches over the models built by a function or a HyperModel."""
     return name is not None and _TUNER.fullmatch(name) is not None

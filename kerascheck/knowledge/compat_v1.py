@@ -1,6 +1,7 @@
-"""The names of ``tf.compat.v1`` that stand for the very objects of ``tf``, without ``tensorflow.`` and ``tensorflow.compat.v1.``.
+"""Names of ``tf.compat.v1`` for the very objects of ``tf``, without ``tensorflow.`` and ``tensorflow.compat.v1.``.
 
-What decorators add aside, such as the one for weak tensors, that ``tf.math`` has alone. Source: TensorFlow 2.21.0, with which a slow test compares these.
+Additions of decorators are ignored, such as the one for weak tensors, which only ``tf.math`` has. Source: TensorFlow 2.21.0, with
+which a slow test compares these.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ WHOLE_MODULES: tuple[str, ...] = (
     "random.experimental", "raw_ops", "signal", "sysconfig", "test.experimental", "tpu.experimental.embedding", "types.experimental", "version",
     "xla.experimental",
 )  # fmt: skip
-"""Modules whose public names all do."""
+"""Modules in which all public names are shared."""
 
 _SHARED = {
     "": (
@@ -165,7 +166,7 @@ _SHARED = {
     "train.experimental": "MaxShardSizePolicy PythonState ShardByTaskPolicy ShardableTensor ShardingCallback",
 }
 SHARED = frozenset(f"{module}.{name}".lstrip(".") for module, names in _SHARED.items() for name in names.split())
-"""Names of the other modules that do."""
+"""Shared names of other modules."""
 
 MOVED: dict[str, str] = {
     "FIFOQueue": "queue.FIFOQueue",
@@ -368,4 +369,4 @@ MOVED: dict[str, str] = {
     "write_file": "io.write_file",
     "zeta": "math.zeta",
 }
-"""Functions and classes that ``tf`` has under another name."""
+"""Functions and classes with another name in ``tf``."""

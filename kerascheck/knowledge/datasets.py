@@ -1,4 +1,4 @@
-"""What is known of tf.data: the operations of datasets, what makes datasets, and what the runtime does with them by itself."""
+"""tf.data: dataset operations, dataset sources, and the automatic rewrites of the runtime."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OPTIONS = "tensorflow.data.Options"
 TEXT_DATASET_FROM_DIRECTORY = "keras.utils.text_dataset_from_directory"
 TIMESERIES_DATASET_FROM_ARRAY = "keras.utils.timeseries_dataset_from_array"
 
-# Dataset methods that return a dataset; the value names the parameter for a function, if there is one.
+# Dataset methods that return a dataset; the value names the parameter for a function, if any.
 DATASET_METHODS: dict[str, str | None] = {
     "batch": None,
     "bucket_by_sequence_length": "element_length_func",
@@ -57,7 +57,7 @@ DATASET_METHODS: dict[str, str | None] = {
 BATCHING = frozenset(
     "batch padded_batch ragged_batch sparse_batch dense_to_ragged_batch dense_to_sparse_batch map_and_batch bucket_by_sequence_length".split()
 )
-"""Operations that put elements together into batches. Source: tf.data 2.21."""
+"""Operations that batch elements. Source: tf.data 2.21."""
 
 DATASET = "tensorflow.data.Dataset"
 DATASET_V2 = "tensorflow.data.DatasetV2"
@@ -71,16 +71,16 @@ TEXT_LINE_DATASET = "tensorflow.data.TextLineDataset"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What makes a dataset.
+    """A callable that creates a dataset.
 
     Attributes:
         name: the canonical name of the function or class.
         prefetches: it ends in ``prefetch``, or has one that the runtime repairs.
         batches: its elements are batches.
-        batch_size: the default of this parameter, None where that is not known.
-        reads_folder: it reads one file per example from a folder that its first parameter, ``directory``, names.
-        reads_records: it reads records or lines out of the files that are given to it.
-        is_function: False for what is a method of an object, which no name makes.
+        batch_size: the default of this parameter, None if unknown.
+        reads_folder: it reads one file per example from the folder of its first parameter, ``directory``.
+        reads_records: it reads records or lines from the files passed to it.
+        is_function: False for a method of an object, which has no canonical name.
     """
 
     name: str
@@ -106,7 +106,7 @@ _SOURCES = (
     # tensorflow_datasets/core/dataset_builder.py: prefetch unless ReadConfig.skip_prefetch.
     Source(TFDS_LOAD, prefetches=True),
     Source(TFDS_AS_DATASET, prefetches=True),
-    # datasets' and transformers' converters batch and prefetch.
+    # The converters of datasets and transformers batch and prefetch.
     Source("transformers.to_tf_dataset", prefetches=True, batches=True, is_function=False),
     Source("transformers.prepare_tf_dataset", prefetches=True, batches=True, is_function=False),
     Source(TFRECORD_DATASET, reads_records=True),
@@ -121,21 +121,21 @@ _SOURCES = (
 _FUNCTIONS = frozenset(source.name for source in _SOURCES if source.is_function)
 
 PREFETCHED_SOURCES = frozenset(source.name for source in _SOURCES if source.prefetches)
-"""What ends in a ``prefetch`` of its own."""
+"""Sources that end in a ``prefetch`` of their own."""
 
 BATCHING_SOURCES = {source.name: source.batch_size for source in _SOURCES if source.batches}
-"""Sources whose elements are already batches, with the default of their ``batch_size``; None for what is not known."""
+"""Sources whose elements are batches, with the default of their ``batch_size``; None if unknown."""
 
 FOLDERS = frozenset(source.name for source in _SOURCES if source.reads_folder)
-"""What reads one file per example from a folder."""
+"""Sources that read one file per example from a folder."""
 
 RECORD_READERS = frozenset(source.name for source in _SOURCES if source.reads_records)
-"""What reads records or lines out of files."""
+"""Sources that read records or lines from files."""
 
 ASYNCHRONOUS_LAST = frozenset(
     {"prefetch", "map_and_batch", "prefetch_to_device", "copy_to_device", "parallel_interleave"}
 )
-"""Operations after which nothing has to be prefetched (``kAsyncTransforms`` in core/grappler/optimizers/data/inject_prefetch.cc)."""
+"""Operations that need no prefetch (``kAsyncTransforms`` in core/grappler/optimizers/data/inject_prefetch.cc)."""
 
 _DATASET_FACTORIES = frozenset(
     "choose_from_datasets counter from_generator from_list from_sparse_tensor_slices from_tensor_slices from_tensors list_files load random range "
@@ -147,12 +147,12 @@ FROM_TENSORS = f"{DATASET}.from_tensors"
 LIST_FILES = f"{DATASET}.list_files"
 DATASET_RANGE = f"{DATASET}.range"
 IN_MEMORY_SOURCES = frozenset({FROM_TENSOR_SLICES, FROM_TENSORS, DATASET_RANGE})
-"""Sources that hold their elements from the start."""
+"""Sources that hold their elements in memory."""
 
 
 @cache
 def source_kind(name: str) -> str | None:
-    """The kind "tfds" or "source" where a call of ``name`` makes a dataset, else None."""
+    """Return the kind of dataset source that ``name`` is, "tfds" or "source"; None for other names."""
     if name in (TFDS_LOAD, TFDS_AS_DATASET):
         return "tfds"
     if name in _FUNCTIONS:
@@ -163,4 +163,4 @@ def source_kind(name: str) -> str | None:
 
 
 NETWORK_STORAGE = r"(?:gs|s3|s3a|hdfs|viewfs|abfss?|wasbs?|az|oss|cos|https?)://"
-"""A regular expression for how the names of files on network storage start, as tf.io.gfile knows them with its plugins."""
+"""A regular expression for prefixes of network storage, which tf.io.gfile supports with its plugins."""

@@ -1,4 +1,4 @@
-"""What sets up devices, precision and debugging, by their canonical names."""
+"""Set-up of devices, precision and debugging, by canonical name."""
 
 from __future__ import annotations
 
@@ -46,4 +46,4 @@ DEVICE_SETTINGS = frozenset(
         *(THREADING_SET_INTER_OP_PARALLELISM_THREADS, THREADING_SET_INTRA_OP_PARALLELISM_THREADS),
     }
 )
-"""Functions that raise once the devices are initialised (tried with TensorFlow 2.21)."""
+"""Functions that raise once the devices are initialised (tested with TensorFlow 2.21)."""

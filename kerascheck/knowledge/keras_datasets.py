@@ -1,4 +1,4 @@
-"""The sets of examples that come with Keras. Source: keras/src/datasets (3.15)."""
+"""The data sets that ship with Keras. Source: keras/src/datasets (3.15)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Shapes = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...
 
 @dataclass(frozen=True, slots=True)
 class KerasDataset:
-    """A set of examples.
+    """A data set.
 
     Attributes:
         short: the module that loads it.
-        shapes: those of the four arrays that ``load_data()`` gives; None where they differ with its arguments.
-        toy: it is small, and so is what is trained on it, as a rule.
+        shapes: shapes of the four arrays of ``load_data()``; None if they depend on its arguments.
+        toy: the set is small, and so are models trained on it, as a rule.
         many: it has a thousand examples or more.
-        integers: its arrays hold whole numbers.
+        integers: its arrays hold integers.
     """
 
     short: str
@@ -42,12 +42,12 @@ _DATASETS = (
 LOADED: dict[str, Shapes] = {
     f"{OF_KERAS_DATASETS}{each.short}.load_data": each.shapes for each in _DATASETS if each.shapes is not None
 }
-"""The shapes of what the functions that load these sets give."""
+"""Shapes of the results of the loading functions."""
 
 LOADED_AS_INTEGERS = frozenset(f"{OF_KERAS_DATASETS}{each.short}.load_data" for each in _DATASETS if each.integers)
 
 TOYS = tuple(f"{OF_KERAS_DATASETS}{each.short}." for each in _DATASETS if each.toy)
-"""How the names of what loads small sets start."""
+"""Prefixes of functions that load small sets."""
 
 MANY_EXAMPLES = tuple(f"{OF_KERAS_DATASETS}{each.short}." for each in _DATASETS if each.many)
-"""How the names of what loads a thousand examples or more start."""
+"""Prefixes of functions that load a thousand examples or more."""

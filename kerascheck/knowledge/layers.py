@@ -1,6 +1,7 @@
-"""What is known of the layers of Keras, one line for each that something is known of.
+"""The layers of Keras, one line for each known layer.
 
-Source, where nothing else is said: keras/src/layers of Keras 3.15, and keras/layers of tf_keras 2.21. A slow test makes the layers that can be made.
+Source, unless stated otherwise: keras/src/layers of Keras 3.15, and keras/layers of tf_keras 2.21. A slow test instantiates all
+layers that it can.
 """
 
 from __future__ import annotations
@@ -24,73 +25,73 @@ TEXT_VECTORIZATION = "keras.layers.TextVectorization"
 
 PACKAGE = "keras.layers"
 LAYERS = PACKAGE + "."
-"""How the canonical names of layers start."""
+"""The prefix of canonical layer names."""
 
 
 class Holds(enum.Enum):
-    """What a layer keeps from one call to the next, which makes a function that calls it stateful for tf.data."""
+    """State of a layer across calls, which makes a function that calls it stateful for tf.data."""
 
     NOTHING = enum.auto()
     WEIGHTS = enum.auto()
     SEED = enum.auto()
-    """The state of a random generator, in a variable; in Keras 2 only those that prepare data have one."""
+    """The state of a random generator, in a variable; in Keras 2 only preprocessing layers have one."""
     TABLE = enum.auto()
     """A lookup table."""
     INNER = enum.auto()
-    """What the layer or cell that it is given holds."""
+    """The state of the wrapped layer or cell."""
     UNKNOWN = enum.auto()
-    """What a SavedModel holds, and whether a column of features is embedded, is not known."""
+    """Unknown: the content of a SavedModel, or whether a feature column is embedded."""
 
 
 class Work(enum.Enum):
-    """What a layer does with the numbers that it is given."""
+    """The computation of a layer on its inputs."""
 
     MOVES = enum.auto()
-    """It moves, repeats or drops them."""
+    """It moves, repeats or drops numbers."""
     EACH = enum.auto()
-    """It computes each alone, or draws for each."""
+    """It maps each number independently, or draws for each."""
     ROWS = enum.auto()
-    """It computes each from what is known of its row, its channel or its batch."""
+    """It maps each number using statistics of its row, channel or batch."""
     MERGES = enum.auto()
-    """It puts the numbers of several tensors together."""
+    """It combines several tensors."""
     MULTIPLIES = enum.auto()
     """It multiplies each row by a matrix."""
     EMBEDS = enum.auto()
-    """It takes rows out of a matrix."""
+    """It gathers rows of a matrix."""
     POOLS = enum.auto()
     POOLS_ALL = enum.auto()
-    """It pools all places."""
+    """It pools over all positions."""
     CONVOLVES = enum.auto()
     RECURS = enum.auto()
     ATTENDS = enum.auto()
     LOOKS_UP = enum.auto()
-    """It looks texts or numbers up, or hashes them."""
+    """It looks up or hashes strings or numbers."""
     PREPARES = enum.auto()
-    """It prepares or augments images or sound."""
+    """It preprocesses or augments images or audio."""
     WRAPS = enum.auto()
-    """It calls a layer that it is given."""
+    """It calls the layer passed to it."""
     CALLS = enum.auto()
-    """It calls what is none of Keras's."""
+    """It calls code outside of Keras."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """What is known of a layer.
+    """Properties of a layer.
 
     Attributes:
         name: its canonical name.
         axes: the number of axes between the batch and the channels; 0 for any.
-        keeps_shape: what comes out has the shape of what goes in.
+        keeps_shape: the output has the shape of the input.
         cudnn: cuDNN has a kernel for it.
         gates: the number of matrices of a recurrent layer.
-        per_channel: how many numbers it keeps for each channel.
-        width: the parameters whose product is its width; empty where that is not known.
-        worth_half: the width from which its work is worth 16-bit arithmetic; None where no width makes it so.
-        prepares: it prepares data, in a dataset as well as in a model.
-        on_last_axis: it acts on the last axis, or on each number, so it takes sequences as it takes rows.
-        of_columns: it takes a table, and turns columns into columns.
-        jit: False where it keeps XLA from compiling a model of Keras 3 (``supports_jit``), and what holds such layers.
-        singly_since: the first TensorFlow 2 in which it goes through the images of a batch one by one, which ended with 2.12; see KC211.
+        per_channel: the count of numbers it stores per channel.
+        width: the parameters whose product is its width; empty if unknown.
+        worth_half: the minimum width for which 16-bit arithmetic pays; None if it never does.
+        prepares: it preprocesses data, in a dataset as well as in a model.
+        on_last_axis: it acts on the last axis, or on each number, so it accepts sequences as well as rows.
+        of_columns: it maps columns of a table to columns.
+        jit: False if it keeps XLA from compiling a Keras 3 model that contains it (``supports_jit``).
+        singly_since: the first TensorFlow 2 in which it processes the images of a batch one by one, which ended with 2.12; see KC211.
     """
 
     name: str
@@ -111,12 +112,12 @@ class Layer:
 
     @property
     def short(self) -> str:
-        """Its name without what stands before it: "Dense"."""
+        """The name without its package: "Dense"."""
         return self.name.rpartition(".")[2]
 
 
 def _layers(names: str, work: Work, holds: Holds = Holds.NOTHING, **known: Any) -> Iterator[Layer]:
-    """Several layers of which the same is ``known``: other fields of :class:`Layer`."""
+    """Define several layers with the same properties ``known``: other fields of :class:`Layer`."""
     for name in names.split():
         yield Layer(LAYERS + name, work, holds, **known)
 
@@ -141,9 +142,9 @@ def _table() -> Iterator[Layer]:
     yield from _layers("SpatialDropout1D", Work.EACH, Holds.SEED, axes=1, keeps_shape=True)
     yield from _layers("SpatialDropout2D", Work.EACH, Holds.SEED, axes=2, keeps_shape=True)
     yield from _layers("SpatialDropout3D", Work.EACH, Holds.SEED, axes=3, keeps_shape=True)
-    # A model that begins with it is one of pictures.
+    # A model that begins with it takes images.
     yield from _layers("Rescaling", Work.EACH, keeps_shape=True, prepares=True, on_last_axis=True)
-    # What adapt learned is a constant when it is called; it has weights, which count.
+    # The result of adapt is a constant during a call; it is stored in weights, which count.
     yield from _layers("Normalization", Work.EACH, keeps_shape=True, prepares=True, of_columns=True)
 
     yield from _layers("Softmax", Work.ROWS, keeps_shape=True, of_columns=True)
@@ -161,7 +162,7 @@ def _table() -> Iterator[Layer]:
     yield from _layers("GroupNormalization RMSNormalization", Work.ROWS, Holds.WEIGHTS, keeps_shape=True)
 
     yield from _layers("Add Average Concatenate Maximum Minimum Multiply Subtract", Work.MERGES, of_columns=True)
-    # What comes out is a number for each pair of rows.
+    # The output has one number per pair of rows.
     yield from _layers("Dot", Work.MERGES)
 
     yield from _layers(
@@ -198,7 +199,7 @@ def _table() -> Iterator[Layer]:
         "MultiHeadAttention", Work.ATTENDS, Holds.WEIGHTS, width=("num_heads", "key_dim"), worth_half=192
     )
     yield from _layers("AdditiveAttention GroupQueryAttention", Work.ATTENDS, Holds.WEIGHTS)
-    # A scale, if it is asked for.
+    # A scale, if requested.
     yield from _layers("Attention", Work.ATTENDS, Holds.UNKNOWN)
 
     yield from _layers(
@@ -210,7 +211,7 @@ def _table() -> Iterator[Layer]:
     yield from _layers("AutoContrast Equalization", Work.PREPARES, axes=2, prepares=True)
     yield from _layers("CenterCrop Resizing", Work.PREPARES, axes=2, prepares=True)
     yield from _layers("MelSpectrogram", Work.PREPARES, axes=1, prepares=True)
-    # Its kernels are weights that do not learn.
+    # Its kernels are weights that are not trained.
     yield from _layers("STFTSpectrogram", Work.PREPARES, Holds.WEIGHTS, axes=1, prepares=True)
     yield from _layers(
         "CutMix MixUp RandomColorDegeneration RandomColorJitter RandomElasticTransform RandomErasing RandomGaussianBlur RandomGrayscale "
@@ -254,7 +255,7 @@ def _table() -> Iterator[Layer]:
 
     yield from _layers("Bidirectional SpectralNormalization TimeDistributed", Work.WRAPS, Holds.WEIGHTS)
     yield from _layers("Wrapper", Work.WRAPS, Holds.INNER)
-    # The function that it is given may read a variable, which is seen where it does.
+    # The function passed to it may read a variable, which is detected there.
     yield from _layers("Lambda", Work.CALLS)
     yield from _layers("DenseFeatures TFSMLayer", Work.CALLS, Holds.UNKNOWN)
 
@@ -266,7 +267,7 @@ def _table() -> Iterator[Layer]:
 
 
 KNOWN_LAYERS: dict[str, Layer] = {layer.name: layer for layer in _table()}
-"""By their canonical names."""
+"""Layers by canonical name."""
 
 ACTIVATION = LAYERS + "Activation"
 BIDIRECTIONAL = LAYERS + "Bidirectional"
@@ -298,17 +299,17 @@ _NO_LAYERS = frozenset({LAYERS + "InputSpec"})
 
 
 def layers_where(test: Callable[[Layer], bool]) -> frozenset[str]:
-    """The canonical names of the layers of which something is true: for tables that are made at import."""
+    """Return the canonical names of the layers that satisfy ``test``, for tables built at import."""
     return frozenset(name for name, layer in KNOWN_LAYERS.items() if test(layer))
 
 
 def short_name(name: str | None) -> str:
-    """The name of a layer of Keras without its package, "Dense"; other names unchanged, and empty for None."""
+    """Return the name of a Keras layer without its package, "Dense"; other names unchanged, and empty for None."""
     return (name or "").removeprefix(LAYERS)
 
 
 def holds(name: str) -> Holds | None:
-    """What a layer of Keras holds: weights, where nothing is known of it; None for what is none."""
+    """Return the state of a Keras layer; weights if unknown, None for names of no layer."""
     layer = KNOWN_LAYERS.get(name)
     if layer is not None:
         return layer.holds
@@ -323,18 +324,18 @@ CONVOLUTIONS: dict[str, int] = {f"{LAYERS}Conv{axes}D": axes for axes in (1, 2, 
 LOOKUP_LAYERS = layers_where(lambda layer: layer.holds is Holds.TABLE)
 
 PREPROCESSING = layers_where(lambda layer: layer.prepares)
-"""Layers that prepare or augment data, in a dataset as well as in a model."""
+"""Layers that preprocess or augment data, in a dataset as well as in a model."""
 
 WEIGHTLESS = layers_where(lambda layer: layer.holds in (Holds.NOTHING, Holds.SEED)) - {LAYERS + "Normalization"}
-"""Layers that learn and keep no numbers but the state of a generator."""
+"""Layers without weights; at most they hold the state of a generator."""
 
 OF_COLUMNS = layers_where(lambda layer: layer.of_columns)
-"""Layers that take a table, and turn columns into columns."""
+"""Layers that map columns of a table to columns."""
 
 OF_DENSE_MODELS = frozenset({DENSE}) | layers_where(
     lambda layer: not layer.axes and layer.work in (Work.MOVES, Work.EACH, Work.ROWS, Work.MERGES)
 )
-"""What models of dense layers consist of: beside them, what moves numbers, or looks at each a few times."""
+"""Layers of dense models: dense ones, and those that move numbers or read each a few times."""
 
 RECURRENT = layers_where(lambda layer: layer.gates > 0)
 """Layers that multiply by matrices in each time step."""

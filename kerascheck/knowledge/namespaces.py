@@ -1,4 +1,4 @@
-"""How canonical names start; the layers' prefix stands in layers.py."""
+"""Prefixes of canonical names; layers.py has the prefix of layers."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The functions of TensorFlow and keras.ops that stand for functions of NumPy, argument by argument and type by type.
+"""Equivalents of NumPy functions in TensorFlow and keras.ops, by argument and data type.
 
 Sources: the signatures of NumPy 2.4.6, TensorFlow 2.21.0 and Keras 3.15.1; names and meaning are those of their API documentation.
 Results and gradients were measured on CPUs; ``tests/knowledge/test_numpy_equivalences.py`` compares every entry again.
 
-TensorFlow takes denormal numbers for zero and NumPy does not, so arithmetic and comparisons of floats are close, never exact.
+TensorFlow flushes denormal numbers to zero and NumPy does not, so arithmetic and comparisons of floats are close, never exact.
 Keras runs on TensorFlow here: nothing is known of other backends.
 """
 
@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from kerascheck.knowledge.namespaces import KERAS_OPS, TENSORFLOW
 
 DTYPES = ("bool", "int32", "int64", "float16", "float32", "float64")
-"""The types of data that the table speaks of."""
+"""The data types of the table."""
 
 FLOATS = frozenset({"float16", "float32", "float64"})
-"""Those of them through which a gradient flows."""
+"""Data types through which a gradient flows."""
 
 FORMS = {
     "tensor": "a tensor",
@@ -37,23 +37,23 @@ FORMS = {
     "bool": "True or False",
     "text": "a literal string",
 }
-"""What an argument may be so that it means the same for both functions."""
+"""Forms of arguments that have the same meaning for both functions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """A function that stands for one of NumPy.
+    """A function equivalent to one of NumPy.
 
     Attributes:
         name: its canonical name.
-        parameters: its parameters in the order of their positions, each with NumPy's parameter of the same meaning.
-        exact: the types of data for which it gives NumPy's result: type, shape and every bit.
-        close: those for which it gives NumPy's type and shape, but rounds otherwise or takes denormal numbers for zero.
-        retyped: those for which the type of its result is not NumPy's; each with the two types.
-        needs: NumPy's parameters that have to be given, since the two defaults differ.
-        otherwise: what to write for a parameter of the replacement where NumPy's is not given, since only NumPy has a default.
+        parameters: its parameters in positional order, each with NumPy's parameter of the same meaning.
+        exact: data types with NumPy's result: type, shape and every bit.
+        close: data types with NumPy's type and shape, but other rounding, or denormal numbers flushed to zero.
+        retyped: data types whose result type differs from NumPy's; each with the two types.
+        needs: NumPy's parameters that are required, because the two defaults differ.
+        otherwise: the value for a parameter of the replacement if NumPy's is omitted, because only NumPy has a default.
         passes_gradient: whether a float tensor gets a gradient through it; none passes NumPy.
-        dense_only: whether ragged tensors, which NumPy takes for objects, may give another result.
+        dense_only: whether ragged tensors, which NumPy treats as objects, may give another result.
     """
 
     name: str
@@ -68,19 +68,19 @@ class Replacement:
 
     @property
     def short(self) -> str:
-        """Its name as users write it: "tf.reduce_sum", "keras.ops.sum"."""
+        """Its name in user code: "tf.reduce_sum", "keras.ops.sum"."""
         return f"tf.{self.name[len(TENSORFLOW) :]}" if self.name.startswith(TENSORFLOW) else self.name
 
 
 @dataclass(frozen=True, slots=True)
 class Equivalence:
-    """A function of NumPy and what may be called instead.
+    """A function of NumPy with its replacements.
 
     Attributes:
         name: NumPy's, without the module.
-        parameters: NumPy's, in the order of their positions, each with its form, a key of :data:`FORMS`; empty where
-            no replacement has the parameter. A star before the last stands for all arguments that follow.
-        tensorflow, keras: the replacements; None where there is none.
+        parameters: NumPy's, in positional order, each with its form, a key of :data:`FORMS`; empty if no replacement has the
+            parameter. A star before the last stands for all following arguments.
+        tensorflow, keras: the replacements; None if there is none.
     """
 
     name: str
@@ -91,11 +91,11 @@ class Equivalence:
 
 @dataclass(frozen=True, slots=True)
 class _To:
-    """How the table writes a replacement; see :class:`Replacement`.
+    """The notation of a replacement in the table; see :class:`Replacement`.
 
     Attributes:
-        call: the name and the parameters, "input_tensor=a" where NumPy's is ``a``.
-        retyped: "int32:int32/int64" where NumPy's result is int64 for int32.
+        call: the name and the parameters, "input_tensor=a" if NumPy's is ``a``.
+        retyped: "int32:int32/int64" if NumPy's result is int64 for int32.
     """
 
     call: str
@@ -125,7 +125,7 @@ class _To:
 
 
 def _function(name: str, parameters: str, tensorflow: _To | None = None, keras: _To | None = None) -> Equivalence:
-    """One entry of the table, with ``parameters`` as "a:tensor axis:axes out"."""
+    """Define an entry of the table, with ``parameters`` such as "a:tensor axis:axes out"."""
     return Equivalence(
         name,
         {each.partition(":")[0]: each.partition(":")[2] for each in parameters.split()},
@@ -135,7 +135,7 @@ def _function(name: str, parameters: str, tensorflow: _To | None = None, keras: 
 
 
 def _pairs(written: str) -> Iterator[tuple[str, str]]:
-    """NumPy's names, each with TensorFlow's: "sqrt log=math.log"."""
+    """Yield NumPy's names, each with TensorFlow's: "sqrt log=math.log"."""
     for each in written.split():
         name, _, own = each.partition("=")
         yield name, own or name
@@ -477,4 +477,4 @@ def _table() -> Iterator[Equivalence]:
 
 
 EQUIVALENCES: dict[str, Equivalence] = {each.name: each for each in _table()}
-"""By the names of NumPy's functions, without the module."""
+"""Entries by NumPy's name, without the module."""

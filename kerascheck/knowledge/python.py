@@ -1,4 +1,4 @@
-"""What is known of Python's own functions and of libraries beside TensorFlow and Keras."""
+"""Functions of Python and of libraries other than TensorFlow and Keras."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from kerascheck.knowledge.callables import GFILE_LISTS, LOAD_IMG, TENSOR_LIBRARI
 from kerascheck.knowledge.namespaces import KERAS, TENSORFLOW, TENSORFLOW_DATASETS
 from kerascheck.knowledge.symbols import Trait
 
-# The last two are put there when Python starts.
+# The last two are added when Python starts.
 BUILTINS = frozenset({*dir(builtins), "exit", "quit"})
 
 ENDS_THE_PROGRAM = frozenset({"sys.exit", "os._exit", "builtins.exit", "builtins.quit"})
 
-# What a decorator makes of a method.
+# Kinds of methods by decorator.
 METHOD_KINDS = {
     "builtins.staticmethod": "staticmethod",
     "builtins.classmethod": "classmethod",
@@ -24,7 +24,7 @@ METHOD_KINDS = {
     "abc.abstractproperty": "property",
 }
 
-# Methods that change the list, set, dictionary, queue or file they belong to.
+# Methods that mutate the list, set, dictionary or queue they belong to.
 MUTATING_METHODS = frozenset(
     "append appendleft extend extendleft insert add remove discard pop popleft popitem clear update setdefault sort reverse put put_nowait write writelines writerow".split()
 )
@@ -32,12 +32,12 @@ MUTATING_METHODS = frozenset(
 
 @cache
 def changes_elsewhere(name: str) -> bool:
-    """Whether a function is named like a method that changes what it belongs to, as ``wandb.config.update``."""
+    """Whether a function is named like a mutating method, such as ``wandb.config.update``."""
     changes = name.count(".") > 1 and name.rpartition(".")[2] in MUTATING_METHODS
     return changes and not name.startswith((*TENSOR_LIBRARIES, "numpy."))
 
 
-# Readings of a clock.
+# Clock functions.
 CLOCKS = frozenset(
     {
         "time.time",
@@ -52,7 +52,7 @@ CLOCKS = frozenset(
     }
 )
 
-# What gives a text, and what gives texts one by one: lists of them, the lines of a file, the letters of a text.
+# Functions that return a string, and iterables of strings: lists, the lines of a file, the characters of a string.
 _TEXT_METHODS = "capitalize casefold center expandtabs format join ljust lower lstrip removeprefix removesuffix replace rjust rstrip strip swapcase title translate upper zfill"
 
 TEXTS = frozenset(
@@ -69,12 +69,15 @@ LISTS_OF_TEXTS = frozenset(
     }
 )  # fmt: skip
 
-# Methods of arrays, and of tables and their columns, that make a list of what Python has for their items: numbers, texts or lists of these.
+# Methods of arrays, tables and columns that return a list of Python objects: numbers, strings or nested lists.
 LISTING_METHODS = frozenset({"tolist", "to_list"})
 
 
 def item_of(name: str) -> str | None:
-    """What the items of a list are that a function or method of this name gives: "builtins.str", "builtins.object" for one kind or another; None for no such list."""
+    """Return the item type of a list that a function or method returns.
+
+    The result is "builtins.str", or "builtins.object" for mixed kinds; None if the function returns no such list.
+    """
     return (
         "builtins.str"
         if name in LISTS_OF_TEXTS
@@ -104,7 +107,7 @@ PASS_THROUGH_ITERATORS = frozenset(
 )
 
 GRIDS = frozenset({"itertools.product", "sklearn.model_selection.ParameterGrid"})
-"""What goes through every combination of the items of several lists."""
+"""Functions that iterate over all combinations of several lists."""
 
 SPLITTERS = {
     f"sklearn.model_selection.{name}": folds
@@ -113,7 +116,7 @@ SPLITTERS = {
         "ShuffleSplit": 10, "StratifiedShuffleSplit": 10, "GroupShuffleSplit": 5,
     }.items()
 }  # fmt: skip
-"""What cuts data into folds, with the default of ``n_splits``: how many pairs ``split`` gives. Source: documentation of scikit-learn 1.5."""
+"""Splitters of data into folds, with the default of ``n_splits``: the number of pairs from ``split``. Source: documentation of scikit-learn 1.5."""
 
 _IMAGE_READERS = frozenset(
     {
@@ -122,14 +125,14 @@ _IMAGE_READERS = frozenset(
     }
 )  # fmt: skip
 IMAGE_READERS = _IMAGE_READERS | {LOAD_IMG}
-"""Functions that read and decode one image file. All of them leave Python's lock while they wait and decode."""
+"""Functions that read and decode one image file. All release the GIL while they wait and decode."""
 
 FILE_READERS = (
     IMAGE_READERS
     | having(Trait.READS_FILE)
     | {"numpy.load", "numpy.fromfile", "soundfile.read", "scipy.io.wavfile.read", "nibabel.load"}
 )
-"""Functions that read a file, and decode it, without holding Python's lock."""
+"""Functions that read and decode a file without holding the GIL."""
 
 WAITING = frozenset(
     {
@@ -144,9 +147,9 @@ WAITING = frozenset(
         "google.cloud.storage.Blob.download_as_bytes",
     }
 )
-"""Functions that wait for a network or a clock, while other threads run."""
+"""Functions that wait for a network or a clock, without holding the GIL."""
 
-# What reads a file and takes it apart in Python, or holds its lock; FILE_READERS has the others.
+# Functions that read a file and parse it in Python, or hold the GIL; FILE_READERS has the others.
 FILE_OPENERS = frozenset(
     {
         "cv2.VideoCapture", "librosa.load", "scipy.io.loadmat", "pydicom.dcmread", "pydicom.read_file", "SimpleITK.ReadImage", "rasterio.open",
@@ -155,20 +158,20 @@ FILE_OPENERS = frozenset(
     }
 )  # fmt: skip
 
-# Libraries whose functions give the same for the same file or array, and methods of texts, files, paths and arrays.
+# Libraries with deterministic functions of a file or array, and methods of strings, files, paths and arrays.
 SAME_EACH_TIME = (
     TENSORFLOW, TENSORFLOW_DATASETS, KERAS, "builtins.", "numpy.", "math.", "json.", "csv.", "re.", "string.", "unicodedata.", "os.path.",
     "cv2.", "PIL.Image", "imageio.", "skimage.", "scipy.", "librosa.", "nltk.", "sentencepiece.", "soundfile.", "wave.", "nibabel.", "pydicom.", "SimpleITK.",
     "rasterio.", "tifffile.", "h5py.", "pickle.", "joblib.load", "pandas.", "pathlib.", "struct.", "gzip.", "io.",
 )  # fmt: skip
 
-# Functions of these libraries that draw: of TensorFlow and Keras, the state tells.
+# Functions of these libraries that draw random numbers; for TensorFlow and Keras see State.
 DRAWS = re.compile(r"(?!tensorflow|keras).*(?:rand|shuffle|permut|rvs|\b(?:sample|choice)s?\b)", re.I)
 
-# Decorators that keep what a function returns.
+# Decorators that memoise a function.
 KEEPERS = frozenset({"cache", "lru_cache", "memoize"})
 
-# Methods that give the same for the same text, file or array.
+# Deterministic methods of strings, files and arrays.
 OF_VALUES = frozenset(
     "astype copy decode encode item lower numpy read readline readlines replace reshape split splitlines strip tolist transpose".split()
 )

@@ -1,7 +1,7 @@
-"""What TensorFlow and Keras do by themselves, per version: data with its sources.
+"""Automatic behaviour of TensorFlow and Keras by version, with sources.
 
-Rules ask this model instead of assuming that a famous mistake costs anything: tf.data
-rewrites pipelines when they are iterated, and several utilities prefetch on their own.
+Rules query this model instead of assuming that a famous mistake costs time: tf.data rewrites pipelines when they are iterated, and
+several utilities prefetch by themselves.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ KERAS_RELEASES = (
 )
 
 LAST_FOR_PYTHON = {(2, 7): (2, 1), (3, 5): (2, 3), (3, 6): (2, 6), (3, 7): (2, 11), (3, 8): (2, 13), (3, 9): (2, 20)}
-"""The last release of TensorFlow with wheels for a version of Python, which no newer one has (wheels of the package index, for Linux)."""
+"""The last TensorFlow with wheels for a version of Python (wheels of the package index, for Linux)."""
 _PYTHON_RELEASES = (*LAST_FOR_PYTHON, *((3, minor) for minor in range(10, 15)))
 
 LAST_FOR_NUMPY = {(1, 22): (2, 11), (1, 23): (2, 13), (1, 26): (2, 17)}
-"""The last release of TensorFlow that takes a NumPy older than this (``Requires-Dist`` of tensorflow-cpu 2.12 to 2.20)."""
+"""The last TensorFlow that accepts a NumPy older than this (``Requires-Dist`` of tensorflow-cpu 2.12 to 2.20)."""
 _NUMPY_RELEASES = (*((1, minor) for minor in range(7, 27)), *((2, minor) for minor in range(5)))
 
 KERAS_3_SINCE = (2, 16)
@@ -64,10 +64,10 @@ CUDNN_SINCE: dict[str, dict[str, tuple[int, int] | None]] = {
     "jax": {"LSTM": (3, 14)},
     "torch": {"LSTM": (3, 10), "GRU": (3, 14)},
 }
-"""The recurrent layers that have a kernel of cuDNN on each backend, with the first Keras that uses it there; None for every one."""
+"""The recurrent layers with a cuDNN kernel on each backend, with the first Keras that uses it there; None for every one."""
 
 REMOVED: dict[str, str | None] = {
-    # Tried with TensorFlow 2.21 and Keras 3.15: each of these raises AttributeError.
+    # Tested with TensorFlow 2.21 and Keras 3.15: each of these raises AttributeError.
     "tensorflow.Session": "tf.function",
     "tensorflow.ConfigProto": "tf.config",
     "tensorflow.GPUOptions": "tf.config.experimental.set_memory_growth",
@@ -81,10 +81,10 @@ REMOVED: dict[str, str | None] = {
     "tensorflow.data.make_one_shot_iterator": "iter",
     "tensorflow.distribute.Strategy.experimental_run_v2": "Strategy.run",
 }
-"""Names that TensorFlow or Keras no longer have, with what took their place."""
+"""Names that TensorFlow or Keras removed, with their replacements."""
 
 REMOVED_NAMESPACES: dict[str, str | None] = {
-    # Tried like REMOVED. What stood there has the same name in the namespace that took its place.
+    # Tested like REMOVED. Members have the same name in the replacement namespace.
     "tensorflow.contrib": None,
     "keras.mixed_precision.experimental": "keras.mixed_precision",
     "keras.layers.experimental.preprocessing": PACKAGE,
@@ -92,7 +92,7 @@ REMOVED_NAMESPACES: dict[str, str | None] = {
 }
 
 OLD_NAMESPACES: dict[str, tuple[int, int]] = {"keras.mixed_precision.experimental": (2, 4)}
-"""Namespaces of REMOVED_NAMESPACES that were old for a while before they went, with the release whose notes (RELEASE.md) name the new one."""
+"""Namespaces of REMOVED_NAMESPACES that were deprecated before removal, with the release whose notes (RELEASE.md) name the new one."""
 
 ONLY_TENSORFLOW_1 = (
     "app", "flags", "gfile", "layers", "logging", "python_io",
@@ -102,10 +102,10 @@ ONLY_TENSORFLOW_1 = (
     "parse_single_example", "random_crop", "random_shuffle", "read_file", "string_split", "string_to_number", "truncated_normal", "variable_scope",
     "GraphOptions", "OptimizerOptions", "RunMetadata", "RunOptions", "get_default_graph", "get_default_session",
 )  # fmt: skip
-"""Namespaces and functions of TensorFlow 1 that a program of another version cannot use (tried like REMOVED); what REMOVED lists is no sign, but reported."""
+"""Namespaces and functions of TensorFlow 1 that other versions lack (tested like REMOVED); names in REMOVED are no hint, but reported."""
 
 DEPRECATED: dict[str, str | None] = {
-    # Tried with TensorFlow 2.21: these are there, and those with a name beside them are the same object under it, but for
+    # Tested with TensorFlow 2.21: these exist, and those with a replacement are the same object under it, except
     # experimental_run_functions_eagerly, which does what run_functions_eagerly does (eager_function_run.py).
     EXPERIMENTAL_AUTOTUNE: AUTOTUNE,
     EXPERIMENTAL_LIST_PHYSICAL_DEVICES: LIST_PHYSICAL_DEVICES,
@@ -120,28 +120,28 @@ DEPRECATED: dict[str, str | None] = {
     "tensorflow.data.experimental.shuffle_and_repeat": None,
     "tensorflow.data.experimental.unbatch": None,
 }
-"""Names that are still there, with the one to write today; None where more than the name changes."""
+"""Names that still exist, with the current name; None if more than the name changes."""
 
 ONE_OBJECT = frozenset(
     name for name, new in DEPRECATED.items() if new is not None and name != EXPERIMENTAL_RUN_FUNCTIONS_EAGERLY
 )
-"""Names of DEPRECATED that stand for the very object of their new name (tests/knowledge/test_runtime.py compares them)."""
+"""Names of DEPRECATED that are the very object of their new name (tests/knowledge/test_runtime.py compares them)."""
 
 NEW_NAMES_SINCE = (2, 4)
-"""The release that has all names of DEPRECATED under which things are to be written today. Source: its API documentation, and AUTOTUNE came last."""
+"""The first release with all current names of DEPRECATED. Source: its API documentation; AUTOTUNE came last."""
 # The list of names in the API documentation of 2.1.
 _DEVICES_NAMED_SINCE = (2, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """The versions that a module is judged for.
+    """The versions for which a module is analysed.
 
     Attributes:
         tensorflow: (major, minor).
         keras: major version of Keras, 2 or 3.
         backend: "tensorflow", "jax" or "torch".
-        multi_backend_keras: Keras before 2.4, a package of its own whose ``fit`` and ``predict`` loop over NumPy arrays.
+        multi_backend_keras: Keras before 2.4, a separate package whose ``fit`` and ``predict`` loop over NumPy arrays.
         newest_keras: (major, minor) of the newest Keras that the requirements allow.
     """
 
@@ -153,7 +153,7 @@ class Runtime:
 
     @property
     def cudnn_layers(self) -> frozenset[str]:
-        """The recurrent layers that the backend runs by cuDNN where their arguments allow it. See :data:`CUDNN_SINCE`."""
+        """The recurrent layers that the backend runs with cuDNN if their arguments allow it. See :data:`CUDNN_SINCE`."""
         layers = CUDNN_SINCE[self.backend]
         return frozenset(
             layer for layer, since in layers.items() if since is None or self.keras >= 3 and self.newest_keras >= since
@@ -161,12 +161,12 @@ class Runtime:
 
     @property
     def autotune(self) -> str:
-        """The name under which the version knows AUTOTUNE (``tf.data.AUTOTUNE`` since 2.4, release notes)."""
+        """The name of AUTOTUNE in this version (``tf.data.AUTOTUNE`` since 2.4, release notes)."""
         return "tf.data.AUTOTUNE" if self.tensorflow >= (2, 4) else "tf.data.experimental.AUTOTUNE"
 
     @property
     def builds_graphs(self) -> bool:
-        """Code runs once, to build a graph: that of TensorFlow 1, or of a Keras that is a package of its own."""
+        """Whether code runs once, to build a graph: in TensorFlow 1, or in Keras as a separate package."""
         return self.multi_backend_keras or self.tensorflow < (2, 0)
 
     @property
@@ -175,13 +175,13 @@ class Runtime:
 
     @property
     def keras_release(self) -> tuple[int, int]:
-        """(major, minor) of the Keras whose interface counts, as far as the versions tell it: ``tf.keras`` 2 goes with its TensorFlow."""
+        """(major, minor) of the Keras with the relevant interface, if the versions tell: ``tf.keras`` 2 has the version of its TensorFlow."""
         if self.keras >= 3:
             return self.keras, 0
         return (1, 0) if self.multi_backend_keras else self.tensorflow
 
     def signature_of(self, name: str | None, attribute: str | None = None) -> Signature:
-        """What a callable takes in these versions, by its canonical name, or by that of a method.
+        """Return the signature of a callable in these versions, by its canonical name, or by that of a method.
 
         See :func:`~kerascheck.knowledge.signatures.signature_of`.
         """
@@ -189,19 +189,19 @@ class Runtime:
 
     @property
     def parallelizes_stateless_maps(self) -> bool:
-        """A ``map`` without ``num_parallel_calls`` over a stateless function is made parallel when the dataset is iterated."""
+        """Whether iteration parallelises a ``map`` without ``num_parallel_calls`` over a stateless function."""
         return self.tensorflow >= MAP_PARALLELIZATION_SINCE
 
     @property
     def injects_prefetch(self) -> bool:
-        """A ``prefetch`` is appended where the last operation is synchronous."""
+        """Whether a ``prefetch`` is appended after a synchronous last operation."""
         return self.tensorflow >= INJECT_PREFETCH_SINCE
 
     def lacks(self, name: str) -> bool:
-        """Whether it certainly lacks what REMOVED lists under a name, or has the new name that DEPRECATED gives for it.
+        """Whether it certainly lacks a name in REMOVED, or has the new name in DEPRECATED.
 
-        When each name went is not known, so none is missed before Keras 3, and none of Keras's own in Keras 2. The new names are
-        all there from :data:`NEW_NAMES_SINCE` on, those of the devices from 2.1, and the methods of datasets from 2.0.
+        The release that removed a name is unknown, so no name is missing before Keras 3, and none of Keras's own in Keras 2. The new
+        names all exist from :data:`NEW_NAMES_SINCE` on, those of the devices from 2.1, and the methods of datasets from 2.0.
         """
         if name in DEPRECATED and DEPRECATED[name] is None:
             return self.tensorflow >= (2, 0)
@@ -213,17 +213,17 @@ class Runtime:
 
 
 def newest_allowed(specifier: str, releases: tuple[tuple[int, int], ...]) -> tuple[int, int] | None:
-    """The newest of the (major, minor) ``releases`` that a PEP 440 specifier such as ">=2.8,<2.11" allows; None if none does."""
+    """Return the newest of the (major, minor) ``releases`` that a PEP 440 specifier such as ">=2.8,<2.11" allows; None if none."""
     return _first_allowed(specifier, releases[::-1])
 
 
 def oldest_allowed(specifier: str, releases: tuple[tuple[int, int], ...]) -> tuple[int, int] | None:
-    """The oldest of them; see :func:`newest_allowed`."""
+    """Return the oldest of them; see :func:`newest_allowed`."""
     return _first_allowed(specifier, releases)
 
 
 LONG_NUMBER = re.compile(r"\d{200,}")
-"""No part of a version, and Python refuses to read one of 4,300 digits."""
+"""Never part of a version; Python rejects numbers of more than 4,300 digits."""
 
 
 def _first_allowed(specifier: str, releases: tuple[tuple[int, int], ...]) -> tuple[int, int] | None:
@@ -236,25 +236,25 @@ def _first_allowed(specifier: str, releases: tuple[tuple[int, int], ...]) -> tup
     except InvalidSpecifier:
         return None
     if len(wanted) == 1 and (exact := re.match(r"={2,3}(\d+)\.(\d+)(?:\.|$)", specifier)):
-        # Also a release candidate, which no release satisfies.
+        # Also a release candidate, which satisfies no release.
         wanted_release = int(exact[1]), int(exact[2])
         return wanted_release if wanted_release in releases else None
     for major, minor in releases:
-        # Patch releases change nothing that is modelled here, but an exact pin names one.
+        # Patch releases change nothing in this model, but an exact pin names one.
         if any(wanted.contains(f"{major}.{minor}.{patch}") for patch in range(6)):
             return major, minor
     return None
 
 
 def newest_for_python(specifiers: Iterable[str]) -> tuple[int, int] | None:
-    """The newest TensorFlow for the newest Python that any of some specifiers allows; None where that is not known, or is the newest of all."""
+    """Return the newest TensorFlow for the newest Python that some specifiers allow; None if unknown, or the newest of all."""
     allowed = [newest_allowed(specifier, _PYTHON_RELEASES) for specifier in specifiers]
     pythons = [python for python in allowed if python is not None]
     return LAST_FOR_PYTHON.get(max(pythons)) if pythons and len(pythons) == len(allowed) else None
 
 
 def newest_for_numpy(specifiers: Iterable[str]) -> tuple[int, int] | None:
-    """The newest TensorFlow for the newest NumPy that any of some specifiers allows; None where that is not known, or is the newest of all."""
+    """Return the newest TensorFlow for the newest NumPy that some specifiers allow; None if unknown, or the newest of all."""
     allowed = [newest_allowed(specifier, _NUMPY_RELEASES) for specifier in specifiers]
     newest = max((numpy for numpy in allowed if numpy is not None), default=None)
     if newest is None or None in allowed:

@@ -1,4 +1,4 @@
-"""Names and contents of files that hold secrets: data with its sources."""
+"""Names and contents of files with secrets, with sources."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ NAMES: tuple[str, ...] = (
     "*[-_]api[-_]key*",
     ".hf_token*",
     "hf_token*",
-    # Folders in which tools keep credentials.
+    # Folders in which tools store credentials.
     ".ssh",
     ".gnupg",
     ".aws",
@@ -94,17 +94,17 @@ NAMES: tuple[str, ...] = (
     ".kaggle",
     ".huggingface",
 )
-"""Patterns of :mod:`fnmatch` in lower case, each for one part of a path, or for two that follow each other."""
+"""Lower-case patterns of :mod:`fnmatch`, each for one part of a path, or for two consecutive ones."""
 
 _COPIES = re.compile(r"(?:~|\.(?:bak|backup|copy|old|orig|save|sw[a-p]|tmp|txt|\d))+$")
-"""Endings of copies that editors and people make: ``server.pem.bak``."""
+"""Suffixes of copies from editors and people: ``server.pem.bak``."""
 
 PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d")
 """Headers of private keys: RFC 7468 (PKCS #1, #8 and OpenSSH), RFC 9580 (OpenPGP) and PuTTY's manual."""
 
 
 def pattern_of(path: str) -> str | None:
-    """The pattern of :data:`NAMES` that matches a part of ``path`` (with "/"), in whatever case; None if none does."""
+    """Return the pattern of :data:`NAMES` that matches a part of ``path`` (with "/"), ignoring case; None if none does."""
     parts = [part for part in path.casefold().split("/") if part]
     for part, following in zip(parts, [*parts[1:], ""], strict=True):
         for name in {part: None, _COPIES.sub("", part): None, f"{part}/{following}": None}:

@@ -1,12 +1,12 @@
-"""The parameters of what kerascheck asks arguments of, in the order of their positions, per release where they differ.
+"""Parameters of the callables whose arguments kerascheck reads, in positional order, per release if they differ.
 
 Sources: ``inspect.signature`` of Keras 3.15.1, tf_keras 2.21.0, TensorFlow 2.21.0, NumPy 2.4.6 and KerasTuner 1.4.8, which a slow test compares
-with these again; of older releases the files of Keras 1.2.2, 2.0.9, 2.2.4, 2.3.1, 2.6.0, 2.9.0, 2.12.0, 2.15.0 and 3.0.5, and of TensorFlow 1.15.0,
-2.1.0 and 2.5.0. Where a release only appends parameters, the newest stands for all.
+with these again; for older releases the files of Keras 1.2.2, 2.0.9, 2.2.4, 2.3.1, 2.6.0, 2.9.0, 2.12.0, 2.15.0 and 3.0.5, and of TensorFlow 1.15.0,
+2.1.0 and 2.5.0. If a release only appends parameters, the newest represents all.
 
-The language of the table: names in the order of their positions; ``?`` for a position whose parameter is another one in some of the releases, or in
-Sequential; ``...`` where the positions of all that follows, named or not, are not known; ``*`` before parameters that a keyword alone gives;
-``**keras.Layer`` for the keywords that this one takes.
+Notation of the table: names in positional order; ``?`` for a position whose parameter differs in some releases, or in
+Sequential; ``...`` if the positions of all that follows, named or not, are unknown; ``*`` before keyword-only parameters;
+``**keras.Layer`` for the keywords of another entry.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ SIGNATURES: dict[str, str | dict[Release, str]] = {
     "keras.layers.Wrapper": "layer **keras.Layer",
     "keras.layers.ZeroPadding2D": "padding data_format **keras.Layer",
     "keras.layers.concatenate": "inputs axis ...",
-    # What else there is in Keras.
+    # The rest of Keras.
     "keras.DTypePolicy": "name ...",
     "keras.mixed_precision.Policy": "name ...",
     "keras.mixed_precision.set_global_policy": "policy",
@@ -229,7 +229,7 @@ SIGNATURES: dict[str, str | dict[Release, str]] = {
     "keras.preprocessing.image.ImageDataGenerator.flow_from_directory": (
         "directory target_size color_mode classes class_mode batch_size shuffle seed save_to_dir save_prefix save_format follow_links subset ..."
     ),
-    # Datasets: what makes them, and their methods.
+    # Datasets: sources and methods.
     "tensorflow.data.Dataset.choose_from_datasets": "datasets choice_dataset stop_on_empty_dataset",
     "tensorflow.data.Dataset.from_generator": "generator output_types output_shapes args output_signature name",
     "tensorflow.data.Dataset.from_tensor_slices": "tensors name",
@@ -413,28 +413,29 @@ SIGNATURES: dict[str, str | dict[Release, str]] = {
     "transformers.prepare_tf_dataset": "dataset batch_size ... shuffle",
     "transformers.to_tf_dataset": "... batch_size columns shuffle",
 }
-"""By canonical name; where the releases differ, by the release since which they have the parameters, newest first: that of TensorFlow for
-``tensorflow`` and for ``tf.keras`` 2, that of Keras else. A class has the parameters with which it is called."""
+"""Signatures by canonical name; if releases differ, by the first release with the parameters, newest first: of TensorFlow for
+``tensorflow`` and for ``tf.keras`` 2, of Keras otherwise. A class has the parameters of its constructor.
+"""
 
 OTHER_NAMES: dict[str, tuple[str, ...]] = {"x": ("generator",), "epochs": ("nb_epoch",)}
-"""Parameters with what else they are called: by the methods for generators, and by Keras 1 (``keras/legacy/interfaces.py`` of Keras 2.2.4)."""
+"""Alternative names of parameters: in methods for generators, and in Keras 1 (``keras/legacy/interfaces.py`` of Keras 2.2.4)."""
 
 _METHODS: dict[str, str] = {
     name.rpartition(".")[2]: name for name in SIGNATURES if name.rpartition(".")[0] in ("keras.Model", "numpy.ndarray")
 }
-"""Methods that are known by what they are called, whatever holds them."""
+"""Methods recognised by their name, whatever their receiver."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a callable takes.
+    """The parameters of a callable.
 
     Attributes:
-        names: the parameter at each position, None for one that is not known.
-        positions: the position of each parameter that has a known one.
-        open: the first position whose parameter is not known; infinite where all are.
-        keywords: the parameters that only a keyword gives.
-        elsewhere: those that stand at one of the positions that are not known, and those that other releases have.
+        names: the parameter at each position, None if unknown.
+        positions: the position of each parameter, if known.
+        open: the first position with an unknown parameter; infinite if all are known.
+        keywords: keyword-only parameters.
+        elsewhere: parameters at unknown positions, and those of other releases.
     """
 
     names: tuple[str | None, ...]
@@ -447,26 +448,26 @@ class Signature:
         return not self.parameters().isdisjoint((parameter, *OTHER_NAMES.get(str(parameter), ())))
 
     def parameters(self) -> frozenset[str]:
-        """All that are known."""
+        """Return all known parameters."""
         return frozenset((*self.positions, *self.keywords, *self.elsewhere))
 
     def places(self, parameter: str) -> Iterator[tuple[int | None, str]]:
-        """Where an argument for a parameter may stand: the position, if it has one, and the keyword, under each name that it has."""
+        """Yield the possible position and keyword of an argument for a parameter, under each of its names."""
         for name in (parameter, *OTHER_NAMES.get(parameter, ())):
             yield self.positions.get(name), name
 
     def may_hold(self, count: int, parameter: str) -> bool:
-        """Whether one of the first ``count`` positions may be that of a parameter although nothing says so."""
+        """Whether one of the first ``count`` positions may belong to a parameter, given the unknown positions."""
         return count > self.open and parameter not in self.positions and parameter not in self.keywords
 
 
 NO_SIGNATURE = Signature((), {}, float("inf"), frozenset(), frozenset())
-"""That of what the table does not have: an argument is found by its keyword only."""
+"""The signature of unknown callables: arguments are matched by keyword only."""
 
 
 @cache
 def read(text: str) -> Signature:
-    """A signature as the table writes it."""
+    """Parse a signature in the notation of the table."""
     names: list[str | None] = []
     opened, keywords, elsewhere = float("inf"), set[str](), set[str]()
     into: set[str] | None = None
@@ -491,9 +492,10 @@ def read(text: str) -> Signature:
 
 @cache
 def signature_of(name: str | None, attribute: str | None, tensorflow: Release, keras: Release) -> Signature:
-    """The signature of a callable by its canonical name, or of a method that is known by what it is called; :data:`NO_SIGNATURE` where the table has neither.
+    """Return the signature of a callable by canonical name, or of a method recognised by its name.
 
-    That of the last release that has the callable, where these have none.
+    Returns :data:`NO_SIGNATURE` for names that are not in the table. If these releases lack the callable, returns the signature of the
+    last release that has it.
     """
     known = SIGNATURES.get(_class_of(name)) if name is not None else None
     if known is None:
@@ -508,7 +510,7 @@ def signature_of(name: str | None, attribute: str | None, tensorflow: Release, k
 
 
 def _class_of(name: str) -> str:
-    """A class for its constructor, and one name for all assignments to attributes and to items."""
+    """Return the class for its constructor, and one name for all assignments to attributes and to items."""
     owner, _, last = name.rpartition(".")
     if last == "__setattr__":
         return "builtins.object.__setattr__"

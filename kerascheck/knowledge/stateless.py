@@ -1,8 +1,8 @@
-"""Functions of TensorFlow and Keras whose operations keep no state, so that calls may run in parallel or ahead of time.
+"""Functions of TensorFlow and Keras with only stateless operations, so calls may run in parallel or ahead of time.
 
-A positive list: what stands in none of the namespaces, or in an exception, is not known to be stateless. Source: ``is_stateful``
+An allow list: names outside of its namespaces, and exceptions, are not known to be stateless. Source: ``is_stateful``
 of the operations that each public function adds to a graph (TensorFlow 2.21, Keras 3.15); ``tests/knowledge/test_stateless.py``
-compares. ``Assert``, ``If`` and ``CheckNumerics`` are stateful for the runtime, but change nothing.
+compares. ``Assert``, ``If`` and ``CheckNumerics`` are stateful for the runtime, but have no effect.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ _EXCEPTIONS = re.compile(
     r"|write_\w+|match_filenames_once|read_file|matching_files|gfile\.\w+|TFRecord\w+|timestamp|print|py_function|numpy_function|init_scope"
     r"|function|custom_gradient|recompute_grad|grad_pass_through|numpy|item|load_\w+|import_graph_def|experimental_\w+)$"
 )
-"""What draws, touches files, reads a clock or runs Python. ``read_file`` has no state, but what it reads may change."""
+"""Functions that draw, access files, read a clock or run Python. ``read_file`` is stateless, but the file may change."""
 
 _OF_PYTHON = frozenset({"numpy", "cv2", "PIL", "scipy", "pandas"}) | sys.stdlib_module_names
-"""Libraries that add no operations to a graph: a mapped function calls them once, while it is traced."""
+"""Libraries that add no operations to a graph: a mapped function calls them once, during tracing."""
 
 
 @cache
 def is_stateless(name: str) -> bool:
-    """Whether a function, by its canonical name, is known to add only operations without state to a graph.
+    """Whether a function, by canonical name, is known to add only stateless operations to a graph.
 
     Example:
         >>> is_stateless("tensorflow.image.resize"), is_stateless("tensorflow.image.random_crop"), is_stateless("acme.resize")
@@ -42,7 +42,7 @@ def is_stateless(name: str) -> bool:
 
 
 def adds_no_operations(name: str) -> bool:
-    """Whether a name is one of Python's own or of a library that knows nothing of graphs.
+    """Whether a name belongs to Python or to a library that knows nothing of graphs.
 
     Example:
         >>> adds_no_operations("numpy.array"), adds_no_operations("acme.array")
@@ -55,7 +55,7 @@ _REACHES_OTHERS = re.compile(
     r"(?:builtins\.(?:globals|locals|vars|eval|exec|compile|__import__|__loader__)"
     r"|(?:sys|gc|inspect|importlib|ctypes|threading|contextvars|weakref|code|codeop|runpy|pickle|marshal|shelve|traceback|__main__)(?:\..*)?)$"
 )
-"""What gets at objects of the program without their names, or runs a text."""
+"""Functions that access program objects without their names, or execute text."""
 
 
 _VARIABLES = re.compile(
@@ -63,12 +63,12 @@ _VARIABLES = re.compile(
     r"|optimizers|applications|Metric|metrics|Variable|saving|Loss|losses|random|initializers|callbacks|tuner)\b|^tensorflow\.(?:saved_model|train|compat|"
     r"lookup\.experimental|queue|estimator|contrib|summary|distribute)\b"
 )
-"""What holds variables, or may."""
+"""Names of objects that hold variables, or may."""
 
 
 @cache
 def is_constant(name: str) -> bool:
-    """Whether a symbol of a library, or what a call of it returned, is certainly no variable and holds none.
+    """Whether a library symbol, or the result of calling it, is certainly no variable and holds none.
 
     Example:
         >>> is_constant("tensorflow.float32"), is_constant("tensorflow.Variable"), is_constant("acme.SCALE")
@@ -84,12 +84,12 @@ _PLAIN_RESULTS = re.compile(
     r"|random\.(?:random|randint|randrange|uniform|gauss|normalvariate|Random))(?:\..*)?$"
     r"|builtins\.(?:int|float|str|bytes|bool|complex|len|round|abs|range|ord|chr|hash|id|repr|format|hex|bin|oct|divmod)$"
 )
-"""What returns numbers, texts, arrays, paths and the like, whatever it gets."""
+"""Functions that always return numbers, strings, arrays, paths and the like."""
 
 
 @cache
 def is_constant_result(name: str) -> bool:
-    """Whether what a function or class of a library returned, by its canonical name, is certainly no variable and holds none.
+    """Whether the result of a library function or class, by canonical name, is certainly no variable and holds none.
 
     Example:
         >>> is_constant_result("numpy.array"), is_constant_result("types.SimpleNamespace"), is_constant_result("tensorflow.Variable")
@@ -108,7 +108,7 @@ _VALUES = re.compile(
 
 
 IMMUTABLE_TABLES = frozenset({"tensorflow.lookup.StaticHashTable", "tensorflow.lookup.StaticVocabularyTable"})
-"""Lookup tables that nothing changes once they are initialised. Source: their API documentation (TensorFlow 2.21)."""
+"""Lookup tables that are immutable after initialisation. Source: their API documentation (TensorFlow 2.21)."""
 
 ROUNDS_BY_POSITION = frozenset(
     {
@@ -116,14 +116,14 @@ ROUNDS_BY_POSITION = frozenset(
         *(f"keras.ops.{name}" for name in "exp sigmoid tanh log log1p".split()),
     }
 )  # fmt: skip
-"""Element-wise functions that may round otherwise for a number in a batch than for the same number alone.
+"""Element-wise functions that may round a number differently in a batch than alone.
 
-The kernels of Eigen take several numbers at once by another approximation than the last few. Measured with float32 on
-TensorFlow 2.21: up to 15 % of the results of exp, sigmoid, log, log1p and pow differ in the last bit; tanh takes the same way.
+Eigen's kernels process several numbers at once with another approximation than the remaining ones. Measured with float32 on
+TensorFlow 2.21: up to 15 % of the results of exp, sigmoid, log, log1p and pow differ in the last bit; tanh works the same way.
 """
 
 RAISES_FOR_SOME = frozenset({"tensorflow.strings.to_number", "tensorflow.math.floormod"})
-"""Element-wise functions that raise an error for some elements. Without fusion, ``batch`` goes on behind such an element (TensorFlow 2.21)."""
+"""Element-wise functions that raise for some elements. Without fusion, ``batch`` continues after such an element (TensorFlow 2.21)."""
 
 IMAGE_RANKS = {
     "tensorflow.image.flip_left_right": 3,
@@ -133,4 +133,4 @@ IMAGE_RANKS = {
     "tensorflow.image.grayscale_to_rgb": 3,
     "tensorflow.image.rgb_to_grayscale": 3,
 }
-"""Functions that take images of rank 3, and batches of rank 4, but no batches of videos. Source: their API documentation (TensorFlow 2.21)."""
+"""Functions for images of rank 3 and batches of rank 4, but not for batches of videos. Source: their API documentation (TensorFlow 2.21)."""

@@ -1,4 +1,4 @@
-"""What can be known of a symbol of a library; the tables are in the other files of this package, by topic."""
+"""Kinds of facts about library symbols; the other files of this package hold the tables, by topic."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ import enum
 
 
 class State(enum.Enum):
-    """What makes a call one of state, so that tf.data leaves a function that calls it serial.
+    """Reasons for a call to be stateful, so that tf.data keeps a function with that call serial.
 
-    Source: ``IsFunctionStateful`` in core/grappler/optimizers/data/function_utils.cc, tried op by op on TensorFlow 2.21.
+    Source: ``IsFunctionStateful`` in core/grappler/optimizers/data/function_utils.cc, tested op by op on TensorFlow 2.21.
     """
 
     DRAWS = enum.auto()
-    """It draws from a generator that goes on from call to call."""
+    """It draws from a generator that keeps its state across calls."""
     LOOKS_UP = enum.auto()
-    """It looks things up in a table."""
+    """It reads a lookup table."""
     READS = enum.auto()
-    """It reads a variable, also as a layer or model that has some."""
+    """It reads a variable, also through a layer or model that has some."""
     PRINTS = enum.auto()
     ASSIGNS = enum.auto()
     """It changes a variable, a metric, a table, a queue or a file."""
     RUNS_PYTHON = enum.auto()
-    """It runs a function of Python, which is taken to have state."""
+    """It runs a Python function, which counts as stateful."""
 
 
 class Writes(enum.Enum):
-    """What a call changes that outlives it."""
+    """Targets of side effects of a call."""
 
     VARIABLE = enum.auto()
     METRIC = enum.auto()
@@ -33,56 +33,56 @@ class Writes(enum.Enum):
     WEIGHTS = enum.auto()
     TABLE = enum.auto()
     RESOURCE = enum.auto()
-    """Whichever the function is given: a variable, a file, a summary."""
+    """The argument itself: a variable, a file, a summary."""
 
 
 class Trait(enum.Flag):
-    """What else a function does."""
+    """Further properties of a function."""
 
     NONE = 0
     RESHAPES = enum.auto()
-    """It only repacks and reshapes: there is nothing to do in parallel."""
+    """It only repacks and reshapes: parallel calls gain nothing."""
     RETYPES = enum.auto()
-    """It only changes types."""
+    """It only converts types."""
     EACH_ALONE = enum.auto()
-    """It acts on every number alone, on any rank, so the same on a batch as on its elements."""
+    """It maps every number independently, at any rank, so a batch gives the same as its elements."""
     WITH_NUMBERS = enum.auto()
-    """The same, where all arguments but one are literal numbers."""
+    """The same, if all arguments except one are literal numbers."""
     SHAPE_MATTERS = enum.auto()
-    """What it returns for a batch has another shape than a batch of what it returns, for some shapes of elements."""
+    """Its result for a batch differs in shape from a batch of its results, for some element shapes."""
     MOVES_PIXELS = enum.auto()
-    """It leaves the numbers and their type as they are."""
+    """It keeps the numbers and their type."""
     NORMALIZES = enum.auto()
-    """It may prepare the numbers of an image for a model, and does no more than arithmetic."""
+    """It may normalise an image for a model, and does only arithmetic."""
     READS_FILE = enum.auto()
-    """It reads a file, and decodes it, if it does, without holding Python's lock."""
+    """It reads, and possibly decodes, a file without holding the GIL."""
     DECODES_IMAGE = enum.auto()
     """It decodes the bytes of one image file."""
     DECODES_BYTES = enum.auto()
-    """It takes numbers from bytes."""
+    """It decodes numbers from bytes."""
     PARSES = enum.auto()
-    """It decodes sound, or takes a record or a line apart."""
+    """It decodes audio, or parses a record or a line."""
     RUNS_PYTHON = enum.auto()
-    """It runs a function of Python within a graph, under Python's lock."""
+    """It runs a Python function within a graph, holding the GIL."""
     TRACES = enum.auto()
-    """It hands a function on to code which runs it in the graph."""
+    """It passes a function on to code that runs it in the graph."""
     GIVES_NO_TENSOR = enum.auto()
-    """Its result is no tensor although a tensor goes in."""
+    """Its result is no tensor although its argument is one."""
     MAKES_TENSOR = enum.auto()
-    """It returns a tensor whatever it is given."""
+    """It always returns a tensor."""
     MAKES_ARRAY = enum.auto()
     """It returns a NumPy array."""
     STARTS_RUNTIME = enum.auto()
     """It initialises the devices."""
     SEEDS = enum.auto()
-    """It seeds generators, those of other libraries too: a program that does nothing else with TensorFlow has imported it for that."""
+    """It seeds generators, also of other libraries: a program may import TensorFlow just for that."""
     LOOKS_AT_DATASET = enum.auto()
-    """It only looks at a dataset."""
+    """It only inspects a dataset."""
     MULTIPLIES = enum.auto()
     """It multiplies matrices, or convolves."""
     IN_LARGE_TABLE = enum.auto()
     """It looks up rows of large tables, which are placed on the CPU on purpose."""
     JOINS = enum.auto()
-    """It puts tensors together along an axis."""
+    """It joins tensors along an axis."""
     NO_BATCH = enum.auto()
-    """It takes one element at a time, or makes one of a length of its own of each."""
+    """It accepts one element at a time, or returns a length of its own for each."""
