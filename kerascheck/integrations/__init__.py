@@ -1,1 +1,1 @@
-"""kerascheck inside other programs."""
+"""Plugins of kerascheck for other programs."""

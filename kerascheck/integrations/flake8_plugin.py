@@ -1,7 +1,7 @@
-"""The findings of kerascheck as a flake8 plugin.
+"""The flake8 plugin.
 
-flake8 imports this module for every run, and calls it for every file: it imports nothing
-that costs time before a file mentions TensorFlow or Keras.
+flake8 imports this module in every run and calls it for every file. Expensive imports wait until a file mentions TensorFlow or
+Keras.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _FLAGS = {
     "isolated": "do not read kerascheck.toml and [tool.kerascheck] of pyproject.toml",
 }
 _AMONG_VIRTUAL = re.compile(r"(?:^|(?<=[/\\]))\.virtual_documents[/\\]")
-"""Where jupyterlab-lsp keeps what it makes of notebooks, for python-lsp-server: a copy of the user's folders."""
+"""The folder of jupyterlab-lsp's copies of notebooks for python-lsp-server, which mirrors the user's folders."""
 _SELECTORS = ("select", "ignore", "extend_select", "extend_ignore")
 
 
 class Plugin:
-    """One file, as flake8 hands it over: its syntax tree, its lines and its name."""
+    """The check of one file, from its syntax tree, lines and name as flake8 passes them."""
 
     name = "kerascheck"
     version = kerascheck.__version__
@@ -40,14 +40,14 @@ class Plugin:
     _session: ClassVar[Any] = None
     _configuration: ClassVar[Any] = None
     _refused: ClassVar[set[str | None]] = set()
-    """Configuration files that were told of."""
+    """Configuration files whose errors were reported."""
 
     def __init__(self, tree: object, lines: list[str], filename: str):
         self._lines, self._filename = lines, _AMONG_VIRTUAL.sub("", filename)
 
     @classmethod
     def add_options(cls, manager: Any) -> None:
-        """Declare ``--kerascheck-select`` and the others, also for flake8's configuration files."""
+        """Declare ``--kerascheck-select`` and the other options, also for flake8's configuration files."""
         for name, text in _OPTIONS.items():
             manager.add_option(f"--kerascheck-{name}", default=None, parse_from_config=True, help=text)
         for name, text in _FLAGS.items():
@@ -57,10 +57,10 @@ class Plugin:
 
     @classmethod
     def parse_options(cls, options: Any) -> None:
-        """Keep what flake8 read; an option that cannot be used ends the run as flake8's own do."""
+        """Store flake8's options; an unusable one ends the run as flake8's own do."""
         cls._options, cls._configuration, cls._session, cls._refused = options, None, None, set()
         if any(cls._given().values()):
-            with _told_in_one_line():
+            with _as_flake8_error():
                 cls._prepare()
 
     @classmethod
@@ -73,7 +73,7 @@ class Plugin:
 
     @classmethod
     def _prepare(cls) -> Any:
-        # Made when the first file needs it: most projects that use flake8 have no Keras.
+        # Created for the first relevant file: most projects that use flake8 have no Keras.
         if cls._configuration is None:
             import multiprocessing
 
@@ -84,7 +84,7 @@ class Plugin:
 
             overrides = overrides_from(cls._given(), "--kerascheck-")
             registry.validate_selection(overrides.selection)
-            # flake8 knows no severities: an info would fail the build.
+            # flake8 has no severities: an info would fail the build.
             default = Settings(min_severity=Severity.WARNING)
             options = cls._options
             cls._configuration = Configuration(
@@ -94,16 +94,16 @@ class Plugin:
                 default=default,
                 validate=registry.validate,
             )
-            # Several files flake8 shares among processes itself.
+            # flake8 itself distributes several files over processes.
             alone = multiprocessing.parent_process() is None and options.jobs.n_jobs != 1
             jobs = None if alone else 1
             cls._session = Session(cls._configuration, noqa=not options.disable_noqa, jobs=jobs)
         return cls._configuration
 
     def run(self) -> Iterator[tuple[int, int, str, type]]:
-        """Line, 0-based column, text and class of every finding."""
+        """Yield line, 0-based column, text and class of every finding."""
         if any("keras" in line or "tensorflow" in line for line in self._lines):
-            with _told_in_one_line():
+            with _as_flake8_error():
                 yield from self._lint()
 
     def _lint(self) -> Iterator[tuple[int, int, str, type]]:
@@ -118,7 +118,7 @@ class Plugin:
         try:
             settings = self._prepare().for_file(path)
         except ConfigError as problem:
-            yield from self._told_once(problem)
+            yield from self._report_once(problem)
             return
         if not piped and not wanted(path, settings):
             return
@@ -127,12 +127,12 @@ class Plugin:
         for finding in outcome.findings:
             yield _report(finding.location, finding.code, finding.message)
         for error in outcome.errors:
-            # flake8 reports syntax errors itself; a fault of a rule must not pass for silence.
+            # flake8 reports syntax errors itself; but the crash of a rule must not look like a clean file.
             if error.code == INTERNAL:
                 yield _report(error.location, error.code, error.message)
 
-    def _told_once(self, problem: Any) -> Iterator[tuple[int, int, str, type]]:
-        """What is told of the configuration of some folder; raises it where the working one cannot be used either."""
+    def _report_once(self, problem: Any) -> Iterator[tuple[int, int, str, type]]:
+        """Report a configuration error of some folder once; raise it if the working directory's configuration is unusable too."""
         import os
 
         from kerascheck.finding import UNREADABLE, Location
@@ -145,8 +145,8 @@ class Plugin:
 
 
 @contextmanager
-def _told_in_one_line() -> Iterator[None]:
-    """A configuration or baseline that cannot be used ends the run as flake8's own errors do, and without a traceback."""
+def _as_flake8_error() -> Iterator[None]:
+    """End the run like flake8's own errors, without a traceback, if a configuration or baseline is unusable."""
     from flake8.exceptions import ExecutionError
 
     from kerascheck.project.config import ConfigError

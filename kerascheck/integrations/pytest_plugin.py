@@ -1,6 +1,6 @@
-"""``pytest --kerascheck``: one test for each file that kerascheck would lint in the folders of the run.
+"""``pytest --kerascheck``: one test per file that kerascheck would lint in the folders of the run.
 
-pytest imports this module in every run: without the option nothing else of kerascheck is imported.
+pytest imports this module in every run: without the option it imports nothing else of kerascheck.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kerascheck.result import LintResult
 
 _NAME = "kerascheck"
-"""Of the option, the marker, and of each test."""
+"""The name of the option, the marker, and each test."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -28,14 +28,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the marker, and take part in the run where that is asked for."""
+    """Declare the marker, and register the linter if the option is given."""
     config.addinivalue_line("markers", f"{_NAME}: a file that 'pytest --{_NAME}' lints")
     if config.getoption(_NAME):
         config.pluginmanager.register(_Linter(config), f"{_NAME} linter")
 
 
 class _Linter:
-    """Finds the files to lint while pytest collects, and lints all of them when the first test asks for its file."""
+    """Collects the files to lint, and lints all of them when the first test needs a result."""
 
     def __init__(self, config: pytest.Config):
         from kerascheck.lint.report_filter import ReportFilter
@@ -53,12 +53,12 @@ class _Linter:
     def pytest_collect_file(
         self, file_path: Path, parent: pytest.Collector
     ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-        """Add what lints the file to what else there is to collect in it."""
+        """Add a collector for the lint test to the other collectors of the file."""
         collectors = yield
         if not self._is_to_be_linted(file_path):
             return collectors
-        # Below its package, pytest would import that before the test. It imports a file that is named, too: a script
-        # would train, only to be linted.
+        # Below its package, pytest would import the package before the test. It also imports a file named on the command line: a
+        # script would train, only to be linted.
         own = LintedFile.from_parent(parent.session, path=file_path, linter=self)
         return [own] if self._is_named_for_this_alone(file_path) else [*collectors, own]
 
@@ -87,8 +87,8 @@ class _Linter:
         ]
         return bool(named) and set(named) == {_NAME}
 
-    def said_of(self, path: Path, session: pytest.Session) -> str:
-        """What makes the test of a file fail, as lines for people; empty where nothing does."""
+    def failures_of(self, path: Path, session: pytest.Session) -> str:
+        """Return the failures of a file as text for people; empty if there are none."""
         if self._linted is None:
             self._linted = self._lint({item.path for item in session.items if isinstance(item, LintedItem)})
         return "\n".join(_lines(self._files[path], *self._linted)).rstrip()
@@ -99,7 +99,7 @@ class _Linter:
 
         files = sorted(self._files.values(), key=lambda file: file.path)
         part = [file for path, file in self._files.items() if path in wanted]
-        # Each worker of pytest-xdist has a processor, and lints what it may be given.
+        # Each worker of pytest-xdist has a processor, and lints the files it may be given.
         jobs = 1 if hasattr(self._config, "workerinput") else None
         # A test may have left the folder that paths are relative to.
         with pytest.MonkeyPatch.context() as patch:
@@ -133,12 +133,12 @@ class LintedFile(pytest.File):
         self._linter = linter
 
     def collect(self) -> Iterator[pytest.Item]:
-        """The one test that there is."""
+        """Yield the single test."""
         yield LintedItem.from_parent(self, name=_NAME, linter=self._linter)
 
 
 class LintedItem(pytest.Item):
-    """Fails where the file has findings that make kerascheck fail, or cannot be read."""
+    """A test that fails if the file is unreadable or has findings at or above ``fail-on``."""
 
     def __init__(self, *, linter: _Linter, **arguments: Any):
         super().__init__(**arguments)
@@ -146,20 +146,20 @@ class LintedItem(pytest.Item):
         self.add_marker(_NAME)
 
     def runtest(self) -> None:
-        """Lint the file; raises what tells of the findings."""
-        if said := self._linter.said_of(self.path, self.session):
-            raise _Failed(said)
+        """Lint the file; raises an exception with the findings."""
+        if failures := self._linter.failures_of(self.path, self.session):
+            raise _Failed(failures)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The report on a failure: findings have no traceback."""
+        """Return the failure report: findings have no traceback."""
         if isinstance(excinfo.value, _Failed):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        """Where the test stands, and what it is called in reports."""
+        """Return the location of the test, and its name in reports."""
         return self.path, None, _NAME
 
 
 class _Failed(Exception):
-    """Tells of the findings in a file."""
+    """The findings of a file, as an exception."""

@@ -1,4 +1,4 @@
-"""Files to text: discovery, encodings, notebooks, suppression comments."""
+"""Reading of files: discovery, encodings, notebooks, suppression comments."""
 
 from kerascheck.source.reading import decode, display_path, read
 from kerascheck.source.text import Cell, Source, Unreadable

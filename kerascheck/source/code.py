@@ -1,6 +1,6 @@
-"""What a text of Python holds beside its comments, docstrings and strings.
+"""Python text without comments, docstrings or strings.
 
-What a program does is not read off what is said about it: searches of whole texts look here.
+Searches of whole texts use it, because comments and docstrings say nothing about a program's behaviour.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-# Python's own tokenizer takes twenty times as long, and stops where a text does not parse.
+# Python's own tokenizer takes twenty times as long, and stops at syntax errors.
 STRING = (
     r"(?:'''[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*'''|'[^'\\\r\n]*(?:\\(?:\r\n|.)[^'\\\r\n]*)*'"
     r'|"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""|"[^"\\\r\n]*(?:\\(?:\r\n|.)[^"\\\r\n]*)*")'
@@ -23,22 +23,23 @@ _ROOM = re.compile(f"{_LEAST_ROOM}+")
 _STATEMENT = re.compile(rf"(?:[rRuUbB]{{0,2}}{STRING}(?:[ \t\f]|\\\r?\n)*)+(?=[;#\r\n]|\Z)", re.S)
 _HEADER = re.compile(r"[ \t\f]*(?:(?:async|class|def|elif|else|except|finally|for|if|try|while|with)\b|\)).*:\Z", re.S)
 _CHARACTERS = re.compile(r"[^\r\n]+")
-# What a string that is a statement never follows.
+# A string statement never follows one of these.
 _IN_EXPRESSIONS = frozenset("([{=,+%")
 
 
 def without_comments(text: str, *, expression: bool = False) -> str:
-    """A text with its comments, its docstrings and all other strings that are statements blanked out; nothing else moves.
+    """Blank out comments, docstrings and all other strings that are statements; all other text keeps its offsets.
 
-    A text that does not parse is read as far as its quotes and brackets match.
+    Text with syntax errors is read up to the last matching quote or bracket.
 
     Args:
-        expression: the text is part of a statement, so that each string in it is a value.
+        text: the text.
+        expression: the text is part of a statement, so each string in it is a value.
     """
     if "#" not in text and "'" not in text and '"' not in text:
         return text
     pieces: list[str] = []
-    # The code between strings and comments of which the brackets are not counted yet, and where it goes on.
+    # Code between strings and comments whose brackets are not counted yet, and its end.
     uncounted: list[str] = []
     done, counted, depth, comment_end = 0, 0, 0, 0
     for token in _TOKEN.finditer(text):
@@ -52,7 +53,7 @@ def without_comments(text: str, *, expression: bool = False) -> str:
         elif expression or text[start - 1] in _IN_EXPRESSIONS and start:
             continue
         else:
-            # Few strings stand where a statement may begin: only for these the brackets before them count.
+            # Few strings are in a position where a statement may begin; only these require counting the brackets before.
             start, end = _statement_at(text, start, comment_end)
             if start == end:
                 continue
@@ -71,7 +72,7 @@ def _blank(text: str) -> str:
 
 
 def _depth(depth: int, pieces: Iterable[str]) -> int:
-    """In how many brackets the end of some code is, of which ``depth`` are open at its beginning."""
+    """Return the bracket depth at the end of some code, given the depth at its beginning."""
     for piece in pieces:
         for bracket in _BRACKET.findall(piece):
             depth = depth + 1 if bracket in "([{" else max(depth - 1, 0)
@@ -79,11 +80,12 @@ def _depth(depth: int, pieces: Iterable[str]) -> int:
 
 
 def _statement_at(text: str, quote: int, comment_end: int) -> tuple[int, int]:
-    """The range of the statement that a string outside of all brackets is, with those that follow it; empty where it is only a part of one.
+    """Return the range of a string statement outside all brackets, with adjacent strings; empty if the string is an expression.
 
     Args:
-        quote: where it begins, behind its prefix.
-        comment_end: where the last comment before it ends.
+        text: the text.
+        quote: the offset of its first quote, behind the prefix.
+        comment_end: the end of the last comment before it.
     """
     start = quote
     while quote - start < 2 and text[start - 1 : start] in _PREFIXES:
@@ -107,11 +109,14 @@ def _statement_at(text: str, quote: int, comment_end: int) -> tuple[int, int]:
 
 
 def compact(code: str) -> str:
-    """Code without its empty lines, white space at the ends of lines and the room of long data: for searches, which long runs of white space slow down."""
+    """Remove empty lines, trailing white space and the blanks of long data.
+
+    Searches use it, because long runs of white space slow them down.
+    """
     shortened = _ROOM.sub(" ", code) if _LEAST_ROOM in code else code
     return "\n".join(line.rstrip() for line in shortened.splitlines() if line and not line.isspace())
 
 
 def without_strings(code: str) -> str:
-    """A text without comments, as :func:`without_comments` gives it, whose strings are empty: names only."""
+    """Return a text without comments, from :func:`without_comments`, with empty strings: names only."""
     return _STRINGS.sub(lambda string: string[0][0] * 2, code)

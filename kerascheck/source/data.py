@@ -1,7 +1,7 @@
-"""Long data in code: tables that are written out, and strings in thousands of pieces.
+"""Long data in code: literal tables, and strings in thousands of pieces.
 
-libcst takes some 20 microseconds and 4 kB for every number of a table, and gives up where
-more than three thousand strings stand side by side. Nothing that a rule asks about is in them.
+libcst takes some 20 microseconds and 4 kB per number of a table, and fails on more than three thousand adjacent strings. No rule
+depends on their content.
 """
 
 from __future__ import annotations
@@ -12,28 +12,28 @@ import re
 from kerascheck.source.code import STRING
 
 _LONG = 2000
-"""Values from which a table is left out, and pieces from which a string is."""
+"""Minimum values of a table, and minimum pieces of a string, to omit it."""
 _TOKEN = re.compile(
     rf"(?P<prefix>[rRbBuUfF]{{0,2}}){STRING}|(?P<space>(?:[ \t\f\r\n]+|\\\r?\n|#[^\r\n]*)+)|(?P<open>[(\[{{])|(?P<close>[)\]}}])"
-    # What a table consists of beside strings and brackets, as much of it as stands together.
+    # The content of a table besides strings and brackets, in runs as long as possible.
     r"|(?P<plain>(?:[-+,:*/ \t\r\n\d.]+|(?<=[\d.])\w+|(?:True|False|None|nan|inf)\b){1,5000})|(?P<word>[^\W\d]\w*)|.",
     re.S,
 )
 _CHARACTER = re.compile(r"[^\r\n]")
-# One character, since every value may stand on a line of its own, and a letter of no alphabet that programs are written in.
+# A single character, since every value may have its own line; a letter of no alphabet in use for programs.
 _UNKNOWN = "ǂ"
 _QUOTES = "'''"
 
 
-class _Group:
-    """What an open bracket holds so far: how many values, and whether nothing else."""
+class _Bracket:
+    """The content of an open bracket so far: the number of values, and whether there is nothing else."""
 
     def __init__(self, start: int, plain: bool):
         self.start, self.plain, self.values = start, plain, 0
 
 
-class _Pieces:
-    """Strings that stand side by side, which Python joins."""
+class _AdjacentStrings:
+    """Adjacent strings, which Python concatenates."""
 
     def __init__(self) -> None:
         self._range, self._count, self._computed = (0, 0), 0, False
@@ -43,16 +43,16 @@ class _Pieces:
         self._count, self._computed = self._count + 1, self._computed or computed
 
     def end(self, found: list[tuple[int, int]]) -> None:
-        """Something else follows."""
+        """End the run: another token follows."""
         if self._count >= _LONG and not self._computed:
             found.append(self._range)
         self._count, self._computed = 0, False
 
 
 def without_long_data(text: str) -> str:
-    """A text with every long table, and every string in very many pieces, replaced by what may be anything; nothing else moves.
+    """Replace every long table, and every string in many pieces, by an unknown expression; other text keeps its offsets.
 
-    A text that does not parse is read as far as its quotes and brackets match.
+    Text with syntax errors is read up to the last matching quote or bracket.
     """
     if text.count(",") < _LONG and text.count("'") + text.count('"') < 2 * _LONG:
         return text
@@ -65,9 +65,10 @@ def without_long_data(text: str) -> str:
 
 
 def _anything(data: str) -> str:
-    """An expression of which nothing is known, as long as ``data`` and in as many lines: ``(x['''   '''])``, or ``(x   )`` where the lines are too short.
+    """Return an unknown expression with the length and the lines of ``data``.
 
-    White space takes libcst 140 bytes a character, a string nothing.
+    The form is ``(x['''   '''])``, or ``(x   )`` if the lines are too short. White space costs libcst 140 bytes a character, a string
+    nothing.
     """
     blank = _CHARACTER.sub(" ", data)
     written, begin = _put(blank, ("(", _UNKNOWN, "[", _QUOTES))
@@ -78,7 +79,10 @@ def _anything(data: str) -> str:
 
 
 def _put(blank: str, parts: tuple[str, ...]) -> tuple[str, int]:
-    """A blank text with some parts at its beginning, each as soon as a line has room, and where they end; 0 where there is no room."""
+    """Place some parts at the start of a blank text, each on the first line with room.
+
+    Returns the text and the end of the last part, or 0 if there is no room.
+    """
     end = 0
     for part in parts:
         place = blank.find(" " * len(part), end)
@@ -90,11 +94,11 @@ def _put(blank: str, parts: tuple[str, ...]) -> tuple[str, int]:
 
 
 def _long_data(text: str) -> list[tuple[int, int]]:
-    """Where the long data is, in order; none of it within another."""
+    """Return the ranges of long data, in order, without nested ones."""
     found: list[tuple[int, int]] = []
-    groups = [_Group(0, plain=False)]
-    pieces = _Pieces()
-    # What a bracket after it means: the arguments of a call, the index of a subscript.
+    groups = [_Bracket(0, plain=False)]
+    pieces = _AdjacentStrings()
+    # Decides the meaning of a following bracket: arguments of a call, or index of a subscript.
     after_value = False
     for token in _TOKEN.finditer(text):
         kind, group = token.lastgroup, groups[-1]
@@ -109,7 +113,7 @@ def _long_data(text: str) -> list[tuple[int, int]]:
             continue
         pieces.end(found)
         if kind == "open":
-            groups.append(_Group(token.start(), plain=not after_value))
+            groups.append(_Bracket(token.start(), plain=not after_value))
             after_value = False
         elif kind == "close":
             if len(groups) > 1:
@@ -125,7 +129,7 @@ def _long_data(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def _close(groups: list[_Group], end: int, found: list[tuple[int, int]]) -> None:
+def _close(groups: list[_Bracket], end: int, found: list[tuple[int, int]]) -> None:
     group, outer = groups.pop(), groups[-1]
     if not group.plain:
         outer.plain = False

@@ -1,7 +1,7 @@
-"""Runs what may hang or crash in a process of its own, and never waits for it beyond a deadline.
+"""Calls that may hang or crash, in a child process with a deadline.
 
-The library of a driver can abort the process that loads it. A process that waits in the kernel for a driver cannot even be
-killed: nobody waits for its end here, and its output goes to a file, for a pipe would wait too.
+A driver library can abort the process that loads it. A process that waits in the kernel for a driver cannot even be killed:
+nothing here waits for its end, and its output goes to a file, because a pipe would block too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from contextlib import suppress
 import kerascheck
 
 _SECONDS_TO_DIE = 2.0
-"""Patience with a killed process; one that is left is in the hands of the kernel."""
+"""Maximum wait for a killed process; after that it is left to the kernel."""
 _CALL = """\
 import json, sys
 paths, module, function, *arguments = map(json.loads, sys.argv[1:])
@@ -29,13 +29,13 @@ getattr(import_module(module), function)(*arguments)
 
 
 class DidNotAnswer(Exception):
-    """A process ran into its deadline and was killed."""
+    """A process exceeded its deadline and was killed."""
 
 
 def call(module: str, function: str, *arguments: object) -> list[str]:
-    """The command that calls a function of kerascheck in a new process, with arguments that JSON knows.
+    """Return the command that calls a function of kerascheck in a new process, with JSON arguments.
 
-    The process finds the installed packages, but imports nothing from the working directory.
+    The process finds installed packages, but imports nothing from the working directory.
     """
     here = os.path.realpath(os.getcwd())
     paths = [path for path in sys.path if path and os.path.realpath(path) != here]
@@ -45,7 +45,7 @@ def call(module: str, function: str, *arguments: object) -> list[str]:
 
 
 def output_of(command: Sequence[str], seconds: float) -> tuple[str, int]:
-    """What a command prints, errors too, and its exit code, negative for a signal.
+    """Return the output of a command, errors included, and its exit code, negative for a signal.
 
     Raises:
         DidNotAnswer: it did not end within ``seconds``.
@@ -66,7 +66,7 @@ def output_of(command: Sequence[str], seconds: float) -> tuple[str, int]:
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process that leads a group, and all of the group; leave one alone that does not die."""
+    """Kill a process group by its leader; give up on a process that does not die."""
     with suppress(OSError, AttributeError):
         os.killpg(process.pid, signal.SIGKILL)
     process.kill()

@@ -1,4 +1,4 @@
-"""Names and messages as a terminal, a log or a program that reads lines can take them."""
+"""Escaping of names and messages for terminals, logs and line-based programs."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ _NOT_ASCII = re.compile(r"[^\n -~]")
 
 
 def escaped(text: str, keep: str = "") -> str:
-    """``text`` without characters that end a line, steer a terminal or change the direction of text.
+    """Escape characters that end a line, control a terminal or change the text direction.
 
-    A file may be called ``a\\n::error::b.py``, or by bytes that are no text at all. Spaces of all kinds stay.
+    A file may be called ``a\\n::error::b.py``, or by bytes that are not valid text. All kinds of spaces stay.
 
     Args:
-        keep: control characters that stay, too.
+        text: the text.
+        keep: control characters to keep.
 
     Example:
         >>> escaped("a\\nb.py")
         'a\\\\nb.py'
     """
-    # Almost every text is one that Python calls printable, which it finds out fast.
+    # Almost every text is printable, which this test finds out quickly.
     if text.isprintable():
         return text
     return "".join(
@@ -36,7 +37,7 @@ def _is_shown(character: str) -> bool:
 def _spelled(character: str) -> str:
     code = ord(character)
     if 0xDC80 <= code <= 0xDCFF:
-        # A byte of a name that is no UTF-8 (PEP 383).
+        # A byte of a name that is not valid UTF-8 (PEP 383).
         code -= 0xDC00
     elif character in _SHORT:
         return _SHORT[character]
@@ -44,12 +45,12 @@ def _spelled(character: str) -> str:
 
 
 def shell_word(argument: str) -> str:
-    """An argument of a command on one line, as bash, zsh and ksh read it."""
+    """Quote an argument of a command on one line, for bash, zsh and ksh."""
     import shlex
 
     if escaped(argument) == argument:
         return shlex.quote(argument)
-    # What was escaped has a backslash already; those that the name holds get another.
+    # Escaped characters have a backslash already; backslashes of the name get another.
     plain = "".join(
         escaped(character) if not _is_shown(character) else f"\\{character}" if character in "\\'" else character
         for character in argument
@@ -58,13 +59,13 @@ def shell_word(argument: str) -> str:
 
 
 def as_json(document: object, indent: int | None = None) -> str:
-    """JSON with the same characters spelled as escapes of JSON, which keeps them; of a name that is no UTF-8, too.
+    """Serialise to JSON with the same characters as JSON escapes, which preserve them, even in names that are not valid UTF-8.
 
     Example:
         >>> as_json("a\\u202eb.py")
         '"a\\\\u202eb.py"'
     """
-    # Not for every run: "kerascheck --version" must stay quick.
+    # A local import: "kerascheck --version" must stay quick.
     import json
 
     return _NOT_ASCII.sub(_in_json, json.dumps(document, indent=indent, ensure_ascii=False))
@@ -73,6 +74,6 @@ def as_json(document: object, indent: int | None = None) -> str:
 def _in_json(match: re.Match[str]) -> str:
     if _is_shown(match[0]):
         return match[0]
-    # Beyond 16 bits JSON has pairs.
+    # Above 16 bits JSON uses surrogate pairs.
     units = match[0].encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))

@@ -1,8 +1,7 @@
-"""The code of a Jupyter notebook (nbformat 4) as one text of Python.
+"""The code of a Jupyter notebook (nbformat 4) as one Python text.
 
-What IPython adds to Python is blanked out so that every remaining character keeps its
-line and column: a command becomes ``pass`` and not nothing, since it may be the only
-statement of a block.
+IPython syntax is blanked out, and every remaining character keeps its line and column. A command becomes ``pass`` instead of
+nothing, because it may be the only statement of a block.
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ from kerascheck.source.text import NEWLINE, Cell, Source, Unreadable
 
 _BEGINNING = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:cells|metadata|nbformat|nbformat_minor|worksheets)"\s*:')
 _SPACES = b" \t\r\n\xef\xbb\xbf"
-"""Of JSON, and the mark that a file may begin with."""
+"""White space of JSON, and the byte order mark."""
 _TRANSPARENT_CELLS = frozenset("time timeit capture prun memit python python3 pypy".split())
 """Cell magics that run the body as Python in the notebook's own namespace (or nearly so)."""
-# What the text of a notebook tells its reader to run beside it.
+# Commands that the text of a notebook tells its reader to run alongside.
 _TOLD = re.compile(r"%?\btensorboard\b[^\n]*--logdir[^\n]*")
 _TRANSPARENT_LINES = re.compile(r"%(?:time|timeit|prun|memit)[ \t]+(?:-{1,2}(?:[nrpsl][ \t]*\w+|\w+)[ \t]+)*")
 _COMPOUND = re.compile(r"(?:for|while|if|with|try|def|class|async|match)\b|@")
@@ -37,19 +36,19 @@ _TOKEN = re.compile(r"'''|\"\"\"|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|#|[()\[\
 
 
 def looks_like_one(data: bytes) -> bool:
-    """Whether something without a name is a notebook, whole or not: its JSON begins like one."""
+    """Whether unnamed data is a notebook, complete or not: its JSON begins like one."""
     return _BEGINNING.match(data) is not None and (b'"cells"' in data or b'"nbformat"' in data)
 
 
 def extract(path: str, data: bytes) -> Source:
-    """All code cells in order, and the lines that are commands, here or for the reader; raises :class:`Unreadable`.
+    """Return all code cells in order, and the command lines of code and text; raises :class:`Unreadable`.
 
-    A notebook in another language than Python gives no cells, nor does one without any, such as an empty file.
+    Notebooks in other languages than Python give no cells, nor do those without any, such as an empty file.
     """
     if data.strip(_SPACES) in (b"", b"{}"):
         return Source(path, "", cells=())
     try:
-        # No number of a notebook matters, and Python reads none of 4,300 digits.
+        # No number of a notebook matters, and Python rejects numbers of more than 4,300 digits.
         notebook = json.loads(data.decode("utf-8-sig"), parse_int=str)
     except UnicodeDecodeError:
         raise Unreadable("is not valid utf-8, so not a notebook") from None
@@ -79,7 +78,7 @@ def extract(path: str, data: bytes) -> Source:
 
 
 def joined(source: Source, codes: Iterable[tuple[int, str]]) -> Source:
-    """The same notebook with other code cells: the index and the code of each."""
+    """Return the notebook with other code cells, given by index and code."""
     blanked: list[str] = []
     written: list[str] = []
     cells, length = [], 0
@@ -96,28 +95,28 @@ def joined(source: Source, codes: Iterable[tuple[int, str]]) -> Source:
 
 
 def codes_of(source: Source) -> dict[int, str]:
-    """The code of every code cell as the notebook has it, by index."""
+    """Return the original code of every code cell by index."""
     return {cell.index: source.written[cell.start : cell.end - cell.is_closed] for cell in source.cells or ()}
 
 
 @functools.lru_cache(1024)
 def as_python(code: str) -> str:
-    """The code of one cell as Python reads it; as long as before."""
+    """Return the code of one cell as plain Python of the same length."""
     return blank(_without_strange_characters(code))
 
 
 def _without_strange_characters(code: str) -> str:
-    """A cell without what JSON can hold and a file of Python cannot; a byte order mark may only begin it."""
+    """Replace characters that JSON allows and a Python file does not; only a leading byte order mark is allowed."""
     return re.sub("[\\0\\ud800-\\udfff]", " ", "\f" + code[1:] if code.startswith("\ufeff") else code)
 
 
 def header_for(code: str) -> str:
-    """What has to stand above a cell whose first statement is indented, which IPython accepts; else nothing."""
+    """Return the header for a cell whose first statement is indented, which IPython accepts; otherwise empty."""
     return "if True:\n" if _INDENTED.match(code) else ""
 
 
 def without(source: Source, cell: Cell) -> Source:
-    """The same notebook with one cell blanked out, and what stands above it for its sake; nothing else moves."""
+    """Return the notebook with one cell and its header blanked out; all other text keeps its offsets."""
     start = cell.start - len(header_for(source.text[cell.start : cell.end]))
     blanked = re.sub(r"[^\r\n]", " ", source.text[start : cell.end])
     return replace(source, text=source.text[:start] + blanked + source.text[cell.end :])
@@ -134,10 +133,11 @@ def _is_python(metadata: object) -> bool:
 
 
 def commands_in(code: str, blanked: str) -> str:
-    """The lines that are commands to the shell or to IPython, one below the other.
+    """Return the command lines for the shell or IPython, one per line.
 
     Args:
-        blanked: the code as :func:`blank` gives it, which leaves lines that look like commands in strings.
+        code: the code of the cell.
+        blanked: the code from :func:`blank`, which keeps lines in strings that look like commands.
     """
     return "\n".join(
         match[0] for match in _COMMAND_LINE.finditer(code) if blanked[match.start("sign")] != match["sign"]
@@ -145,7 +145,7 @@ def commands_in(code: str, blanked: str) -> str:
 
 
 def blank(code: str) -> str:
-    """One cell's code with magics, shell commands and help requests blanked out; as long as before."""
+    """Blank out magics, shell commands and help requests of one cell; the length stays."""
     lines = _split(code)
     first = next((number for number, line in enumerate(lines) if line.strip()), None)
     if first is not None and lines[first].startswith("%%"):
@@ -156,7 +156,7 @@ def blank(code: str) -> str:
 
 
 def _split(code: str) -> list[str]:
-    """The lines of ``code`` with their newlines."""
+    """Split ``code`` into lines with their newlines."""
     starts = [0, *(match.end() for match in NEWLINE.finditer(code))]
     return [code[start:end] for start, end in zip(starts, [*starts[1:], len(code)])]
 
@@ -189,7 +189,7 @@ def _blank_lines(lines: list[str]) -> list[str]:
 
 
 def _without_command(line: str) -> tuple[str, bool] | None:
-    """``line`` with its command blanked, and whether the command goes on in the next line; None where it has none."""
+    """Blank out the command of a line; the flag tells whether it continues on the next line. None without a command."""
     body = line.rstrip("\r\n")
     newline = line[len(body) :]
     code = body.lstrip(" \t\f")
@@ -206,12 +206,12 @@ def _without_command(line: str) -> tuple[str, bool] | None:
     timed = _TRANSPARENT_LINES.match(code, assigned.end())
     if timed and code[timed.end() :]:
         return indent + assigned[0].ljust(timed.end()) + code[timed.end() :] + newline, False
-    # IPython's name for the last output: a value of which nothing is known.
+    # IPython's name for the last output, an unknown value.
     return indent + (assigned[0] + "_").ljust(len(code)) + newline, body.endswith("\\")
 
 
 def _after(line: str, depth: int, quote: str) -> tuple[int, str]:
-    """The bracket depth and the open triple quote after ``line``, given those before it."""
+    """Return the bracket depth and the open triple quote after ``line``, given those before it."""
     position = 0
     while True:
         if quote:

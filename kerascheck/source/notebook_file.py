@@ -1,4 +1,4 @@
-"""Other code in the cells of a notebook's file, of which no other byte changes."""
+"""Replacement of code in the cells of a notebook file; all other bytes stay."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _decode = json.JSONDecoder(parse_int=str, strict=True).raw_decode
 
 
 class NotRewritable(ValueError):
-    """A notebook into which code cannot be written without changing more than that."""
+    """Code cannot be written into the notebook without changing other bytes."""
 
 
 @dataclass(frozen=True)
@@ -31,16 +31,17 @@ class _Value:
 
 
 def rewritten(data: bytes, codes: Mapping[int, str]) -> bytes:
-    """The bytes of a notebook with other code in some cells.
+    """Return the bytes of a notebook with new code in some cells.
+
+    Unchanged parts of a cell keep their spelling. A list of lines stays a list, and a string a string. New characters beyond ASCII are
+    escaped if those of the cell, or else of the file, are.
 
     Args:
-        codes: the code by the index of the cell, over cells of every type.
-
-    What stays of a cell keeps its spelling. A list of lines stays one, and a string a string. New characters beyond ASCII are
-    escaped where those of the cell, or else of the file, are.
+        data: the bytes of the notebook.
+        codes: the new code by cell index, which counts cells of every type.
 
     Raises:
-        NotRewritable: a cell has no code that could be another, or the result is not what was to be written.
+        NotRewritable: a cell has no replaceable code, or the result differs from the request.
     """
     text = data.decode("utf-8")
     pieces: list[str] = []
@@ -56,7 +57,7 @@ def rewritten(data: bytes, codes: Mapping[int, str]) -> bytes:
 
 def _differ_in_codes_only(before: str, after: str, codes: Mapping[int, str]) -> bool:
     def load(text: str) -> Any:
-        # Numbers as they are written: no two NaN are equal, and not every float is read exactly.
+        # Numbers as written: NaN is unequal to itself, and not every float is read exactly.
         return json.loads(text.removeprefix("\ufeff"), parse_float=str, parse_int=str, parse_constant=str)
 
     old, new = load(before), load(after)
@@ -69,7 +70,7 @@ def _differ_in_codes_only(before: str, after: str, codes: Mapping[int, str]) -> 
 
 
 def _sources(text: str, wanted: Mapping[int, str]) -> dict[int, _Value]:
-    """Where the code of cells is written."""
+    """Return the locations of the code of some cells."""
     cells = _members(text, _past_space(text, int(text.startswith("\ufeff")))).get("cells")
     found = {}
     for index, cell in enumerate(_elements(text, cells.start) if cells else ()):
@@ -86,7 +87,7 @@ def _past_space(text: str, position: int) -> int:
 
 
 def _members(text: str, start: int) -> dict[str, _Value]:
-    """The values of an object by key: of equal keys the last, as everybody reads them."""
+    """Return the values of an object by key; of equal keys the last, as all readers do."""
     found: dict[str, _Value] = {}
     position = _past_space(text, start + 1)
     while text[position] != "}":
@@ -114,7 +115,7 @@ def _value(text: str, start: int) -> _Value:
 
 
 def _spelled(text: str, value: _Value, code: str) -> str:
-    """JSON for code in the place of a value, in its style."""
+    """Spell code as JSON in the style of the value that it replaces."""
     if text[value.start] == '"':
         spelling = _kept(_spellings(text[value.start + 1 : value.end - 1]), code, _escapes(text, value))
         return f'"{"".join(spelling)}"'
@@ -126,7 +127,7 @@ def _spelled(text: str, value: _Value, code: str) -> str:
     old = [_spellings(text[element.start + 1 : element.end - 1]) for element in elements]
     spelling = _kept([one for line in old for one in line], code, _escapes(text, value))
     position, lines = 0, []
-    # Some programs end lines for JSON where Python does, others only at "\n".
+    # Some programs split lines for JSON as Python does, others only at "\n".
     given = ["".join(character for character, _ in line) for line in old]
     for line in (
         code.splitlines(True) if given == "".join(given).splitlines(True) else re.findall(r"[^\n]*\n|[^\n]+", code)
@@ -138,25 +139,25 @@ def _spelled(text: str, value: _Value, code: str) -> str:
 
 
 def _gaps(text: str, value: _Value, elements: list[_Value]) -> tuple[str, str, str]:
-    """What a list has before its first element, between two, and after the last."""
+    """Return the text of a list before its first element, between two, and after the last."""
     if not elements:
         return "", ", ", ""
     opening = text[value.start + 1 : elements[0].start]
     closing = text[elements[-1].end : value.end - 1]
     if len(elements) > 1:
         return opening, text[elements[0].end : elements[1].start], closing
-    # As after the colon: a file without line breaks has its spaces everywhere, or nowhere.
+    # As after the colon: a file without line breaks has spaces everywhere, or nowhere.
     return opening, f",{opening or ' ' * text[: value.start].endswith(' ')}", closing
 
 
 def _spellings(literal: str) -> list[tuple[str, str]]:
-    """The characters of a JSON string, each with how it is written."""
+    """Return the characters of a JSON string, each with its spelling."""
     pieces = _SPELLED.findall(literal)
     return [(piece if len(piece) == 1 else json.loads(f'"{piece}"'), piece) for piece in pieces]
 
 
 def _escapes(text: str, value: _Value) -> bool:
-    """Whether characters beyond ASCII are escaped in a value, or where it has none, in the file."""
+    """Whether characters beyond ASCII are escaped in a value, or, if it has none, in the file."""
     for part in (text[value.start : value.end], text):
         if _NOT_ASCII.search(part, int(part.startswith("\ufeff"))):
             return False
@@ -166,9 +167,9 @@ def _escapes(text: str, value: _Value) -> bool:
 
 
 def _kept(old: list[tuple[str, str]], code: str, escapes: bool) -> list[str]:
-    """How each character of ``code`` is written: as before where it stays."""
+    """Return the spelling of each character of ``code``; unchanged characters keep theirs."""
     before = "".join(character for character, _ in old)
-    # Whole lines first: a comparison by characters alone takes the square of the length.
+    # Whole lines first: comparing characters alone takes quadratic time.
     lines, others = before.splitlines(True), code.splitlines(True)
     spelling: list[str] = []
     position = 0
@@ -189,5 +190,5 @@ def _kept(old: list[tuple[str, str]], code: str, escapes: bool) -> list[str]:
 
 
 def _common(one: str, other: str) -> int:
-    """How many characters two texts begin with in common."""
+    """Return the length of the common prefix of two texts."""
     return next((index for index, (a, b) in enumerate(zip(one, other)) if a != b), min(len(one), len(other)))

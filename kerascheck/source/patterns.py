@@ -1,4 +1,4 @@
-"""Patterns with the syntax of .gitignore, so that a bad one costs itself only and none takes longer than its text and a path are long."""
+""".gitignore patterns, robust and fast: a bad one is skipped, and matching takes time linear in pattern and path."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ if TYPE_CHECKING:
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 _LONGEST = 4096
-"""Characters of a pattern: no path of a common system is longer (``PATH_MAX`` of Linux)."""
+"""Maximum characters of a pattern: no path of a common system is longer (``PATH_MAX`` of Linux)."""
 _STAR = "[^/]*"
-"""What pathspec makes of a star (``pathspec.patterns.gitignore``, 0.12 to 1.1)."""
+"""pathspec's translation of a star (``pathspec.patterns.gitignore``, 0.12 to 1.1)."""
 _MOST_OPEN = 3
-"""Wildcards that a regular expression may try again at each place: each multiplies the time by the length of a path."""
+"""Maximum wildcards that may backtrack; each multiplies the time by the length of a path."""
 
 
 class BadPattern(ValueError):
-    """A pattern that git takes and nothing matches, or one that takes too long; the text says which."""
+    """A pattern that git accepts but that matches nothing, or one that takes too long; the text says which."""
 
 
 def compiled(lines: Sequence[str]) -> tuple[pathspec.GitIgnoreSpec, list[tuple[int, str]]]:
-    """The pattern of all good lines, and the others: their index, counted from 0, and what is wrong with them."""
-    # pathspec takes as long to import as everything else of a run without Keras.
+    """Compile all valid lines; also return the invalid ones by 0-based index with their problem."""
+    # pathspec takes as long to import as the rest of a run without Keras.
     import pathspec
 
     patterns: list[GitIgnoreSpecPattern] = []
@@ -41,7 +41,7 @@ def compiled(lines: Sequence[str]) -> tuple[pathspec.GitIgnoreSpec, list[tuple[i
 
 
 def spec(line: str) -> pathspec.GitIgnoreSpec:
-    """A single pattern; raises :class:`BadPattern`."""
+    """Compile a single pattern; raises :class:`BadPattern`."""
     import pathspec
 
     return pathspec.GitIgnoreSpec(_patterns(line))
@@ -64,10 +64,10 @@ def _patterns(line: str) -> tuple[GitIgnoreSpecPattern, ...]:
 
 
 def _without_backtracking(line: str, regex: re.Pattern[str]) -> re.Pattern[str]:
-    """The same regular expression, whose stars but the last each take the first place where what follows them fits.
+    """Return the same regular expression in which every star except the last takes its first possible match.
 
-    That is enough: a later place leaves less for the stars behind. A lookahead that is matched again is an atomic group, which
-    ``re`` has from Python 3.11 on.
+    This suffices: a later match leaves less for the following stars. A matched lookahead with a back reference emulates an atomic group,
+    which ``re`` supports from Python 3.11 on.
     """
     first, *parts = regex.pattern.split(_STAR)
     text = first

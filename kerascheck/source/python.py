@@ -1,4 +1,4 @@
-"""What Python's own parser says of a text, in a thirtieth of the time that libcst takes."""
+"""Parsing with Python's own parser, which takes a thirtieth of libcst's time."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _LONG = 1_000_000
 
 
 def is_refused(code: str | bytes) -> bool:
-    """Whether Python's parser refuses ``code``, so that libcst has to decide: it does not parse, or is newer than this Python.
+    """Whether Python's parser rejects ``code``, so libcst has to decide: a syntax error, or newer syntax.
 
-    The recursion limit of the moment does not matter. Code that is nested deeper than Python compiles is not refused: nobody can run
-    it, and libcst takes time and memory for it that grow with the square of the depth, or overflows the native stack.
+    The current recursion limit does not matter. Code nested too deeply for Python to compile is not rejected: nobody can run it, and
+    libcst takes time and memory quadratic in its depth, or overflows the native stack.
 
     Raises:
-        MemoryError: there is not enough.
+        MemoryError: memory is exhausted.
     """
-    # A symbol table takes two thirds of the time of ast.parse, but has errors of its own, as of a nonlocal name that is not bound.
+    # A symbol table takes two thirds of the time of ast.parse, but raises errors of its own, such as an unbound nonlocal name.
     return _is_refused(_symbol_table, code) and _is_refused(ast.parse, code)
 
 
@@ -32,7 +32,7 @@ def _symbol_table(code: str | bytes) -> object:
 
 
 def _is_refused(read: Callable[[str | bytes], object], code: str | bytes) -> bool:
-    """Whether ``read``, which parses, refuses ``code``."""
+    """Whether the parser ``read`` rejects ``code``."""
     try:
         with usual_recursion_limit(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -40,7 +40,7 @@ def _is_refused(read: Callable[[str | bytes], object], code: str | bytes) -> boo
     except RecursionError:
         return False
     except MemoryError:
-        # The parser says so too where it runs out of stack, which it does on short texts.
+        # The parser also says so when it runs out of stack, which happens on short texts.
         if len(code) > _LONG:
             raise
         return False
@@ -52,23 +52,23 @@ def _is_refused(read: Callable[[str | bytes], object], code: str | bytes) -> boo
 
 
 class Deep(Exception):
-    """A text is nested deeper than Python compiles."""
+    """A text is nested too deeply for Python to compile."""
 
 
 def without_warnings(code: str | bytes) -> ast.Module:
-    """``ast.parse`` that keeps to itself what it thinks of unknown escapes, which Python 3.12 writes on standard error."""
+    """Run ``ast.parse`` without warnings about unknown escapes, which Python 3.12 prints to standard error."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(code)
 
 
 def parsed(code: str) -> ast.Module:
-    """What Python's parser makes of ``code``, whatever the recursion limit is at the moment.
+    """Parse ``code`` with Python's parser, whatever the current recursion limit.
 
     Raises:
         Deep: it is nested too deeply.
         SyntaxError, ValueError: it does not parse, or is newer than this Python.
-        MemoryError: there is not enough.
+        MemoryError: memory is exhausted.
     """
     try:
         with usual_recursion_limit():
@@ -86,13 +86,13 @@ def parsed(code: str) -> ast.Module:
 
 
 def is_about_depth(problem: SyntaxError) -> bool:
-    """Whether Python's parser counted too many brackets or indentations."""
+    """Whether Python's parser reports too many brackets or indentations."""
     return "too many" in str(problem)
 
 
 @contextlib.contextmanager
 def usual_recursion_limit() -> Iterator[None]:
-    """Python compiles what is nested as deeply as it would elsewhere, however deep the calls may go here."""
+    """Restore the default recursion limit, so that Python compiles the usual depth whatever the current limit is."""
     frame: FrameType | None = sys._getframe()
     depth = 0
     while frame is not None:

@@ -1,4 +1,4 @@
-"""Files and pipes to sources."""
+"""Reading of files and pipes."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from kerascheck.source import dependencies, notebook
 from kerascheck.source.python import without_warnings
 from kerascheck.source.text import BYTE_ORDER_MARK, NEWLINE, Source, Unreadable
 
-# A line's end is found faster than a line's start.
+# The end of a line is faster to find than its start.
 _COMMAND = re.compile(r"\n[ \t]*[!%]{1,2}[ \t]*[A-Za-z]")
 
 _EXACT = ("utf-8", "iso-8859-1", "ascii")
-"""Encodings in which no two sequences of bytes mean the same text."""
+"""Encodings in which each text has exactly one byte sequence."""
 
 
 def display_path(path: str | os.PathLike[str]) -> str:
-    """``path`` as shown to the user: relative to the working directory where it lies inside."""
+    """Return ``path`` for display: relative to the working directory if it lies inside."""
     absolute, here = os.path.abspath(path), os.getcwd()
     return os.path.relpath(absolute, here) if absolute.startswith(os.path.join(here, "")) else absolute
 
@@ -31,7 +31,7 @@ read_bytes = dependencies.content
 
 
 def read_stream(stream: BinaryIO) -> bytes:
-    """All that a pipe or a device gives; raises OSError where it gives too much."""
+    """Read all of a pipe or device; raises OSError if it yields too much."""
     data = stream.read(dependencies.LARGEST + 1)
     if len(data) > dependencies.LARGEST:
         raise dependencies.too_large()
@@ -39,12 +39,12 @@ def read_stream(stream: BinaryIO) -> bytes:
 
 
 def cannot_be_read(problem: OSError) -> Unreadable:
-    """The same for users."""
+    """Convert an error to a message for users."""
     return Unreadable(f"cannot be read: {problem.strerror or problem}")
 
 
 def read(path: str | os.PathLike[str]) -> Source:
-    """The source of a file on disk; raises :class:`Unreadable`."""
+    """Read a file from disk; raises :class:`Unreadable`."""
     try:
         data = read_bytes(path)
     except OSError as problem:
@@ -53,7 +53,7 @@ def read(path: str | os.PathLike[str]) -> Source:
 
 
 def decode(path: str, data: bytes) -> Source:
-    """The source that ``data`` holds, a notebook where ``path`` says so; raises :class:`Unreadable`."""
+    """Decode ``data``, as a notebook if ``path`` says so; raises :class:`Unreadable`."""
     if path.endswith(".ipynb"):
         return notebook.extract(path, data)
     bom = data.startswith(BYTE_ORDER_MARK)
@@ -97,7 +97,7 @@ def _gives_back(text: str, encoding: str, body: bytes) -> bool:
 
 
 def from_text(path: str, text: str, encoding: str = "utf-8", bom: bool = False, *, is_lossy: bool = False) -> Source:
-    """The source of a script with this text; raises :class:`Unreadable`."""
+    """Create the source of a script from its text; raises :class:`Unreadable`."""
     source = Source(path, text, encoding, bom, is_lossy=is_lossy)
     if (null := text.find("\0")) >= 0:
         place = source.locate(null, null)
@@ -106,7 +106,7 @@ def from_text(path: str, text: str, encoding: str = "utf-8", bom: bool = False, 
 
 
 def _without_commands(source: Source) -> Source:
-    """A script that was exported from a notebook with its commands, as that would give it; any other as it is."""
+    """Blank out the commands of a script exported from a notebook; other scripts stay unchanged."""
     if not _COMMAND.search(f"\n{source.text}") or _parses(source.text):
         return source
     text = notebook.blank(source.text)

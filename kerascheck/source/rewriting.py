@@ -1,4 +1,4 @@
-"""Edits of the text that rules see, made in what the file holds: the cells of a notebook, and lines with commands."""
+"""Translation of edits to the content of a file: cells of a notebook, and lines with commands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LAST_NEWLINE = re.compile(r"(?:\r\n|\r|\n)\Z")
 
 
 def programs(source: Source) -> Sequence[str]:
-    """What has to parse by itself: the script, or every cell with what has to stand above it."""
+    """Return the parts that have to parse by themselves: the script, or every cell with its header."""
     if source.cells is None:
         return (source.text,)
     codes = [source.text[cell.start : cell.end] for cell in source.cells]
@@ -25,7 +25,7 @@ def programs(source: Source) -> Sequence[str]:
 
 
 def edited(source: Source, edits: Sequence[Edit]) -> Source | None:
-    """The source with edits of its text; None where they reach into what is not code, or across cells."""
+    """Apply edits to a source; None if they touch non-code, or span cells."""
     if source.cells is not None:
         return _edited_cells(source, edits)
     text = with_edits(source.text, edits)
@@ -33,7 +33,7 @@ def edited(source: Source, edits: Sequence[Edit]) -> Source | None:
         changed = source.with_text(text)
         return changed if changed.survives() else None
     original = with_edits(source.original, edits)
-    # The commands have to be read as before.
+    # The commands have to stay the same.
     if any(_is_beside_command(source, edit) for edit in edits) or notebook.blank(original) != text:
         return None
     changed = replace(source, text=text, original=original)
@@ -46,7 +46,7 @@ def _edited_cells(source: Source, edits: Sequence[Edit]) -> Source | None:
 
 
 def _changed_codes(source: Source, edits: Sequence[Edit]) -> dict[int, str] | None:
-    """The code of the cells that edits change, by index; None where they cannot be made."""
+    """Return the new code of edited cells by index; None if the edits are impossible."""
     by_cell: dict[Cell, list[Edit]] = {}
     for edit in edits:
         cell = _cell_of(source, edit)
@@ -67,28 +67,30 @@ def _changed_codes(source: Source, edits: Sequence[Edit]) -> dict[int, str] | No
 
 
 def suited(source: Source, fix: Fix, offset: int) -> Fix:
-    """A fix as the file can have it, in the cells of a notebook and between commands; withheld where it cannot be made there.
+    """Adapt a fix to the cells of a notebook and to commands; withhold it if that is impossible.
 
-    Lines that it inserts between two cells go into the one that they concern, imports into that with the other imports.
+    Lines inserted between two cells go into the cell that they concern, imports into the cell with the other imports.
 
     Args:
-        offset: where the finding is.
+        source: the source.
+        fix: the fix.
+        offset: the offset of the finding.
     """
     if source.is_lossy:
         return replace(fix, withheld=f"the encoding {source.encoding} would change the rest of the file")
     if source.cells is None and source.original is None:
         return fix
-    edits = fix.edits if source.cells is None else tuple(_settled(source, fix.edits, source.cell_at(offset)))
+    edits = fix.edits if source.cells is None else tuple(_assign_cells(source, fix.edits, source.cell_at(offset)))
     return replace(fix, edits=edits, withheld=_obstacle(source, edits))
 
 
 def _obstacle(source: Source, edits: Sequence[Edit]) -> str:
-    """Why edits cannot be made; empty where they can."""
+    """Return why edits are impossible; empty if they are possible."""
     if source.cells is not None:
         changed = {_cell_of(source, edit) for edit in edits if not _is_import(edit)}
         if len(changed) > 1 or None in changed:
             return "it changes several cells"
-    # Of a notebook, to join all cells again would take as long for each finding as it is long.
+    # Joining all cells of a notebook for each finding would take quadratic time.
     is_possible = (edited if source.cells is None else _changed_codes)(source, edits) is not None
     if any(_is_beside_command(source, edit) for edit in edits):
         return "it changes a line with a command of IPython"
@@ -96,25 +98,25 @@ def _obstacle(source: Source, edits: Sequence[Edit]) -> str:
 
 
 def _is_import(edit: Edit) -> bool:
-    """Whether nothing but imports is inserted."""
+    """Whether an edit only inserts imports."""
     lines = [line for line in NEWLINE.split(edit.content) if line.strip()]
     return edit.start == edit.end and bool(lines) and all(map(_IMPORT.match, lines))
 
 
 def _cells_at(source: Source, edit: Edit) -> list[Cell]:
-    """The cells that an edit can belong to: two for lines that are inserted where one ends and the next begins."""
+    """Return the candidate cells of an edit: two for lines inserted at the border of two cells."""
     return source.cells_around(edit.start, edit.end)
 
 
 def _cell_of(source: Source, edit: Edit) -> Cell | None:
-    """The cell that an edit changes: of two the later one; None where it reaches beyond one."""
+    """Return the cell of an edit, of two the later one; None if it reaches beyond one."""
     if edit.start < edit.end:
         return next(iter(_cells_at(source, edit)), None)
     return next(reversed(_cells_at(source, edit)), None)
 
 
 def _is_beside_command(source: Source, edit: Edit) -> bool:
-    """Whether an edit changes a line with a command; whole lines may be put in above one."""
+    """Whether an edit changes a line with a command; insertions of whole lines above are allowed."""
     if source.original is None:
         return False
     start, end = _start_of_line(source, edit.start), edit.end
@@ -129,8 +131,8 @@ def _start_of_line(source: Source, offset: int) -> int:
     return source.line_starts[source.line_of(offset) - 1]
 
 
-def _settled(source: Source, edits: Sequence[Edit], near: Cell | None) -> Iterator[Edit]:
-    """The edits, each in one cell as :func:`_cell_of` has it."""
+def _assign_cells(source: Source, edits: Sequence[Edit], near: Cell | None) -> Iterator[Edit]:
+    """Assign each edit to one cell, as :func:`_cell_of` chooses."""
     sure = [cells[0] for edit in edits if not _is_import(edit) and len(cells := _cells_at(source, edit)) == 1]
     concerned = min(sure, key=lambda cell: cell.start, default=near)
     for edit in edits:
@@ -146,7 +148,7 @@ def _settled(source: Source, edits: Sequence[Edit], near: Cell | None) -> Iterat
 
 
 def _at_end(source: Source, cell: Cell, edit: Edit) -> Edit:
-    """Lines that are inserted where a cell ends, before its last newline: behind that the next cell begins."""
+    """Move an insertion at the end of a cell before its last newline, behind which the next cell begins."""
     newline = _LAST_NEWLINE.search(source.text[cell.start : cell.end])
     assert newline is not None, "every cell ends a line"
     place = cell.start + newline.start()
@@ -154,7 +156,7 @@ def _at_end(source: Source, cell: Cell, edit: Edit) -> Edit:
 
 
 def _at_top(source: Source, cell: Cell, edit: Edit) -> Edit:
-    """Imports above the first line of code in a cell."""
+    """Move imports above the first line of code in a cell."""
     place = cell.start
     for line in source.text[cell.start : cell.end].splitlines(True):
         if _CODE.match(line) and source.written.startswith(line, place):

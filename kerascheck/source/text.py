@@ -1,4 +1,4 @@
-"""One file as text, and the way from offsets in it back to lines and columns."""
+"""The text of one file, and the mapping of its offsets to lines and columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Unreadable(ValueError):
-    """A file whose bytes cannot be turned into code; ``line`` and ``column`` are 1-based."""
+    """A file whose bytes cannot be decoded to code; ``line`` and ``column`` are 1-based."""
 
     def __init__(self, message: str, line: int = 1, column: int = 1):
         super().__init__(message)
@@ -24,14 +24,14 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True)
 class Cell:
-    """The part ``text[start:end]`` of a notebook's text that one code cell gave."""
+    """The part ``text[start:end]`` of a notebook's text that belongs to one code cell."""
 
     index: int
-    """Counted from 0 over the cells of every type, as notebook programs do."""
+    """Counted from 0 over cells of every type, as notebook programs do."""
     start: int
     end: int
     is_closed: bool = False
-    """Whether the newline at its end was added, so that the next cell begins a line."""
+    """Whether a newline was added at its end, so that the next cell begins a line."""
 
 
 @dataclass(frozen=True)
@@ -39,17 +39,16 @@ class Source:
     """The code of one file.
 
     Attributes:
-        path: as shown to the user: relative to the working directory where it lies inside.
-        text: the decoded code, newlines unchanged; for notebooks all code cells in order,
-            with what is not Python blanked out without moving anything else.
-        encoding: the codec that turns ``text`` back into the bytes of the file, without the mark.
+        path: for display: relative to the working directory if it lies inside.
+        text: the decoded code, newlines unchanged; for notebooks all code cells in order, with non-Python code blanked out in place.
+        encoding: the codec that converts ``text`` back to the bytes of the file, without the mark.
         bom: whether the file starts with a UTF-8 byte order mark.
         cells: the cells of a notebook; None for scripts.
-        commands: the lines of a notebook, or of a script exported from one, that are commands to the shell or to IPython, also those that
-            the text of a notebook tells the reader to run for TensorBoard, one below the other.
-        piped: whether it came from a pipe that was named, into which nothing can be written.
-        original: as long as ``text``, with what was blanked out there; None where nothing was.
-        is_lossy: whether the codec turns ``text`` into other bytes than those of the file, as "unicode_escape" does.
+        commands: the shell and IPython commands of a notebook, or of a script exported from one, one per line. This includes commands
+            that the text of a notebook tells the reader to run for TensorBoard.
+        piped: whether the source is a named pipe, which cannot be written to.
+        original: the text with commands, of the same length as ``text``; None if nothing was blanked out.
+        is_lossy: whether the codec converts ``text`` to other bytes than those of the file, as "unicode_escape" does.
     """
 
     path: str
@@ -64,12 +63,12 @@ class Source:
 
     @property
     def written(self) -> str:
-        """The text with its commands, as the file has it."""
+        """The text with its commands, as in the file."""
         return self.text if self.original is None else self.original
 
     @functools.cached_property
     def without_data(self) -> str:
-        """The text without its long data, with everything else in its place: see :func:`without_long_data`."""
+        """The text without its long data, offsets unchanged: see :func:`without_long_data`."""
         if self.cells is None:
             return without_long_data(self.text)
         pieces: list[str] = []
@@ -81,7 +80,7 @@ class Source:
 
     @functools.cached_property
     def line_starts(self) -> tuple[int, ...]:
-        """The offset of every line's first character."""
+        """The offset of each line."""
         return (0, *(match.end() for match in NEWLINE.finditer(self.text)))
 
     @functools.cached_property
@@ -93,26 +92,26 @@ class Source:
         return {cell.index: cell for cell in self.cells or ()}
 
     def line_of(self, offset: int) -> int:
-        """The 1-based line of the text that holds ``offset``."""
+        """Return the 1-based line of ``offset``."""
         return bisect_right(self.line_starts, offset)
 
     def cell_at(self, offset: int) -> Cell | None:
-        """The notebook cell that holds ``offset``; None in scripts and in notebooks without code."""
+        """Return the notebook cell at ``offset``; None in scripts and in notebooks without code."""
         position = bisect_right(self._cell_starts, offset)
         return self.cells[max(position - 1, 0)] if self.cells else None
 
     def cells_around(self, start: int, end: int) -> list[Cell]:
-        """The cells that ``text[start:end]`` lies in: two where it is empty, and one ends and the next begins."""
+        """Return the cells around ``text[start:end]``: two for an empty range at the border of two cells."""
         position = bisect_right(self._cell_starts, start)
         near = (self.cells or ())[max(position - 2, 0) : position]
         return [cell for cell in near if end <= cell.end]
 
     def cell(self, index: int | None) -> Cell | None:
-        """The code cell of an index of the notebook."""
+        """Return the code cell with an index of the notebook."""
         return self._cells_by_index.get(index)
 
     def locate(self, start: int, end: int) -> Location:
-        """The place of ``text[start:end]``: 1-based, cell-relative in notebooks, end exclusive."""
+        """Return the location of ``text[start:end]``: 1-based, cell-relative in notebooks, end exclusive."""
         cell = self.cell_at(start)
         before = self.line_of(cell.start) - 1 if cell else 0
         line, end_line = self.line_of(start), self.line_of(end)
@@ -126,33 +125,33 @@ class Source:
         )
 
     def lines_above(self, cell: int | None) -> int:
-        """How many lines of the text stand above the cell of an index; 0 in scripts."""
+        """Return the number of lines above the cell with an index; 0 in scripts."""
         own = self.cell(cell)
         return self.line_of(own.start) - 1 if own else 0
 
     def offset(self, line: int, column: int) -> int:
-        """The offset of a 1-based line and column of the text, moved inside the text where it lies outside."""
+        """Return the offset of a 1-based line and column, clamped to the text."""
         starts = self.line_starts
         start = starts[min(max(line, 1), len(starts)) - 1]
         return min(start + max(column - 1, 0), len(self.text))
 
     def line_text(self, offset: int) -> str:
-        """The line that holds ``offset``, without its newline."""
+        """Return the line at ``offset``, without its newline."""
         start = self.line_starts[self.line_of(offset) - 1]
         end = NEWLINE.search(self.text, start)
         return self.text[start : end.start() if end else len(self.text)]
 
     def with_text(self, text: str) -> Source:
-        """The same script with another text, which has no commands that were blanked out."""
+        """Return the script with another text, without blanked-out commands."""
         return replace(self, text=text, original=None)
 
     def survives(self) -> bool:
-        """Whether the encoding has the characters of the text, and gives them back."""
+        """Whether the encoding can encode the text and decode it to the same text."""
         try:
             return self.written.encode(self.encoding).decode(self.encoding) == self.written
         except UnicodeError:
             return False
 
     def encode(self) -> bytes:
-        """The bytes of a script with this text; raises UnicodeError where its encoding lacks a character."""
+        """Encode the text of a script; raises UnicodeError if the encoding lacks a character."""
         return (BYTE_ORDER_MARK if self.bom else b"") + self.written.encode(self.encoding)

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic writing of files."""
 
 from __future__ import annotations
 
@@ -12,29 +12,31 @@ import time
 
 _SUFFIX = ".kerascheck"
 _LEFT_BEHIND = re.compile(r"\..+\.[a-z0-9_]{8}\.kerascheck", re.S)
-"""Names that ``mkstemp`` makes for :func:`write_atomically`."""
+"""Names of temporary files that ``mkstemp`` creates for :func:`write_atomically`."""
 _LONGEST_NAME = 200
-"""Bytes that the name of a temporary file takes from its target; disks allow 255 for all of it."""
+"""Maximum bytes of the target's name in a temporary name; file systems allow 255 in total."""
 _ABANDONED = 600
-"""Seconds after which nobody still writes a temporary file."""
+"""Seconds after which a temporary file counts as abandoned."""
 _IN_PLACE = frozenset((errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV))
-"""What tells that a file may be written whose folder may not, or that is mounted by itself."""
+"""Errors of a folder without write access, or of a file mounted by itself; the file may still be writable."""
 
 _swept: set[str] = set()
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes, *, create: bool = False) -> None:
-    """Replace the content of a file in one step, keeping its permissions and, where allowed, its owner.
+    """Replace the content of a file atomically, keeping its permissions and, if allowed, its owner.
 
-    A symbolic link stays, and the file that it leads to is replaced. A reader sees the
-    old content or the new, never a part. A file with several hard links parts from the others.
+    A symbolic link stays, and its target is replaced. A reader sees the old content or the new, never a mixture. A file with several
+    hard links separates from the others.
 
     Args:
-        create: make the file where it is missing.
+        path: the file.
+        data: the new content.
+        create: create a missing file.
 
     Raises:
-        OSError: the file is missing, read-only or no regular file, or its directory cannot be written;
-            nothing has changed then. ``filename`` is ``path``.
+        OSError: the file is missing, read-only or not a regular file, or its directory is not writable; then nothing has changed.
+            ``filename`` is ``path``.
     """
     target = os.path.realpath(path)
     temporary = None
@@ -48,7 +50,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes, *, create: bool 
             stream.write(data)
             stream.flush()
             if status is not None:
-                # Only the superuser may give files away; chown clears mode bits, so the mode comes second.
+                # Only the superuser may change owners; chown clears mode bits, so the mode comes second.
                 with contextlib.suppress(AttributeError, PermissionError):
                     os.chown(temporary, status.st_uid, status.st_gid)
             os.chmod(temporary, _usual_mode() if status is None else stat.S_IMODE(status.st_mode))
@@ -64,7 +66,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes, *, create: bool 
 
 
 def write_output(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write what the user asked for to a file of any kind: a regular one at once, a pipe or a device as it comes; raises OSError."""
+    """Write output for the user: atomically to a regular file, directly to a pipe or device; raises OSError."""
     if _is_stream(path):
         _write_in_place(path, data)
         return
@@ -82,14 +84,14 @@ def _write_in_place(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def _is_stream(path: str | os.PathLike[str]) -> bool:
-    """Whether a path names what is open already, as ``/dev/stdout`` does, or no regular file."""
+    """Whether a path names an open stream, such as ``/dev/stdout``, or no regular file."""
     if os.path.abspath(path).startswith(("/dev/", "/proc/")):
         return True
     return os.path.exists(path) and not os.path.isfile(path)
 
 
 def _status(target: str, create: bool) -> os.stat_result | None:
-    """That of a file that may be replaced; None where it is to be made."""
+    """Return the status of a replaceable file; None if it is to be created."""
     try:
         status = os.stat(target)
     except FileNotFoundError:
@@ -116,7 +118,7 @@ def _shortened(name: str) -> str:
 
 
 def _remove_left_behind(folder: str) -> None:
-    """Remove temporary files of ours that a kill has left in a folder; once for each, since listing takes its time."""
+    """Remove our temporary files that a killed process left in a folder; once per folder, because listing takes time."""
     if folder in _swept:
         return
     _swept.add(folder)
