@@ -1,7 +1,7 @@
-"""Findings and fixes stay the same when a program is written another way.
+"""Findings and fixes survive rewriting a program into an equivalent one.
 
-Each script in the folders of the rules is rewritten by every mutation of tests/mutations.py. All findings have to be there afterwards, at
-the same statements, with the same severities and applicabilities. The exceptions are in one table, with a reason each.
+Every mutation of tests/mutations.py rewrites each script of the rooms. Afterwards all findings have to be there, at the same
+statements, with the same severities and applicabilities. One table lists the exceptions, with a reason each.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from programs import Program, is_complete, lint, programs_of_rules
 from kerascheck.finding import Applicability, FileError, Finding
 
 SHARES = 8
-"""Parts of the rules: the first is quick to check; the others, which are slow tests, take a minute together."""
+"""Shares of the rooms: the first is quick to check; the others are slow tests and take a minute together."""
 LEAST_PROGRAMS = 480
-"""Scripts of the rules that take part, at least."""
+"""Minimum scripts of the rooms that take part."""
 EXPECTED: dict[str, set[tuple[str, str, str]]] = {
     "the names of variables and functions tell what they are for: augmentation, validation, inference, a network, a game": {
         ("renamed", "KC101", "serial_map/cases.md"),
@@ -124,19 +124,19 @@ EXPECTED: dict[str, set[tuple[str, str, str]]] = {
     },
 }
 STRONGER = {
-    # No other file can import what stands in a function, or below a guard.
+    # No other file can import names from a function, or below a guard.
     ("in_main", "KC201", "numpy_in_call/cases.md"),
     ("in_guard", "KC201", "numpy_in_call/cases.md"),
 }
-"""Where a fix may become safe, since the other form of the program leaves less open."""
+"""Cases in which a fix may become safe, because the other form of the program leaves less open."""
 MUTATIONS = {mutation.__name__: mutation for mutation in (*OF_TEXTS, *OF_TREES)}
 
 
 class Place(NamedTuple):
-    """A finding, without what differs between forms of one program."""
+    """A finding, without properties that differ between forms of one program."""
 
     statement: int | str | None
-    """Its number in the program as it was; the path of a file that was not rewritten."""
+    """Its number in the original program; the path for a file that was not rewritten."""
     code: str
     severity: str
     pedantic: bool
@@ -145,7 +145,7 @@ class Place(NamedTuple):
 
 @dataclass
 class Difference:
-    """What a mutation changes in the findings of a program."""
+    """A change of findings by a mutation."""
 
     program: str
     mutation: str
@@ -162,7 +162,7 @@ class Difference:
 
 @dataclass
 class Form:
-    """One way to write a program, and what is found in it."""
+    """A form of a program, and its findings."""
 
     of: Program
     mutation: str
@@ -184,7 +184,7 @@ class Form:
 
 
 def scripts() -> list[Program]:
-    """The examples with findings and the cases that are one complete script, beside files of other kinds."""
+    """Return the examples with findings and the cases that are one complete script, beside files of other kinds."""
     return [
         program
         for program in programs_of_rules()
@@ -209,12 +209,12 @@ def forms_of(program: Program) -> Iterator[tuple[str, Files]]:
 
 @dataclass
 class Outcome:
-    """What is found in the scripts of some rules.
+    """The findings in the scripts of some rooms.
 
     Attributes:
-        mutants: how many rewritten programs were compared.
-        differences: how their findings differ from those of the programs as they were.
-        broken: the folders of rules that fail, so that nothing is compared.
+        mutants: the number of compared mutants.
+        differences: differences between their findings and those of the originals.
+        broken: folders of rooms with a failing rule, which are not compared.
     """
 
     mutants: int
@@ -223,8 +223,8 @@ class Outcome:
 
 
 def _share(program: Program) -> int:
-    # A rule belongs to one share, so that its exceptions do.
-    return zlib.crc32(program.rule.encode()) % SHARES
+    # A room belongs to one share, so its exceptions do too.
+    return zlib.crc32(program.room.encode()) % SHARES
 
 
 def _outcome(programs: list[Program], folder: Path) -> Outcome:
@@ -246,7 +246,7 @@ def _outcome(programs: list[Program], folder: Path) -> Outcome:
             continue
         is_of_text = any(form.mutation == mutation.__name__ for mutation in OF_TEXTS)
         before = by_name[form.of.name, "as it is" if is_of_text else "reformatted"]
-        # Where a rule fails, other tests tell.
+        # Other tests report failing rules.
         if before.errors:
             outcome.broken.add(form.of.name.partition("/")[0])
         else:
@@ -272,8 +272,8 @@ def _compare(before: Form, after: Form) -> Iterator[Difference]:
         yield Difference(after.of.name, after.mutation, code, lines)
 
 
-def _strengthens(difference: Difference) -> bool:
-    """Whether a fix is safe that was not: there is no exception, since the same program is safe to fix, or not."""
+def _makes_safe(difference: Difference) -> bool:
+    """Whether an unsafe fix becomes safe: there are no exceptions, because safety is a property of the program."""
     safe = f"fix {Applicability.SAFE.value}:"
     return any(line.startswith("  +") and safe in line for line in difference.lines) and any(
         line.startswith("  -") and safe not in line for line in difference.lines
@@ -283,12 +283,12 @@ def _strengthens(difference: Difference) -> bool:
 @pytest.mark.parametrize(
     "share", [pytest.param(number, marks=[pytest.mark.slow] if number else []) for number in range(SHARES)]
 )
-def test_findings_and_fixes_stay_when_a_program_is_written_another_way(share, tmp_path):
+def test_findings_and_fixes_survive_mutations(share, tmp_path):
     programs = [program for program in scripts() if _share(program) == share]
     outcome = _outcome(programs, tmp_path)
     assert len(programs) >= LEAST_PROGRAMS // SHARES // 2
     assert outcome.mutants >= 9 * len(programs)
-    stronger = [str(each) for each in outcome.differences if _strengthens(each) and each.key not in STRONGER]
+    stronger = [str(each) for each in outcome.differences if _makes_safe(each) and each.key not in STRONGER]
     assert not stronger, "a fix became safe:\n" + "\n".join(stronger)
     reasons = {key: reason for reason, keys in EXPECTED.items() for key in keys}
     unexpected = [str(each) for each in outcome.differences if each.key not in reasons]
@@ -298,7 +298,7 @@ def test_findings_and_fixes_stay_when_a_program_is_written_another_way(share, tm
     assert not stale, "these stay the same now; take them out of the table"
 
 
-def test_every_mutation_and_enough_programs_take_part():
+def test_every_mutation_applies_and_enough_programs_take_part():
     programs = scripts()
     assert len(programs) >= LEAST_PROGRAMS
     some = programs[::8]
@@ -307,8 +307,8 @@ def test_every_mutation_and_enough_programs_take_part():
     assert min(count.values()) >= len(some) // 3
 
 
-def test_every_exception_is_about_a_mutation_and_a_file_of_a_rule():
-    files = {program.name.partition(":")[0] for program in programs_of_rules()}
+def test_every_exception_names_a_mutation_and_an_existing_file():
+    files = {program.name.partition(":")[0] for program in programs_of_rooms()}
     for mutation, _, file in (key for keys in EXPECTED.values() for key in keys):
         assert mutation in MUTATIONS
         assert file in files

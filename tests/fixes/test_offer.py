@@ -24,19 +24,19 @@ def test_a_fix_with_every_proof_is_safe():
     assert fix.obligations == ("same-numbers", "same-order") and fix.unproven == () and fix.objections == ""
 
 
-def test_one_missing_proof_makes_a_fix_unsafe_and_says_why():
+def test_a_missing_proof_makes_a_fix_unsafe_with_a_reason():
     fix = offer("Do", edits, [SAME_NUMBERS.unless("it rounds"), SAME_ORDER.unless(None)])
     assert fix.applicability is Applicability.UNSAFE
     assert fix.unproven == (Unproven("same-numbers", "it rounds"),) and fix.objections == "it rounds"
 
 
-def test_a_fix_without_edits_is_none():
+def test_no_edits_give_no_fix():
     proven = [SAME_NUMBERS.unless(None)]
     assert offer("Do", refused, proven) is None
     assert offer("Do", tuple, proven) is None
 
 
-def test_a_fix_without_obligations_is_refused():
+def test_a_fix_requires_obligations():
     with pytest.raises(ValueError, match="names no obligation"):
         offer("Do", edits, [])
 

@@ -1,4 +1,4 @@
-"""What holds for the proofs of all fixes that kerascheck offers in the programs of the rules."""
+"""Properties of the proofs of all fixes that kerascheck offers in the programs of the rooms."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from kerascheck.finding import Applicability
 from kerascheck.fixes import proofs
 
 LONGEST_REASON = 110
-"""Characters that a report has room for."""
-RULES = {spec.code: spec for spec in rule_specs()}
+"""Maximum characters of a reason in a report."""
+RULES = {room.code: room for room in rooms()}
 NEVER_UNPROVEN = {
     "runtime-does-it": "it is one of two proofs; where it fails, the report names the other, unchanged-sources",
     "only-comments": "the rule changes nothing else",
 }
-"""Obligations that no program can show to be missing."""
+"""Obligations that no program can violate."""
 TOO_LONG_YET = {"KC311"}
-"""Rules whose reasons are too long, yet."""
+"""Rules whose reasons are still too long."""
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def _is_safe(finding):
     return finding.fix.applicability is Applicability.SAFE
 
 
-def _told(program, finding, what):
+def _describe(program, finding, what):
     return f"{program.name}, line {finding.location.line}: {finding.code}: {what}"
 
 
@@ -52,25 +52,25 @@ def test_there_are_safe_and_unsafe_fixes(fixes):
     assert len(fixes) - len(safe) > 500
 
 
-def test_a_safe_fix_has_proven_something_and_an_unsafe_one_lacks_a_proof(fixes):
+def test_safe_fixes_have_proofs_and_unsafe_ones_lack_some(fixes):
     wrong = []
     for program, finding in fixes:
         fix = finding.fix
         if not fix.obligations:
-            wrong.append(_told(program, finding, "it names no obligation"))
+            wrong.append(_describe(program, finding, "it names no obligation"))
         if {each.obligation for each in fix.unproven} - {*fix.obligations}:
-            wrong.append(_told(program, finding, "it lacks a proof that it does not need"))
+            wrong.append(_describe(program, finding, "it lacks a proof that it does not need"))
         if _is_safe(finding) and fix.unproven:
-            wrong.append(_told(program, finding, f"it is safe, although {fix.objections}"))
-        # What is about something else than speed is applied on request only, however safe it is.
+            wrong.append(_describe(program, finding, f"it is safe, although {fix.objections}"))
+        # Fixes that are not about speed are applied on request only, however safe.
         if fix.applicability is Applicability.UNSAFE and not fix.unproven:
-            wrong.append(_told(program, finding, "it is unsafe for no reason"))
+            wrong.append(_describe(program, finding, "it is unsafe for no reason"))
     assert not wrong, "\n" + "\n".join(wrong)
 
 
 def test_a_reason_is_a_short_clause(fixes):
     wrong = {
-        _told(program, finding, each.reason)
+        _describe(program, finding, each.reason)
         for program, finding in fixes
         for each in finding.fix.unproven
         if not each.reason.strip()
@@ -97,16 +97,16 @@ def test_a_rule_names_the_obligations_of_its_fixes(fixes):
     assert not needless, "no fix in the programs of the rules has to prove these"
 
 
-def test_no_attack_gets_a_safe_fix(fixes):
+def test_attacked_programs_get_no_safe_fix(fixes):
     wrong = [
-        _told(program, finding, f"'{program.heading}' gets a safe fix")
+        _describe(program, finding, f"'{program.heading}' gets a safe fix")
         for program, finding in fixes
         if program.is_attack and program.rule == finding.code and _is_safe(finding)
     ]
     assert not wrong, "\n" + "\n".join(wrong)
 
 
-def test_each_proof_of_a_safe_fix_is_attacked_in_the_folder_of_its_rule(fixes):
+def test_each_proof_of_a_rules_safe_fixes_has_an_attack(fixes):
     safe = {finding.code for _, finding in fixes if _is_safe(finding)}
     needed, unproven = defaultdict(set), defaultdict(set)
     for program, finding in fixes:
@@ -126,7 +126,7 @@ def test_each_proof_of_a_safe_fix_is_attacked_in_the_folder_of_its_rule(fixes):
     assert not missing, f"'## {ATTACK}...' in cases.md lacks these:\n{_listed(missing)}"
 
 
-def test_the_page_about_safe_fixes_names_every_obligation():
+def test_fix_safety_page_lists_every_obligation():
     page = Path(__file__).resolve().parents[2] / "docs" / "fix-safety.md"
     text = page.read_text(encoding="utf-8")
     missing = [name for name in proofs.all_obligations() if f"`{name}`" not in text]

@@ -1,6 +1,6 @@
-"""Programs compute the same after ``kerascheck --fix``: what they print, the numbers they end with, the files they write.
+"""``kerascheck --fix`` preserves results: the printed output, the final numbers, the written files.
 
-All complete scripts of the rules that get a safe fix run before and after it.
+All complete scripts of the rooms with a safe fix run before and after it.
 """
 
 from __future__ import annotations
@@ -31,24 +31,25 @@ pytestmark = [
 ]
 PARTS = 4
 LEAST_COMPARED = 4
-"""Programs of each part that run by themselves and are compared, at least."""
+"""Minimum programs per share that run by themselves and are compared."""
 _SECONDS = 120
-"""After which a program is stopped."""
+"""Timeout of a program."""
 _EPOCHS = re.compile(r"^(EPOCHS = |.*\bepochs=)(\d{1,3})\b", re.MULTILINE)
 _ERROR = re.compile(r"^[\w.]+(?:Error|Exception)\b.*$", re.MULTILINE)
 _MISSING = ("ModuleNotFoundError", "FileNotFoundError")
-"""What a program raises that needs more than is there, whatever its fixes repair."""
+"""Exceptions of a program with missing requirements, whatever its fixes change."""
 _REPEATS = 3
-"""How often a program runs again whose fix seems to change it."""
+"""Repetitions of a program whose fix seems to change it."""
 _UNORDERED = re.compile(r"\bdeterministic\s*=\s*False\b|num_parallel_calls=\d+\)\.take\(")
-"""What a program says whose elements come in another order each time, or whose source is asked for as many more than it takes as
-time allows."""
+"""Signs of programs with elements in a different order each time, or with a source that is read ahead for as long as
+time allows.
+"""
 _PROCESSES = re.compile(r"\b(?:multiprocessing|subprocess)\b")
 
 
 @dataclass
 class Ended:
-    """How a program ended."""
+    """The end of a program's run."""
 
     code: int | None
     out: str
@@ -63,7 +64,7 @@ class Ended:
 
 
 def scripts() -> list[Program]:
-    """The scripts of the rules that may run by themselves; a second epoch shows what a second pass changes, a third nothing more."""
+    """Return the standalone scripts of the rooms; a second epoch shows effects of a second pass, a third adds nothing."""
     return [
         replace(program, files={path: _shorter(text) for path, text in program.files.items()})
         for program in programs_of_rules()
@@ -79,7 +80,7 @@ def _shorter(text: str) -> str:
 
 
 def run(folder: Path, main: str, results: Path) -> Ended:
-    """Run the script ``main`` of a folder; what it writes itself stays out of there."""
+    """Run the script ``main`` of a folder; its own output files stay out of there."""
     own = {path.relative_to(folder) for path in folder.rglob("*")}
     results.mkdir()
     running = Running(folder / main, results, repeatable=True)
@@ -96,7 +97,7 @@ def run(folder: Path, main: str, results: Path) -> Ended:
 
 
 def _content(path: Path) -> object:
-    """The bytes of a file; of models and weights the arrays, since archives have dates."""
+    """Return the bytes of a file; for models and weights the arrays, because archives contain dates."""
     content = path.read_bytes()
     if path.suffix == ".keras":
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -116,7 +117,7 @@ def _arrays(content: bytes) -> dict[str, bytes]:
 
 
 def differences(before: Ended, after: Ended) -> list[str]:
-    """What is not the same after a fix, as sentences."""
+    """Return the differences after a fix, as sentences."""
     told = []
     if before.code != after.code:
         told.append(f"exit code {after.code} instead of {before.code}: {after.error}")
@@ -136,11 +137,11 @@ def differences(before: Ended, after: Ended) -> list[str]:
 
 @dataclass
 class Judged:
-    """A program, what became of it, and what is wrong."""
+    """A program, its verdict, and its problems."""
 
     program: Program
     kind: str
-    """"compared", or why it is not."""
+    """"compared", or the reason why not."""
     wrong: list[str] = field(default_factory=list)
 
 
@@ -148,7 +149,9 @@ def judge(program: Program, number: int, folder: Path, raises: bool) -> Judged:
     """Run a program before and after its fixes.
 
     Args:
-        folder: that has the fixed program in ``p<number>``.
+        program: the program.
+        number: its number.
+        folder: the folder that has the fixed program in ``p<number>``.
         raises: whether one of the fixes is safe because the program raises without it.
     """
     before_folder, after_folder = folder / f"before{number}", folder / f"after{number}"
@@ -173,7 +176,7 @@ def judge(program: Program, number: int, folder: Path, raises: bool) -> Judged:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_programs_compute_the_same_after_their_safe_fixes(part, tmp_path, record_property):
+def test_safe_fixes_preserve_results(part, tmp_path, record_property):
     programs = [program for program in scripts() if zlib.crc32(program.name.encode()) % PARTS == part]
     findings, _ = lint(programs, tmp_path)
     safe = [[each for each in found if each.fix and each.fix.applicability is Applicability.SAFE] for found in findings]

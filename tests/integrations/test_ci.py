@@ -32,7 +32,7 @@ def project(tmp_path):
 
 @pytest.fixture
 def installed(tmp_path):
-    """A folder that looks as if kerascheck had been installed into it."""
+    """A folder that looks like an installation of kerascheck."""
     program = tmp_path / "temp" / "kerascheck" / "bin" / "kerascheck"
     program.parent.mkdir(parents=True)
     program.write_text(
@@ -43,7 +43,7 @@ def installed(tmp_path):
 
 
 def run_step(name, folder, temp, **inputs):
-    """What a step of the action does on a runner, with the inputs given and the defaults of others."""
+    """Run a step of the action as a runner does, with some inputs and the defaults of the others."""
     values = {key: value.get("default", "") for key, value in ACTION["inputs"].items()}
     values |= {key.replace("_", "-"): value for key, value in inputs.items()}
     assert set(values) == set(ACTION["inputs"])
@@ -62,7 +62,7 @@ def run_step(name, folder, temp, **inputs):
     )
 
 
-def test_the_action_is_one_that_github_runs():
+def test_action_metadata_is_valid():
     """https://docs.github.com/actions/reference/workflows-and-actions/metadata-syntax"""
     assert {"name", "description", "inputs", "runs"} <= set(ACTION) and ACTION["runs"]["using"] == "composite"
     assert all(type(value["default"]) is str and value["description"] for value in ACTION["inputs"].values())
@@ -72,7 +72,7 @@ def test_the_action_is_one_that_github_runs():
     assert asked == set(ACTION["inputs"])
 
 
-def test_no_input_is_part_of_a_script():
+def test_inputs_are_not_interpolated_into_scripts():
     assert not [step["name"] for step in STEPS.values() if "${{" in step.get("run", "")]
 
 
@@ -104,7 +104,7 @@ def test_inputs_are_not_executed(project, installed):
 
 
 @pytest.mark.slow
-def test_the_action_installs_what_it_runs(project, tmp_path):
+def test_the_action_installs_and_runs_kerascheck(project, tmp_path):
     installing = run_step("Install kerascheck", project, tmp_path)
     if "No matching distribution" in installing.stderr:
         pytest.skip("pip cannot reach a package registry")
@@ -113,14 +113,14 @@ def test_the_action_installs_what_it_runs(project, tmp_path):
 
 
 def run_job(folder, temp, **variables):
-    """What the script of the GitLab job does, in the shell of its image."""
+    """Run the script of the GitLab job, in the shell of its image."""
     script = "\n".join(GITLAB["script"]).replace("/tmp/kerascheck", str(temp / "kerascheck"))
     environment = {**os.environ, **GITLAB["variables"], **variables, "CI_PROJECT_DIR": str(folder)}
     return subprocess.run(["sh", "-e", "-c", script], cwd=folder, env=environment, capture_output=True, text=True)
 
 
 @pytest.mark.slow
-def test_the_job_of_gitlab_reports_and_fails(project, installed):
+def test_the_gitlab_job_reports_and_fails(project, installed):
     ran = run_job(project, installed, KERASCHECK_PATHS="some scripts\nplain.py", KERASCHECK_ARGS="--select KC101")
     assert ran.returncode == 1 and "KC101 serial-map" in ran.stdout, ran.stderr
     (report,) = GITLAB["artifacts"]["reports"].values()
@@ -130,18 +130,18 @@ def test_the_job_of_gitlab_reports_and_fails(project, installed):
 
 
 @pytest.mark.slow
-def test_the_job_of_gitlab_executes_no_variable_and_keeps_the_exit_code(project, installed):
+def test_the_gitlab_job_executes_no_variable_and_keeps_the_exit_code(project, installed):
     assert run_job(project, installed, KERASCHECK_PATHS="$(touch pwned)").returncode == 2
     assert run_job(project, installed, KERASCHECK_PATHS="plain.py").returncode == 0
     assert not list(project.rglob("pwned"))
 
 
-def test_the_job_of_gitlab_installs_nothing_by_guess(tmp_path):
+def test_the_gitlab_job_installs_only_explicit_versions(tmp_path):
     ask = subprocess.run(["sh", "-e", "-c", GITLAB["before_script"][0]], env={}, capture_output=True, text=True)
     assert ask.returncode == 2 and "KERASCHECK_PACKAGE" in ask.stderr
 
 
-def test_the_documented_recipes_use_what_is_there():
+def test_documented_recipes_use_existing_names():
     recipes = [
         yaml.safe_load(block) for block in re.findall(r"^```yaml\n(.*?)^```", DOCUMENT, re.DOTALL | re.MULTILINE)
     ]

@@ -39,7 +39,7 @@ def project(tmp_path, monkeypatch):
 
 
 def flake8(*arguments, isolated=True):
-    """Run flake8 in this process, where libcst is imported already."""
+    """Run flake8 in this process, which has imported libcst already."""
     return in_this_process(lambda: main(["--select", "KC", *(["--isolated"] if isolated else []), *arguments]))
 
 
@@ -49,7 +49,7 @@ def flake8_alone(*arguments, stdin=None):
     try:
         ran = subprocess.run(command, capture_output=True, text=True, input=stdin, timeout=60)
     except subprocess.TimeoutExpired:
-        # flake8 ends its pool when a process raises; one that holds the queue's lock then takes it along (multiprocessing, Python 3.11).
+        # flake8 terminates its pool when a process raises; a process that holds the queue's lock then blocks it (multiprocessing, Python 3.11).
         ran = subprocess.run(command, capture_output=True, text=True, input=stdin, timeout=60)
     return Ran(ran.returncode, ran.stdout, ran.stderr)
 
@@ -60,7 +60,7 @@ def lines(ran):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_the_findings_of_the_command_line(project, jobs):
+def test_findings_equal_those_of_the_command_line(project, jobs):
     project(train__py=TRAIN, data__py=DATA, slow__py=SLOW, crlf__py=SLOW.replace("\n", "\r\n"), test_a__py=SLOW)
     ran = flake8_alone("-j", jobs, "--kerascheck-min-severity", "info", "--kerascheck-pedantic", ".")
     wanted = kerascheck("-q", "--output-format", "concise", "--pedantic", ".")
@@ -76,7 +76,7 @@ def test_standard_input(project):
 
 
 @pytest.mark.slow
-def test_what_jupyterlab_makes_of_a_notebook_stands_where_the_notebook_does(project):
+def test_virtual_documents_of_jupyterlab_have_the_notebooks_path(project):
     project(pyproject__toml='[tool.kerascheck]\nper-file-ignores = { "src/" = ["KC101"] }\n')
     for name, expected in (("train.ipynb", True), ("src/train.ipynb", False)):
         ran = flake8_alone("--stdin-display-name", f".virtual_documents/{name}", "-", stdin=SLOW)
@@ -85,7 +85,7 @@ def test_what_jupyterlab_makes_of_a_notebook_stands_where_the_notebook_does(proj
 
 @pytest.mark.slow
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_nothing_of_the_linted_folder_is_imported(tmp_path, jobs):
+def test_the_linted_folder_is_not_importable(tmp_path, jobs):
     folder = tmp_path / "project"
     folder.mkdir()
     write_shadowing_modules(folder)
@@ -94,7 +94,7 @@ def test_nothing_of_the_linted_folder_is_imported(tmp_path, jobs):
     assert imported == [] and "train.py:5:9: KC101" in ran.stdout and ran.stderr == ""
 
 
-def test_noqa_is_honoured_unless_switched_off(project):
+def test_noqa_is_honoured_unless_disabled(project):
     project(train__py=SLOW.replace("int64))", "int64))  # noqa: KC101"))
     assert not any("KC101" in line for line in lines(flake8("train.py")))
     assert any("KC101" in line for line in lines(flake8("--disable-noqa", "train.py")))
@@ -124,13 +124,13 @@ def test_options_are_forwarded(project, option, expected):
     assert {line.split()[1] for line in lines(flake8(*option.split(), "train.py"))} == expected
 
 
-def test_settings_of_the_project_count(project):
+def test_project_settings_apply(project):
     project(train__py=SLOW, pyproject__toml='[tool.kerascheck]\nselect = ["KC101"]\nmin-severity = "info"\n')
     assert {line.split()[1] for line in lines(flake8("train.py"))} == {"KC101"}
     assert len(lines(flake8("--kerascheck-isolated", "--kerascheck-min-severity=info", "train.py"))) > 1
 
 
-def test_what_is_in_the_baseline_is_not_reported(project):
+def test_baseline_findings_are_not_reported(project):
     project(train__py=SLOW, pyproject__toml='[tool.kerascheck]\nselect = ["KC101"]\nbaseline = "known.json"\n')
     kerascheck(".", "--write-baseline", "known.json")
     assert lines(flake8("train.py")) == []
@@ -138,7 +138,7 @@ def test_what_is_in_the_baseline_is_not_reported(project):
     assert [line.split(":")[1] for line in lines(flake8("train.py"))] == ["10"]
 
 
-def test_a_configuration_of_some_folder_is_one_line_and_the_other_files_are_linted(project, tmp_path):
+def test_a_bad_configuration_of_a_folder_is_one_line_and_other_files_are_linted(project, tmp_path):
     project(slow__py=SLOW)
     for name in ("a.py", "b.py"):
         (tmp_path / "sub").mkdir(exist_ok=True)
@@ -151,13 +151,13 @@ def test_a_configuration_of_some_folder_is_one_line_and_the_other_files_are_lint
 
 
 @pytest.mark.parametrize(("configured", "codes"), [('fail-on = "info"', []), ('min-severity = "info"', ["KC306"])])
-def test_infos_fail_no_build_unless_asked_for(project, configured, codes):
+def test_infos_are_reported_only_on_request(project, configured, codes):
     project(train__py=SLOW, pyproject__toml=f'[tool.kerascheck]\nselect = ["KC306"]\n{configured}\n')
     ran = flake8("train.py")
     assert ([line.split()[1] for line in lines(ran)], ran.code) == (codes, int(bool(codes)))
 
 
-def test_options_can_stand_in_flake8s_own_file(project):
+def test_options_in_flake8s_configuration_file(project):
     project(train__py=SLOW, __flake8="[flake8]\nkerascheck-select = KC101\n")
     assert {line.split()[1] for line in lines(flake8("train.py", isolated=False))} == {"KC101"}
 
@@ -180,7 +180,7 @@ def test_a_wrong_option_ends_the_run(project):
     ],
 )
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_configuration_that_cannot_be_used_ends_the_run_in_one_line(project, settings, problem, jobs):
+def test_a_bad_configuration_ends_the_run_with_one_line(project, settings, problem, jobs):
     project(train__py=SLOW, data__py=DATA, kerascheck__toml=settings)
     ran = flake8_alone("-j", jobs, ".")
     assert ran.out.splitlines()[1:] == [f"kerascheck: error: {problem}"]
@@ -190,7 +190,7 @@ def test_a_configuration_that_cannot_be_used_ends_the_run_in_one_line(project, s
 @pytest.mark.parametrize(
     "code", ["import kerascheck.integrations.flake8_plugin", "import flake8.main.cli as c; c.main(['plain.py'])"]
 )
-def test_files_without_keras_cost_neither_libcst_nor_click(project, code):
+def test_files_without_keras_import_neither_libcst_nor_click(project, code):
     project(plain__py="x = 1\n")
     check = f"import sys\ntry:\n    {code}\nexcept SystemExit: pass\nassert not {{'libcst', 'click', 'kerascheck.lint.pipeline'}} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", check], check=True)

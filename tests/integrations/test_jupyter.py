@@ -1,4 +1,4 @@
-"""Notebooks in a real Jupyter: it runs what --fix makes of them, with the same result."""
+"""Fixed notebooks in a real Jupyter: they run, with the same result."""
 
 import json
 import os
@@ -38,7 +38,7 @@ def notebook():
 
 
 def executed(path):
-    """The text that the cells of a notebook print when Jupyter runs it."""
+    """The output of a notebook's cells when Jupyter runs it."""
     after = path.with_suffix(".executed.ipynb")
     command = ["-m", "nbconvert", "--to", "notebook", "--execute", "--output", after.name, path.name]
     environment = {**os.environ, "JUPYTER_PLATFORM_DIRS": "1", "CUDA_VISIBLE_DEVICES": ""}
@@ -56,7 +56,7 @@ def loss(said):
 
 
 @pytest.mark.parametrize("rules, extra", [({"KC103"}, []), ({"KC103", "KC209", "KC309"}, ["--unsafe-fixes"])])
-def test_a_repaired_notebook_runs_and_ends_with_the_same_loss(tmp_path, rules, extra):
+def test_a_fixed_notebook_runs_and_ends_with_the_same_loss(tmp_path, rules, extra):
     path = tmp_path / "clicks.ipynb"
     path.write_text(json.dumps(notebook(), indent=1))
     before = executed(path)

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module", autouse=True)
 def registry(tmp_path_factory):
-    """Skips where pip cannot fetch what an installation needs."""
+    """Skip if pip cannot download the requirements of an installation."""
     if find_spec("pre_commit") is None:
         pytest.skip("needs pre-commit: pip install kerascheck[test]")
     if not (ROOT / ".git").exists():
@@ -63,7 +63,7 @@ def git(*arguments, stdin=b""):
 
 @pytest.fixture(scope="module")
 def run_hook(tmp_path_factory, registry):
-    """Run a hook of this checkout, as it is now, on a repository; all runs share the environment that the first one installs."""
+    """Run a hook of this checkout, as it is now, on a repository; all runs share the first one's environment."""
     folder = tmp_path_factory.mktemp("pre-commit")
     source, changed = ROOT, git("-C", ROOT, "diff", "HEAD", "--binary")
     if changed:
@@ -77,7 +77,7 @@ def run_hook(tmp_path_factory, registry):
     config.write_text(json.dumps({"repos": [{"repo": str(source), "rev": revision, "hooks": hooks}]}))
 
     def run_hook(repository, hook):
-        # As in CI: git of the outer checkout must not show through.
+        # As in CI: hide git's variables of the outer checkout.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         environment["PRE_COMMIT_HOME"] = str(folder / "home")
         command = [sys.executable, "-m", "pre_commit", "run", hook, "--config", str(config), "--verbose", "--all-files"]
@@ -100,7 +100,7 @@ def test_findings_fail_the_hook(repository, run_hook):
     assert "test_a.py:" not in ran.stdout
 
 
-def test_what_is_neither_python_nor_requirements_is_passed_over(repository, run_hook):
+def test_other_files_are_skipped(repository, run_hook):
     prose = "It's all about TensorFlow: model.fit(ds) isn't Python 2 -- or is it?\n"
     path = repository(
         LICENSE=prose, README=prose, CHANGELOG=prose, AUTHORS=prose, NEWS=prose, README__md=prose, README__rst=prose, notes__txt=prose,
@@ -118,7 +118,7 @@ def test_what_is_neither_python_nor_requirements_is_passed_over(repository, run_
     assert ran.returncode == 1 and "train:4:32  warning  KC101" in ran.stdout, ran.stdout + ran.stderr
 
 
-def test_nothing_to_do_is_success(repository, run_hook):
+def test_no_relevant_files_are_success(repository, run_hook):
     ran = run_hook(repository(test_a__py=f"import unittest\n{STATEFUL}", plain__py="x = 1\n"), "kerascheck")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "Passed" in ran.stdout

@@ -1,4 +1,4 @@
-"""The plugin inside the real pytest, loaded by name, as whoever installed it has it by its entry point."""
+"""The plugin inside the real pytest, loaded by name; an installation loads it through its entry point."""
 
 import json
 import os
@@ -49,7 +49,7 @@ def project(tmp_path, monkeypatch):
 
 
 def run(*arguments):
-    """A run of pytest without other plugins."""
+    """Run pytest without other plugins."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     environment |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "pytest", "-p", PLUGIN, "-rA", "--color=no", *arguments]
@@ -57,14 +57,14 @@ def run(*arguments):
 
 
 def outcomes(ran):
-    """By test, its outcome."""
+    """The outcomes by test."""
     found = re.findall(r"^(PASSED|FAILED|ERROR) (\S+)", ran.stdout, re.MULTILINE)
     return {test: outcome for outcome, test in found}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [0, 2])
-def test_the_findings_of_the_command_line(project, workers):
+def test_findings_equal_those_of_the_command_line(project, workers):
     if workers and find_spec("xdist") is None:
         pytest.skip("needs pytest-xdist: pip install kerascheck[test]")
     project({
@@ -97,7 +97,7 @@ def test_findings_are_shown_without_a_traceback(project):
 
 
 @pytest.mark.slow
-def test_what_fails_is_configured(project):
+def test_fail_on_is_configurable(project):
     project({"train.py": SLOW, "pyproject.toml": '[tool.kerascheck]\nfail-on = "error"\n'})
     assert outcomes(run("--kerascheck", ".")) == {"train.py::kerascheck": "PASSED"}
     project({"pyproject.toml": '[tool.kerascheck]\nfail-on = "info"\n'})
@@ -105,7 +105,7 @@ def test_what_fails_is_configured(project):
 
 
 @pytest.mark.slow
-def test_what_a_configured_baseline_has_makes_nothing_fail(project):
+def test_baseline_findings_do_not_fail(project):
     project({"a.py": SLOW, "kerascheck.toml": 'baseline = "known.json"\n'})
     kerascheck("--write-baseline", "known.json", ".")
     assert outcomes(run("--kerascheck")) == {"a.py::kerascheck": "PASSED"}
@@ -121,7 +121,7 @@ def test_what_a_configured_baseline_has_makes_nothing_fail(project):
         ('baseline = "none.json"', "none.json: no such baseline; write it with --write-baseline none.json"),
     ],
 )
-def test_a_configuration_that_cannot_be_used_is_told_once(project, settings, problem):
+def test_a_bad_configuration_is_reported_once(project, settings, problem):
     project({"a.py": SLOW, "b.py": SLOW, "kerascheck.toml": settings})
     ran = run("--kerascheck")
     assert ran.stdout.count(problem) == 1 and "another exception" not in ran.stdout
@@ -129,8 +129,8 @@ def test_a_configuration_that_cannot_be_used_is_told_once(project, settings, pro
 
 
 @pytest.mark.slow
-def test_tests_are_selected_and_listed_like_others(project):
-    # What is imported leaves a trace.
+def test_lint_tests_can_be_selected_and_listed(project):
+    # Imports leave a trace.
     traced = "open('imported', 'w')\n" + SLOW
     project({"train.py": traced, "data.py": traced, "test_it.py": "def test_it():\n    pass\n"})
     assert set(outcomes(run("--kerascheck", ".", "-m", "kerascheck"))) == {
@@ -151,7 +151,7 @@ def test_tests_are_selected_and_listed_like_others(project):
 
 
 @pytest.mark.slow
-def test_a_setting_that_cannot_be_used_is_one_line(project):
+def test_a_bad_setting_is_one_line(project):
     project({"src/train.py": SLOW, "pyproject.toml": '[tool.kerascheck]\nselect = ["serial-mop"]\n'})
     ran = run("--kerascheck", ".")
     assert "pyproject.toml: no rule matches 'serial-mop'; did you mean 'serial-map'?" in ran.stdout
@@ -160,14 +160,14 @@ def test_a_setting_that_cannot_be_used_is_one_line(project):
 
 
 @pytest.mark.slow
-def test_a_test_may_leave_the_folder(project):
+def test_a_test_may_change_the_working_directory(project):
     leaves = "import os\n\n\ndef test_it(tmp_path):\n    os.chdir(tmp_path)\n"
     project({"a/test_it.py": leaves, "b/train.py": SLOW})
     assert "b/train.py:4:9  warning  KC101" in run("--kerascheck", ".").stdout
 
 
 @pytest.mark.slow
-def test_without_the_option_nothing_is_imported_and_nothing_linted(project):
+def test_without_the_option_nothing_is_imported_or_linted(project):
     modules = "import sys\n\n\ndef test_it():\n    print(sorted(name for name in sys.modules if name.startswith(('kerascheck', 'libcst'))))\n"
     project({"test_it.py": modules, "train.py": SLOW, "pytest.ini": "[pytest]\naddopts = --strict-markers\n"})
     ran = run("-s")
@@ -176,7 +176,7 @@ def test_without_the_option_nothing_is_imported_and_nothing_linted(project):
     assert "@pytest.mark.kerascheck: " in run("--markers").stdout
 
 
-def test_pytest_finds_the_plugin_and_users_of_the_command_need_no_pytest():
+def test_the_plugin_has_an_entry_point_and_the_command_needs_no_pytest():
     project = parse_toml((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["entry-points"]["pytest11"] == {"kerascheck": PLUGIN}
     assert not any("pytest" in each for each in project["dependencies"])

@@ -1,4 +1,4 @@
-"""What is known of functions, against the TensorFlow and the Keras that are installed."""
+"""Properties of functions, compared with the installed TensorFlow and Keras."""
 
 import operator
 
@@ -9,7 +9,7 @@ from kerascheck.knowledge.symbols import State, Trait
 
 GONE = {
     "tensorflow.set_random_seed", "keras.utils.np_utils.to_categorical",
-    # Made up by the interpreter.
+    # Names that only the interpreter uses.
     "tensorflow.ensure_shape.static",
     # Of Keras 2.
     *(f"keras.backend.{name}" for name in "cast dtype eval get_value int_shape is_tensor map_fn name_scope ndim rnn switch".split()),
@@ -40,14 +40,14 @@ def test_the_state_of_a_function(name, state):
     assert state_of_function(name) is state
 
 
-def test_queries_give_the_names_that_have_a_trait():
+def test_having_returns_names_with_any_of_the_traits():
     assert having(Trait.DECODES_IMAGE) < having(Trait.DECODES_BYTES)
     assert "tensorflow.cast" in having(Trait.EACH_ALONE) & having(Trait.RETYPES) & having(Trait.MAKES_TENSOR)
     assert having(Trait.NONE) == frozenset()
 
 
 @pytest.mark.slow
-def test_the_installed_libraries_have_these_functions():
+def test_installed_libraries_have_these_functions():
     tensorflow = pytest.importorskip("tensorflow")
     keras = pytest.importorskip("keras")
 

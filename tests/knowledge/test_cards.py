@@ -1,4 +1,4 @@
-"""What is known of NVIDIA's cards and drivers."""
+"""Properties of NVIDIA's cards and drivers."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,12 +27,12 @@ WITHOUT_TENSOR_CORES = [name for name in CAPABILITIES if "GTX 16" in name or nam
 
 
 @pytest.mark.parametrize(("name", "capability"), CAPABILITIES.items())
-def test_a_name_tells_the_compute_capability(name, capability):
+def test_compute_capability_by_name(name, capability):
     assert capability_of(name) == capability
 
 
 @pytest.mark.parametrize(("name", "capability"), CAPABILITIES.items())
-def test_16_bit_types_follow_from_it(name, capability):
+def test_16_bit_types_by_compute_capability(name, capability):
     if capability is None:
         expected = None
     elif name in WITHOUT_TENSOR_CORES or capability < (7, 0):
@@ -42,7 +42,7 @@ def test_16_bit_types_follow_from_it(name, capability):
     assert half_types(name, None) == half_types(name, capability) == expected
 
 
-def test_the_driver_knows_better_than_the_name():
+def test_the_drivers_capability_overrides_the_name():
     assert half_types("NVIDIA Unheard-of 1", (8, 0)) == ("float16", "bfloat16")
 
 
@@ -56,14 +56,14 @@ def test_the_driver_knows_better_than_the_name():
         ((8, 0), None, None),
     ],
 )
-def test_the_oldest_driver_of_a_cuda(cuda, linux, windows):
+def test_oldest_driver_by_cuda_version(cuda, linux, windows):
     assert (oldest_driver(cuda, windows=False), oldest_driver(cuda, windows=True)) == (linux, windows)
 
 
 @pytest.mark.skipif(find_spec("tensorflow") is None, reason="needs TensorFlow")
 def test_tensorflow_warns_below_the_same_capability():
-    # Its own code, read and not imported.
-    # Once it is imported, it looks in further folders, too.
+    # TensorFlow's own code, read instead of imported.
+    # Importing it would make it search further folders.
     folder = find_spec("tensorflow").submodule_search_locations[0]
     check = Path(folder, "python", "keras", "mixed_precision", "device_compatibility_check.py").read_text(
         encoding="utf-8"
@@ -71,7 +71,7 @@ def test_tensorflow_warns_below_the_same_capability():
     assert f"cc >= {TENSOR_CORES_SINCE}" in check
 
 
-def test_the_reasons_for_lower_clocks_are_those_of_nvml():
+def test_clock_reasons_equal_those_of_nvml():
     nvml = pytest.importorskip("pynvml")
     reasons = (
         nvml.nvmlClocksEventReasonHwSlowdown,

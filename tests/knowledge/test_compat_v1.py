@@ -1,4 +1,4 @@
-"""The names that tf.compat.v1 and tf share, against the TensorFlow that is installed."""
+"""The names that tf.compat.v1 and tf share, compared with the installed TensorFlow."""
 
 import inspect
 import operator
@@ -9,13 +9,13 @@ import pytest
 from kerascheck.knowledge.compat_v1 import MOVED, SHARED, WHOLE_MODULES
 
 
-def test_no_name_stands_twice():
+def test_names_are_unique():
     assert not SHARED & set(MOVED)
     assert not [name for name in (*SHARED, *MOVED) if name.rpartition(".")[0] in WHOLE_MODULES]
 
 
 @pytest.mark.slow
-def test_these_are_the_names_of_the_same_objects():
+def test_shared_names_refer_to_the_same_objects():
     tf = pytest.importorskip("tensorflow")
     from tensorflow.python.util import tf_decorator
 
@@ -25,7 +25,7 @@ def test_these_are_the_names_of_the_same_objects():
                 continue
             try:
                 value = getattr(module, name)
-                # These are loaded when they are asked for, and belong to Keras and to an estimator that is gone.
+                # These are loaded lazily, and belong to Keras and to a removed estimator.
                 is_part = isinstance(value, types.ModuleType) and value.__name__.startswith("tensorflow._api")
             except (AttributeError, ImportError):
                 continue

@@ -1,4 +1,4 @@
-"""What is known of the layers of Keras, against the libraries that are installed."""
+"""Properties of the layers of Keras, compared with the installed libraries."""
 
 import inspect
 
@@ -23,12 +23,12 @@ SHAPES = ((2, 4), (2, 4, 3), (2, 8, 8, 3), (2, 4, 4, 4, 3))
 OF_KERAS_2 = {"DenseFeatures", "RandomHeight", "RandomWidth", "ThresholdedReLU"}
 
 
-def test_no_layer_stands_twice():
+def test_layers_are_unique():
     names = [layer.name for layer in _table()]
     assert len(names) == len(set(names))
 
 
-def test_what_is_known_agrees():
+def test_properties_are_consistent():
     for layer in KNOWN_LAYERS.values():
         assert not layer.per_channel or layer.holds is Holds.WEIGHTS
         assert not layer.worth_half or layer.width
@@ -49,12 +49,12 @@ def test_what_is_known_agrees():
         ("tensorflow.Variable", None),
     ],
 )
-def test_a_layer_of_which_nothing_is_known_has_weights(name, held):
+def test_unknown_layers_have_weights(name, held):
     assert holds(name) is held
 
 
 @pytest.mark.slow
-def test_the_installed_keras_has_these_layers():
+def test_installed_keras_has_these_layers():
     keras = pytest.importorskip("keras")
     shorts = {layer.short for layer in KNOWN_LAYERS.values() if layer.name.startswith(LAYERS)}
     assert {short for short in shorts if not hasattr(keras.layers, short)} == OF_KERAS_2
@@ -72,7 +72,7 @@ def _arguments(short):
 
 
 def _made(keras, layer):
-    """A layer that was called, and whether what came out has the shape of what went in; None where it cannot be made without more."""
+    """A layer after a call, and whether the output has the shape of the input; None if it needs further arguments."""
     cls = getattr(keras.layers, layer.short, None)
     if cls is None or layer.work in (Work.MERGES, Work.WRAPS, Work.CALLS):
         return None
@@ -90,7 +90,7 @@ def _made(keras, layer):
 
 
 @pytest.mark.slow
-def test_layers_hold_what_is_said():
+def test_layers_hold_the_listed_state():
     keras = pytest.importorskip("keras")
     made = {layer: found for layer in KNOWN_LAYERS.values() if (found := _made(keras, layer)) is not None}
     assert len(made) > 80

@@ -1,4 +1,4 @@
-"""The table of NumPy's equivalents, against the libraries that are installed: signatures, results to the bit, gradients."""
+"""The table of NumPy's equivalents, compared with the installed libraries: signatures, results to the bit, gradients."""
 
 import inspect
 import warnings
@@ -19,7 +19,7 @@ NAMED = [f"{entry.name}-{replacement.short}" for entry, replacement in PAIRS]
 TOLERANCE = {"float16": 2e-2, "float32": 1e-4, "float64": 1e-9}
 EXAMPLES = 20
 
-# Exact means exact for these too: the ends of the range, both zeros, denormal numbers, NaN.
+# Exact includes these: the ends of the range, both zeros, denormal numbers, NaN.
 SPECIAL = {
     "bool": [False, True],
     "int32": [0, 1, -1, 2, -3, 7, 2**31 - 1, -(2**31), 2**30 + 1],
@@ -28,7 +28,7 @@ SPECIAL = {
     "float32": [0.0, -0.0, 1.0, -1.5, 2.5, 0.1, float("nan"), float("inf"), -float("inf"), 1e-40, -1e-45, 3e38, 0.3],
     "float64": [0.0, -0.0, 1.0, -1.5, 2.5, 0.1, float("nan"), float("inf"), -float("inf"), 5e-324, 1e-310, 1e308, 0.3],
 }
-# Where results are compared by a tolerance, or by their values alone, nothing overflows.
+# No overflow in comparisons with a tolerance, or by value alone.
 ORDINARY = {
     dtype: values
     if dtype == "bool"
@@ -48,7 +48,7 @@ def libraries():
 
 
 def found(libraries, name):
-    """What a dotted name stands for."""
+    """Return the object with a dotted name."""
     library, *parts = name.split(".")
     return reduce(getattr, parts, libraries[library])
 
@@ -58,7 +58,7 @@ def test_every_form_is_described():
         assert set(entry.parameters.values()) - {""} <= FORMS.keys(), entry.name
 
 
-def test_the_entries_agree_with_themselves():
+def test_entries_are_consistent():
     for entry, replacement in PAIRS:
         mapped = [theirs for _, theirs in replacement.parameters]
         types = [*replacement.exact, *replacement.close, *replacement.retyped]
@@ -69,7 +69,7 @@ def test_the_entries_agree_with_themselves():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ENTRIES)
-def test_numpy_has_these_parameters(name, libraries):
+def test_parameters_of_numpy(name, libraries):
     try:
         signature = inspect.signature(getattr(libraries["numpy"], name))
     except ValueError:
@@ -86,7 +86,7 @@ def test_numpy_has_these_parameters(name, libraries):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("entry", "replacement"), PAIRS, ids=NAMED)
-def test_the_replacement_has_these_parameters(entry, replacement, libraries):
+def test_parameters_of_replacements(entry, replacement, libraries):
     parameters = inspect.signature(found(libraries, replacement.name)).parameters.values()
     own = [name for name, _ in replacement.parameters]
     if own[-1].startswith("*"):
@@ -98,9 +98,9 @@ def test_the_replacement_has_these_parameters(entry, replacement, libraries):
 
 
 def drawn(draw, st, entry, needs, smallest=0):
-    """The arguments of one call: arrays as functions of a type and of its values, the rest as it is."""
+    """Draw the arguments of one call: arrays as functions of a type and values, the rest unchanged."""
     small = st.lists(st.integers(smallest, 4), min_size=entry.name == "argsort", max_size=4).map(tuple)
-    # What runs on several threads, and adds pairwise, does so from some size on; products overflow there.
+    # Multi-threaded and pairwise summation starts at some size; products overflow there.
     large = small if entry.name in ("prod", "cumprod") else st.just((40, 30))
     shape = draw(st.one_of(small, small, small, large))
     if entry.name in ("matmul", "dot", "tensordot", "einsum"):
@@ -131,7 +131,7 @@ def drawn(draw, st, entry, needs, smallest=0):
 def _argument(draw, st, entry, parameter, form, shape):
     rank, seed = len(shape), draw(st.integers(0, 2**16))
     if form in ("tensor", "operand"):
-        # The second may be spread over the first.
+        # The second may be broadcast over the first.
         short = draw(st.integers(0, rank)) if form == "operand" and parameter in ("x2", "y") else 0
         return lambda np, dtype, values: _array(np, dtype, values, shape[short:], seed)
     if form == "tensors":
@@ -180,7 +180,7 @@ def _array(np, dtype, values, shape, seed):
 
 
 def call_both(libraries, entry, replacement, given, dtype, values):
-    """What NumPy and the replacement give for tensors; None where NumPy raises, or for the replacement where that does."""
+    """The results of NumPy and the replacement for tensors; None if NumPy raises, or for a replacement that raises."""
     np, tf = libraries["numpy"], libraries["tensorflow"]
 
     def evaluated(value):
@@ -207,7 +207,7 @@ def call_both(libraries, entry, replacement, given, dtype, values):
         try:
             if entry.name == "einsum":
                 return _arrays(np, expected), _arrays(np, own(arguments["subscripts"], *operands))
-            # Literals that NumPy alone has a default for are written out.
+            # Spell out literals for which only NumPy has a default.
             written = {name: int(text) for name, text in replacement.otherwise.items()}
             written |= {name: arguments[theirs] for name, theirs in replacement.parameters if theirs in arguments}
             return _arrays(np, expected), _arrays(np, own(**written))
@@ -220,7 +220,7 @@ def _arrays(np, result):
 
 
 def differs(np, one, other, tolerance=None, typed=True):
-    """How two lists of arrays differ; None where they are the same: to the bit, or within a tolerance."""
+    """How two lists of arrays differ; None if they agree, to the bit or within a tolerance."""
     if len(one) != len(other):
         return "number"
     for left, right in zip(one, other):
@@ -238,7 +238,7 @@ def differs(np, one, other, tolerance=None, typed=True):
 
 
 def wrong(libraries, entry, replacement, given, types):
-    """Sentences about those of the types for which the two functions differ more than the table says, for one call."""
+    """Sentences about the types for which the two functions differ more than the table says, for one call."""
     np = libraries["numpy"]
     for dtype in types:
         is_exact = dtype in replacement.exact
@@ -262,7 +262,7 @@ def wrong(libraries, entry, replacement, given, types):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ENTRIES)
-def test_the_results_are_as_the_table_says(name, libraries):
+def test_results_agree_with_the_table(name, libraries):
     hypothesis = pytest.importorskip("hypothesis")
     st, entry = hypothesis.strategies, EQUIVALENCES[name]
 
@@ -272,7 +272,7 @@ def test_the_results_are_as_the_table_says(name, libraries):
     )  # fmt: skip
     @hypothesis.given(st.data())
     def compare(data):
-        # Of no numbers only what is exact is the same.
+        # Empty arrays agree only if exact.
         smallest = data.draw(st.integers(0, 1))
         for replacement in filter(None, (entry.tensorflow, entry.keras)):
             given = drawn(data.draw, st, entry, replacement.needs, smallest)
@@ -301,7 +301,7 @@ WITHOUT_DEFAULT = ("repeats", "shift", "axis1", "axis2", "source", "destination"
 
 
 def plain_arguments(tf, entry, replacement, tensor):
-    """Arguments of the replacement for a matrix: those that the table needs, or that have no default."""
+    """Arguments of the replacement for a matrix: those that the table requires, or that have no default."""
     arguments = {own: int(text) for own, text in replacement.otherwise.items()}
     values = {
         "tensor": tensor, "operand": tensor, "tensors": [tensor, tensor], "mask": tf.ones((2, 2), tf.bool), "indices": tf.constant([0]),
@@ -318,7 +318,7 @@ def plain_arguments(tf, entry, replacement, tensor):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("entry", "replacement"), PAIRS, ids=NAMED)
-def test_gradients_are_as_the_table_says(entry, replacement, libraries):
+def test_gradients_agree_with_the_table(entry, replacement, libraries):
     tf = libraries["tensorflow"]
     if entry.name == "einsum" or not {"float32"} & {*replacement.exact, *replacement.close, *replacement.retyped}:
         return
@@ -332,8 +332,8 @@ def test_gradients_are_as_the_table_says(entry, replacement, libraries):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("entry", "replacement"), PAIRS, ids=NAMED)
-def test_tensors_that_are_not_dense_raise_or_give_the_same(entry, replacement, libraries):
-    """So says ``dense_only``; what takes the result is ``tf.cast``."""
+def test_non_dense_tensors_raise_or_give_the_same(entry, replacement, libraries):
+    """Check ``dense_only``; ``tf.cast`` consumes the result."""
     np, tf = libraries["numpy"], libraries["tensorflow"]
     if replacement.dense_only:
         return

@@ -1,4 +1,4 @@
-"""A name of TensorFlow or Keras stands in one file of kerascheck/knowledge, and nowhere else."""
+"""Each name of TensorFlow or Keras is in one file of kerascheck/knowledge, and nowhere else."""
 
 import ast
 import re
@@ -10,16 +10,16 @@ NAME = re.compile(
     r"(?:tensorflow|keras|tf_keras|tensorflow_datasets|tensorflow_addons|tensorflow_text|tensorflow_hub|keras_tuner|keras_cv|keras_hub|keras_nlp)(?:\.\w+)+\.?|"
     r"(?:tensorflow|keras|tensorflow_datasets|keras_tuner)\."
 )
-"""Canonical names, and how they start: strings that are nothing else. The names of the libraries alone are no names of theirs."""
+"""Canonical names and prefixes: strings without other content. The bare names of the libraries do not count."""
 
 IN_CHILDREN = ("kerascheck/runtime/verify/child/", "kerascheck/runtime/doctor/child.py")
-"""What runs in the interpreter that trains uses the modules of the libraries themselves, and may stand without the rest of kerascheck."""
+"""Code in the training interpreter uses the libraries' modules directly, and may have to work without the rest of kerascheck."""
 
 KEYED = "signatures.py"
-"""A table whose keys are names: what a callable takes stands beside what else is known of it, not instead of it."""
+"""A table keyed by names: signatures complement other facts about a callable, and do not replace them."""
 
 ALLOWED = 0
-"""How many names stand outside of kerascheck/knowledge, once for each file. It only falls."""
+"""Maximum names outside of kerascheck/knowledge, once per file. It only decreases."""
 
 
 def _is_docstring(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
@@ -27,7 +27,7 @@ def _is_docstring(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
 
 
 def _is_word_of_message(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
-    """Whether it is chosen within an f-string that has other words."""
+    """Whether it is a choice inside an f-string with other words."""
     around = node
     while around is not None and not isinstance(around, ast.JoinedStr):
         around = parents.get(around)
@@ -35,7 +35,7 @@ def _is_word_of_message(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
 
 
 def names_in(path: Path) -> set[str]:
-    """The canonical names that the strings of a file are, and how those begin that are put together."""
+    """Return the canonical names among the strings of a file, and the prefixes of concatenated ones."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     strings = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
@@ -47,7 +47,7 @@ def files() -> list[Path]:
     return sorted([*(ROOT / "kerascheck").rglob("*.py"), *(ROOT / "rules").glob("*/*/rule.py")])
 
 
-def test_a_name_stands_in_one_file_of_knowledge():
+def test_each_name_is_in_one_file_of_knowledge():
     where = defaultdict(set)
     for path in (ROOT / "kerascheck" / "knowledge").glob("*.py"):
         for name in names_in(path) if path.name != KEYED else ():
@@ -55,7 +55,7 @@ def test_a_name_stands_in_one_file_of_knowledge():
     assert {name: sorted(found) for name, found in where.items() if len(found) > 1 and not name.endswith(".")} == {}
 
 
-def test_no_name_stands_elsewhere():
+def test_no_name_is_elsewhere():
     found = Counter()
     for path in files():
         place = path.relative_to(ROOT).as_posix()

@@ -1,4 +1,4 @@
-"""What is known of old names, against the TensorFlow and Keras that are installed."""
+"""Old names, compared with the installed TensorFlow and Keras."""
 
 import operator
 
@@ -7,12 +7,12 @@ import pytest
 from kerascheck.knowledge.runtime import DEPRECATED, ONE_OBJECT
 
 
-def test_each_name_of_one_object_has_a_new_name():
+def test_each_shared_object_has_a_new_name():
     assert ONE_OBJECT and all(DEPRECATED[name] is not None for name in ONE_OBJECT)
 
 
 @pytest.mark.slow
-def test_old_and_new_names_stand_for_one_object_where_knowledge_says_so():
+def test_old_and_new_names_refer_to_one_object_as_listed():
     tf = pytest.importorskip("tensorflow")
 
     def named(dotted):
@@ -24,7 +24,7 @@ def test_old_and_new_names_stand_for_one_object_where_knowledge_says_so():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["fit_generator", "evaluate_generator", "predict_generator"])
-def test_models_of_keras_3_lack_the_methods_for_generators(method):
+def test_keras_3_models_lack_the_generator_methods(method):
     keras = pytest.importorskip("keras")
     models = [keras.Sequential([keras.layers.Dense(1)]), keras.Model()]
     assert not any(hasattr(each, method) for each in (*models, keras.Sequential, keras.Model))

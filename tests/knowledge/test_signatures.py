@@ -1,4 +1,4 @@
-"""The parameters of callables, against the libraries that are installed, and as calls are read by them."""
+"""Signatures of callables, compared with the installed libraries, and their use on calls."""
 
 import inspect
 import re
@@ -21,10 +21,10 @@ PARAMETER = inspect.Parameter
 
 
 def _public(library, name):
-    """What a canonical name is in a library; None where the library has no such thing."""
+    """Return the object with a canonical name in a library; None if the library lacks it."""
     found = import_module(library)
     if name == "keras.Model":
-        # What the call with inputs and outputs makes.
+        # The result of the call with inputs and outputs.
         return import_module(f"{library}.src.{'models' if library == 'keras' else 'engine'}.functional").Functional
     for part in (
         name.replace("Model.add", "Sequential.add")
@@ -38,7 +38,7 @@ def _public(library, name):
 
 
 def _differences(found, known: Signature):
-    """Where a callable and what the table says of it differ."""
+    """Return the differences between a callable and its entry in the table."""
     parameters = list(inspect.signature(found.__init__ if inspect.isclass(found) else found).parameters.values())
     if parameters and parameters[0].name == "self":
         del parameters[0]
@@ -62,7 +62,7 @@ def _differences(found, known: Signature):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("library", "release"), [("keras", (3, 0)), ("tf_keras", NEWEST_TENSORFLOW)])
-def test_the_installed_keras_has_these_parameters(library, release):
+def test_parameters_of_installed_keras(library, release):
     if find_spec(library) is None:
         pytest.skip(f"needs {library}")
     there = {name: found for name in KERAS if (found := _public(library, name)) is not None}
@@ -76,7 +76,7 @@ def test_the_installed_keras_has_these_parameters(library, release):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("library", ["tensorflow", "numpy", "keras_tuner"])
-def test_the_installed_libraries_have_these_parameters(library):
+def test_parameters_of_installed_libraries(library):
     pytest.importorskip(library)
     names = [name for name in OTHERS if name.startswith(f"{library}.")]
     there = {name: found for name in names if (found := _public(library, name)) is not None}
@@ -93,12 +93,12 @@ def _has_signature(found):
     try:
         inspect.signature(found)
     except ValueError:
-        # NumPy tells those of its functions in C since 2.4 only, and not those of its generators.
+        # NumPy exposes signatures of its C functions only since 2.4, and never those of its generators.
         return False
     return True
 
 
-def test_every_entry_can_be_read():
+def test_every_entry_parses():
     for name, known in SIGNATURES.items():
         texts = [known] if isinstance(known, str) else list(known.values())
         for text in texts:
@@ -108,7 +108,7 @@ def test_every_entry_can_be_read():
             assert not (signature.keywords | signature.elsewhere) & set(placed), name
 
 
-def test_releases_stand_newest_first_and_reach_back_to_the_first():
+def test_releases_are_sorted_newest_first_and_complete():
     for name, known in SIGNATURES.items():
         if not isinstance(known, str):
             assert list(known) == sorted(known, reverse=True), name
@@ -127,12 +127,12 @@ def test_releases_stand_newest_first_and_reach_back_to_the_first():
         (Runtime((1, 15), 2), "fit_generator", 1, None),
     ],
 )
-def test_each_version_has_its_own(runtime, method, position, name):
+def test_signatures_by_version(runtime, method, position, name):
     names = runtime.signature_of(f"keras.Model.{method}").names
     assert (names[position] if position < len(names) else None) == name
 
 
-def test_what_is_not_in_the_table_has_no_positions():
+def test_unknown_callables_have_no_positions():
     assert Runtime().signature_of("keras.Model.summary") is NO_SIGNATURE
 
 
@@ -146,7 +146,7 @@ def test_what_is_not_in_the_table_has_no_positions():
         ("keras.Model.__setattr__", "fit", "name"),
     ],
 )
-def test_methods_are_known_by_what_they_are_called(name, attribute, first):
+def test_methods_are_recognised_by_name(name, attribute, first):
     assert Runtime().signature_of(name, attribute).names[0] == first
 
 
@@ -160,7 +160,7 @@ def test_methods_are_known_by_what_they_are_called(name, attribute, first):
         ("units **keras.Layer", ("units",), "dtype", "weights"),
     ],
 )
-def test_how_the_table_is_written(text, names, known, unknown):
+def test_notation_of_the_table(text, names, known, unknown):
     signature = read(text)
     assert signature.names == names and known in signature and unknown not in signature
 
@@ -169,7 +169,7 @@ def test_how_the_table_is_written(text, names, known, unknown):
     ("text", "may"),
     [("a b", False), ("a ? b", False), ("a ? c", True), ("a ...", True), ("a ... b", True), ("a * b", False)],
 )
-def test_a_position_that_is_not_known_may_be_any(text, may):
+def test_an_unknown_position_may_hold_any_parameter(text, may):
     assert read(text).may_hold(3, "b") is may
     assert not read(text).may_hold(1, "b")
 
@@ -192,7 +192,7 @@ def test_a_position_that_is_not_known_may_be_any(text, may):
         ("fit(x, **load())", "epochs", "3", UNKNOWN),
     ],
 )
-def test_what_a_call_gives(tmp_path, call, parameter, keras, given):
+def test_arguments_of_a_call(tmp_path, call, parameter, keras, given):
     module = load(tmp_path, f"model.{call}\n", HEAD, keras=keras)
     (found,) = [each for each in module.run.calls if each.attribute == call.partition("(")[0]]
     value = found.given(parameter)
@@ -201,7 +201,7 @@ def test_what_a_call_gives(tmp_path, call, parameter, keras, given):
     assert node is None if given in (None, UNKNOWN) else written(module, node.value) == str(given)
 
 
-def test_the_tests_refuse_a_question_about_what_is_not_in_the_table(tmp_path):
+def test_tests_reject_queries_outside_the_table(tmp_path):
     module = load(tmp_path, "model.fit(x)\nmine(x)\n", HEAD)
     for call, parameter in zip(
         [each for each in module.run.calls if each.order >= module.run.calls[-2].order], ("batchsize", "x")
@@ -211,7 +211,7 @@ def test_the_tests_refuse_a_question_about_what_is_not_in_the_table(tmp_path):
                 ask(parameter)
 
 
-def test_what_the_code_asks_for_is_a_parameter_of_something():
+def test_queried_parameters_exist():
     asked = re.compile(r"""\.(?:given|written)\((?:[^"()]+, )?"(\w+)"\)""")
     known = {
         parameter
@@ -225,7 +225,7 @@ def test_what_the_code_asks_for_is_a_parameter_of_something():
     assert len(names) > 80 and names <= known
 
 
-def test_a_position_whose_parameter_is_not_known_may_give_any(tmp_path):
+def test_an_argument_at_an_unknown_position_is_unknown(tmp_path):
     module = load(
         tmp_path, "model.fit_generator(x, 100)\nmodel.compile('adam', 'mse', 1, 2)\n", HEAD, target_tensorflow="2.1"
     )
@@ -238,13 +238,13 @@ def test_a_position_whose_parameter_is_not_known_may_give_any(tmp_path):
     ("keras", "given", "found"),
     [("2", "[M()]", 1), ("2", "None, [M()]", 0), ("3", "[M()]", 0), ("3", "None, [M()]", 1)],
 )
-def test_metrics_stand_where_the_version_has_them(tmp_path, keras, given, found):
+def test_position_of_metrics_by_version(tmp_path, keras, given, found):
     cls = "class M(keras.metrics.Metric):\n    def update_state(self, *args):\n        pass\n"
     module = load(tmp_path, f"{cls}model.compile('adam', 'mse', {given})\n", HEAD, keras=keras)
     assert len(module.program.compiled_metrics) == found
 
 
-def test_validation_data_are_known_by_their_position(tmp_path):
+def test_validation_data_by_position(tmp_path):
     module = load(
         tmp_path,
         "train, held = tf.data.Dataset.range(9), tf.data.Dataset.range(3)\nmodel.fit(train, None, None, 3, 1, None, 0.0, held)\n",

@@ -1,4 +1,4 @@
-"""What knowledge/stateless.py says of functions, against the operations that the installed TensorFlow and Keras make."""
+"""Statements of knowledge/stateless.py, compared with the operations of the installed TensorFlow and Keras."""
 
 import importlib
 import inspect
@@ -28,9 +28,9 @@ NAMESPACES = [
     "keras.ops",
 ]
 HARMLESS = {"Assert", "CheckNumerics", "GuaranteeConst", "If", "StatelessIf", "Placeholder"}
-"""Operations that TensorFlow calls stateful and that change nothing: they check, or choose between functions."""
+"""Operations that TensorFlow calls stateful although they have no effect: they check, or select functions."""
 LEAST_TRACED = 380
-"""Fewer functions that the arguments below fit would make the test worth little."""
+"""Minimum functions that accept the arguments below; fewer would make the test worthless."""
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ LEAST_TRACED = 380
         ("acme.cast", False),
     ],
 )
-def test_only_what_is_known_is_stateless(name, stateless):
+def test_only_known_functions_are_stateless(name, stateless):
     assert is_stateless(name) is stateless
 
 
@@ -74,18 +74,18 @@ def test_only_what_is_known_is_stateless(name, stateless):
         ("acme.SCALE", False),
     ],
 )
-def test_what_may_hold_a_variable_is_no_constant(name, constant):
+def test_possible_holders_of_variables_are_not_constant(name, constant):
     assert is_constant(name) is constant
 
 
-def test_no_library_of_graphs_is_taken_for_pythons():
+def test_graph_libraries_add_operations():
     assert not any(
         map(adds_no_operations, ("tensorflow.abs", "keras.ops.abs", "keras_cv.layers.Mosaic", "transformers.pipeline"))
     )
 
 
 @pytest.mark.slow
-def test_functions_called_stateless_make_no_operation_with_state():
+def test_stateless_functions_add_no_stateful_operation():
     tensorflow = pytest.importorskip("tensorflow")
     import keras  # noqa: F401
 
@@ -112,7 +112,7 @@ def functions(namespace):
 
 
 def operations(tensorflow, function):
-    """The kinds of operations with state that a function adds to a graph, and whether any arguments fit it."""
+    """Return the stateful operations that a function adds to a graph, and whether any arguments fit it."""
     found, ran = set(), False
     with tensorflow.Graph().as_default() as graph:
         for given in samples(tensorflow):
@@ -162,7 +162,7 @@ OF_OTHER_TYPES = re.compile(r"logical_not|strings\.|one_hot|grayscale_to_rgb|bac
 
 @pytest.mark.slow
 def test_a_batch_rounds_like_its_elements():
-    """All element-wise functions but those of ROUNDS_BY_POSITION, bit by bit."""
+    """Compare all element-wise functions except ROUNDS_BY_POSITION, bit by bit."""
     tf = pytest.importorskip("tensorflow")
     import keras
     import numpy as np
@@ -193,7 +193,7 @@ def test_a_batch_rounds_like_its_elements():
 
 
 @pytest.mark.slow
-def test_images_of_a_higher_rank_are_refused():
+def test_images_of_higher_rank_raise():
     tf = pytest.importorskip("tensorflow")
     for name, rank in IMAGE_RANKS.items():
         function = getattr(tf.image, name.rpartition(".")[2])
@@ -204,7 +204,7 @@ def test_images_of_a_higher_rank_are_refused():
 
 
 @pytest.mark.slow
-def test_the_tables_called_immutable_have_no_method_that_writes():
+def test_immutable_tables_have_no_writing_method():
     tf = pytest.importorskip("tensorflow")
     for name in IMMUTABLE_TABLES:
         table = getattr(tf.lookup, name.rpartition(".")[2])

@@ -1,4 +1,4 @@
-"""What is left of a text without what is said about it, against Python's own tokenizer and parser."""
+"""Removal of comments, docstrings and strings, compared with Python's own tokenizer and parser."""
 
 import ast
 import io
@@ -13,21 +13,21 @@ import pytest
 from kerascheck.catalog.registry import rules_folder
 from kerascheck.source.code import compact, without_comments, without_strings
 
-# Modules of Python's own library with strings and comments of every sort.
+# Modules of the standard library with strings and comments of every kind.
 SAMPLES = [ast, io, json, re, tokenize]
 FILES = sorted(
     {Path(module.__file__) for module in SAMPLES}
     | set(rules_folder().rglob("*.py"))
     | set(Path(__file__).parents[1].rglob("test_*.py"))
 )
-# A test for each of a thousand files would take longer to report than to run.
+# Reporting one test per file for a thousand files would take longer than running them.
 GROUPS = {
     "/".join(folder.parts[-2:]): list(files) for folder, files in itertools.groupby(FILES, lambda path: path.parents[1])
 }
 
 
-def told_by_python(text):
-    """``text`` with its comments, and its string statements but for the formatted ones, blanked out, by the tokenizer and the parser."""
+def blanked_by_python(text):
+    """``text`` without comments and string statements, except formatted strings, according to the tokenizer and parser."""
     starts = [0]
     for line in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
@@ -51,10 +51,10 @@ def told_by_python(text):
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_what_is_left_is_what_python_reads(group):
+def test_without_comments_agrees_with_python(group):
     for path in GROUPS[group]:
         text = path.read_text("utf-8")
-        assert without_comments(text) == told_by_python(text), path
+        assert without_comments(text) == blanked_by_python(text), path
 
 
 @pytest.mark.parametrize(
@@ -74,27 +74,27 @@ def test_what_is_left_is_what_python_reads(group):
         ("x = 1; 'a'; y = 'b'  # c\r\n# d\r\nz\r", "x = 1;    ; y = 'b'\r\n\r\nz\r"),
         ("x = '\\\r\n#'  # a\r\n", "x = '\\\r\n#'\r\n"),
         ("'''a\\''' b'''\nx\n", "\nx\n"),
-        # Not Python, as cells of notebooks may be: what a quote opens ends with its line.
+        # Not Python, as notebook cells may be: an unmatched quote ends with its line.
         ("it's # a\nx = 'a' # b\n", "it's\nx = 'a'\n"),
         ("", ""),
     ],
 )
-def test_nothing_but_code_is_left(text, left):
+def test_only_code_remains(text, left):
     found = without_comments(text)
     assert len(found) == len(text)
     assert re.sub(r"[ \t]+(?=[\r\n]|\Z)", "", found) == left
 
 
-def test_a_part_of_a_statement_keeps_its_strings():
+def test_an_expression_keeps_its_strings():
     assert without_comments("'a'", expression=True) == "'a'"
     assert without_comments("('a'  # b\n 'c')", expression=True).split() == ["('a'", "'c')"]
 
 
-def test_strings_are_emptied_for_what_looks_for_names():
+def test_without_strings_empties_strings():
     assert without_strings('print(\'tf.contrib\', """a\nb""", f\'{x}\')\n') == "print('', \"\", f'')\n"
 
 
-def test_searches_are_spared_long_runs_of_white_space():
+def test_compact_removes_long_runs_of_white_space():
     assert (
         compact("x = 1   \n\n    \n\ndef f():  \r\n    return '''a\n\nb'''\n")
         == "x = 1\ndef f():\n    return '''a\nb'''"

@@ -1,4 +1,4 @@
-"""Long data is left out of what is parsed, and nothing moves."""
+"""Omission of long data before parsing, with unchanged offsets."""
 
 import ast
 import random
@@ -16,7 +16,7 @@ def short(monkeypatch):
 
 
 def shown(text):
-    """The text with what was left out as dots."""
+    """The text with omitted parts as dots."""
     left = without_long_data(text)
     assert len(left) == len(text) and [*map(len, left.split("\n"))] == [*map(len, text.split("\n"))]
     ast.parse(left)
@@ -36,19 +36,19 @@ def shown(text):
         ("x = ('a'\n 'b' r'c' \"d\"\n '''e''')", "x = (...)"),
         ("x = 'a' 'b' 'c' \\\n 'd' 'e'; y = f(1)", "x = (...); y = f(1)"),
         ("'a' 'b' 'c' 'd' 'e'\ny = 1", "(...)\ny = 1"),
-        # Names, calls and what is computed may matter.
+        # Names, calls and computed values may matter.
         ("x = [1, 2, 3, 4, f'{y}']", "x = [1, 2, 3, 4, f'{y}']"),
         ("x = 'a' 'b' 'c' 'd' f'{y}' 'e'", "x = 'a' 'b' 'c' 'd' f'{y}' 'e'"),
         ("x = [1, 2, 3, 4, y]", "x = [1, 2, 3, 4, y]"),
         ("f(1, 2, 3, 4, 5)", "f(1, 2, 3, 4, 5)"),
         ("x[1, 2, 3, 4, 5]", "x[1, 2, 3, 4, 5]"),
         ("x = (lambda: 0, 1, 2, 3, 4)", "x = (lambda: 0, 1, 2, 3, 4)"),
-        # What only looks like it.
+        # Similar forms.
         ("x = '[1, 2, 3, 4, 5]'  # [1, 2, 3, 4, 5]\ny = (1)", "x = '[1, 2, 3, 4, 5]'  # [1, 2, 3, 4, 5]\ny = (1)"),
         ("for i in [1, 2, 3, 4, 5]: print(i)", "for i in (...): print(i)"),
     ],
 )
-def test_what_is_left_out(short, text, left):
+def test_long_data_is_omitted(short, text, left):
     assert shown(text) == left
 
 
@@ -62,7 +62,7 @@ def test_what_is_left_out(short, text, left):
         ")" * 9 + ",,,,,",
     ],
 )
-def test_what_does_not_parse_stays_as_long_as_it_was(short, text):
+def test_text_with_syntax_errors_keeps_its_length(short, text):
     assert len(without_long_data(text)) == len(text)
 
 
@@ -76,17 +76,17 @@ def test_what_does_not_parse_stays_as_long_as_it_was(short, text):
         ("x = (1,2,3,4,)", "x = (ǂ       )"),
     ],
 )
-def test_what_stands_there_instead(short, text, left):
+def test_placeholder_expressions(short, text, left):
     assert without_long_data(text) == left
 
 
-def test_ordinary_tables_are_left_alone():
+def test_short_tables_stay():
     text = "x = [" + ", ".join(map(str, range(1500))) + "]"
     assert without_long_data(text) is text
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_whatever_stands_in_a_table_the_rest_parses_the_same(short, seed):
+def test_other_code_parses_the_same_for_any_table(short, seed):
     draw = random.Random(seed)
 
     def value(depth):

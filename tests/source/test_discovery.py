@@ -1,4 +1,4 @@
-"""Which files a run lints."""
+"""Discovery of the files to lint."""
 
 import inspect
 import os
@@ -47,7 +47,7 @@ def test_a_tree_may_be_deeper_than_the_stack_of_python(tree):
         sys.setrecursionlimit(limit)
 
 
-def test_files_that_ask_for_tensorflow(tree):
+def test_requirement_files_are_found(tree):
     tree("a.py", "requirements.txt", "sub/pyproject.toml", "sub/setup.toml", "docs/requirements.txt")
     for path in ("sub/Dockerfile", "environment.yml", "notes.txt"):
         (tree.path / path).write_text("RUN pip install TensorFlow\n")
@@ -56,7 +56,7 @@ def test_files_that_ask_for_tensorflow(tree):
     assert tree.found("notes.txt", "environment.yml", "a.py", force_exclude=True) == ["a.py", "environment.yml"]
 
 
-def test_folders_that_hold_no_code_of_the_project(tree):
+def test_folders_without_project_code_are_skipped(tree):
     tree(
         "a.py", ".hidden/a.py", ".ipynb_checkpoints/a.ipynb", "venv/a.py", "node_modules/x/a.py", "build/a.py", "dist/a.py",
         "__pycache__/a.py", "x/site-packages/a.py", "._a.py", "my_env/pyvenv.cfg", "my_env/lib/a.py", "deep/build/a.py",
@@ -64,7 +64,7 @@ def test_folders_that_hold_no_code_of_the_project(tree):
     assert tree.found() == ["a.py"]
 
 
-def test_explicit_files_are_linted_whatever_leaves_them_out(tree):
+def test_explicit_files_override_exclusions(tree):
     tree("build/a.py", "tests/test_a.py", ".hidden/b.py", "script")
     explicit = ["build/a.py", "tests/test_a.py", ".hidden/b.py", "script"]
     assert sorted(tree.found(*explicit)) == sorted(explicit)
@@ -72,7 +72,7 @@ def test_explicit_files_are_linted_whatever_leaves_them_out(tree):
     assert tree.found(*explicit, force_exclude=True) == ["script"]
 
 
-def test_of_named_files_only_what_can_be_python_or_requirements_is_read_under_force_exclude(tree):
+def test_force_exclude_reads_only_python_and_requirements(tree):
     tree("a.py", "a.pyw", "a.wsgi", "wscript", "a.ipynb", "a.pyi", "requirements.txt", "environment.yml", "Dockerfile")
     tree(
         "LICENSE",
@@ -113,9 +113,9 @@ def test_of_named_files_only_what_can_be_python_or_requirements_is_read_under_fo
         tree.found("missing.py", force_exclude=True)
 
 
-def test_what_identify_calls_python_is_read_under_force_exclude(tree):
+def test_force_exclude_reads_files_that_identify_calls_python(tree):
     extensions = pytest.importorskip("identify.extensions")
-    # Tables of data and of commands, in which nothing can be trained.
+    # Data tables and shell commands, which cannot train.
     data = {"gyp", "gypi", ".pdbrc"}
     endings = [ending for ending, tags in extensions.EXTENSIONS.items() if "python" in tags and ending not in data]
     names = [name for name, tags in extensions.NAMES.items() if "python" in tags and name not in data]
@@ -124,7 +124,7 @@ def test_what_identify_calls_python_is_read_under_force_exclude(tree):
     assert tree.found(*paths, force_exclude=True) == sorted(paths)
 
 
-def test_explicit_folders_are_walked_whatever_leaves_them_out(tree):
+def test_explicit_folders_override_exclusions(tree):
     tree("build/a.py")
     (tree.path / ".gitignore").write_text("build/\n")
     assert tree.found() == []
@@ -144,14 +144,14 @@ def test_a_missing_path_is_an_error(tree):
 TESTS = ["tests/helper.py", "test/a.py", "src/tests/a.py", "test_a.py", "a_test.py", "conftest.py", "test_n.ipynb"]
 
 
-def test_tests_are_left_out_unless_asked_for(tree):
+def test_tests_are_excluded_by_default(tree):
     tree("a.py", "latest.py", "contest.py", *TESTS)
     assert tree.found() == ["a.py", "contest.py", "latest.py"]
     assert set(tree.found(include_tests=True)) == {"a.py", "contest.py", "latest.py", *TESTS}
     assert tree.found("tests") == ["tests/helper.py"]
 
 
-def test_scripts_that_are_only_called_tests_are_no_tests(tree):
+def test_scripts_merely_named_like_tests_are_linted(tree):
     for name in ("train_and_test.py", "test_gan.py", "mnist_test.ipynb"):
         (tree.path / name).write_text("model.fit(x_train, y_train)\nmodel.evaluate(x_test, y_test)\n")
     (tree.path / "test_gan.py").write_text("model.fit(x_train, y_train)  # as in def test_it\n'''Like a TestCase.'''\n")
@@ -163,7 +163,7 @@ def test_scripts_that_are_only_called_tests_are_no_tests(tree):
     assert tree.found() == ["mnist_test.ipynb"]
 
 
-def test_a_project_below_a_folder_called_tests_is_no_test(tree, monkeypatch):
+def test_a_project_below_a_tests_folder_is_linted(tree, monkeypatch):
     tree("tests/project/train.py")
     assert tree.found("tests/project") == ["tests/project/train.py"]
     monkeypatch.chdir(tree.path / "tests" / "project")
@@ -186,7 +186,7 @@ def test_gitignore_files_nest_and_the_deepest_decides(tree):
     assert sorted(listed.split()) == expected
 
 
-def test_gitignore_of_the_folders_above_up_to_the_repository(tree):
+def test_gitignore_of_parent_folders_up_to_the_repository(tree):
     tree("repo/pkg/a.py", "repo/pkg/b.py", "repo/pkg/c.py", "repo/pkg/d.py")
     (tree.path / ".gitignore").write_text("a.py\n")
     (tree.path / "repo" / ".gitignore").write_text("b.py\n")
@@ -195,7 +195,7 @@ def test_gitignore_of_the_folders_above_up_to_the_repository(tree):
     assert tree.found("repo/pkg") == ["repo/pkg/a.py", "repo/pkg/d.py"]
 
 
-def test_gitignore_can_be_left_unread(tree):
+def test_gitignore_can_be_disabled(tree):
     tree("a.py")
     (tree.path / ".gitignore").write_text("a.py\n")
     (tree.path / "pyproject.toml").write_text("[tool.kerascheck]\nrespect-gitignore = false\n")
@@ -217,13 +217,13 @@ def test_patterns_are_relative_to_their_configuration_file(tree):
     assert tree.found() == ["one/b.py", "two/gen/a.py"]
 
 
-def test_loops_of_links_end(tree):
+def test_symlink_loops_terminate(tree):
     tree("a/b.py")
     (tree.path / "a" / "loop").symlink_to(tree.path)
     assert tree.found() == ["a/b.py"]
 
 
-def test_a_folder_that_cannot_be_listed_is_told(tree, monkeypatch):
+def test_an_unlistable_folder_is_reported(tree, monkeypatch):
     tree("a/b.py")
     real = os.scandir
 
@@ -245,7 +245,7 @@ pytestmark_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs n
 
 
 @pytestmark_pipes
-def test_what_is_no_regular_file_is_skipped_in_folders(tree):
+def test_special_files_in_folders_are_skipped(tree):
     tree("a.py", "dead.py")
     os.mkfifo(tree.path / "pipe.py")
     os.mkfifo(tree.path / "other_pipe")
@@ -266,7 +266,7 @@ def test_a_named_pipe_is_read_once(tree):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="needs devices")
-def test_a_device_without_end_is_given_up(tree):
+def test_an_endless_device_is_an_error(tree):
     result = discover(["/dev/zero", "/dev/null"], Configuration())
     assert [(file.path, file.content) for file in result.files] == [("/dev/null", b"")]
     ((path, reason),) = result.unreadable
@@ -284,7 +284,7 @@ BAD = {
 
 @pytest.mark.parametrize("text", BAD)
 @pytest.mark.parametrize("arguments", [["."], ["a.py", "sub/b.py", "sub/deep", "good/c.py"]])
-def test_one_in_a_folder_below_costs_what_it_speaks_for(tree, text, arguments):
+def test_a_bad_configuration_in_a_subfolder_affects_only_its_files(tree, text, arguments):
     tree("a.py", "sub/b.py", "sub/deep/d.py", "good/c.py")
     (tree.path / "sub" / "pyproject.toml").write_text(text)
     (tree.path / "pyproject.toml").write_text("[tool.kerascheck]\n")
@@ -295,7 +295,7 @@ def test_one_in_a_folder_below_costs_what_it_speaks_for(tree, text, arguments):
     assert reason.endswith("(the files in its folder are not linted)")
 
 
-def test_one_that_speaks_for_all_arguments_ends_the_run(tree):
+def test_a_bad_configuration_for_all_arguments_ends_the_run(tree):
     tree("a.py", "sub/b.py")
     (tree.path / "pyproject.toml").write_text("[tool.kerascheck]\nx = 1\n")
     for arguments in ([], ["sub"], ["a.py", "sub/b.py"]):
@@ -303,7 +303,7 @@ def test_one_that_speaks_for_all_arguments_ends_the_run(tree):
             discover(arguments or ["."], Configuration())
 
 
-def test_the_importers_of_a_file_are_found_beside_one(tree):
+def test_importers_are_found_beside_a_bad_configuration(tree):
     tree("pyproject.toml", "data.py", "train.py", "sub/b.py")
     (tree.path / "train.py").write_text("import data\n")
     (tree.path / "sub" / "pyproject.toml").write_text("[tool.kerascheck]\nx = 1\n")

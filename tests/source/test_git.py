@@ -1,4 +1,4 @@
-"""Questions to git start no program that the repository names."""
+"""Git queries start no program that the repository configures."""
 
 import subprocess
 
@@ -11,7 +11,7 @@ PROGRAMS = "filter.x.clean filter.x.smudge filter.x.process diff.x.command diff.
 
 @pytest.fixture
 def repository(tmp_path):
-    """A renamed and changed file, and a configuration that names a program for every event."""
+    """A repository with a renamed and changed file, and a configuration with a program for every event."""
     folder = tmp_path / "tree"
     folder.mkdir()
 
@@ -32,7 +32,7 @@ def repository(tmp_path):
     for name in PROGRAMS.split():
         run("config", name, f"sh -c 'touch {tmp_path}/started-{name}; exit 1'")
     run("config", "filter.x.required", "true")
-    # Asked for once, the name of a repository is kept.
+    # The name of a repository is memoised.
     git._without_filters.cache_clear()
     return folder, run, lambda: sorted(each.name for each in tmp_path.glob("started-*"))
 
@@ -60,7 +60,7 @@ def test_a_missing_object_is_not_fetched(repository):
     assert started() == []
 
 
-def test_without_git_the_reason_is_told(tmp_path, monkeypatch):
+def test_without_git_the_reason_is_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     git._without_filters.cache_clear()
     with pytest.raises(git.GitFailed, match="git cannot be run"):

@@ -1,4 +1,4 @@
-"""Who imports whom, found without parsing."""
+"""The importers of a file, found without parsing."""
 
 import json
 
@@ -54,7 +54,7 @@ def test_packages_and_relative_imports(importers, name, statement):
     assert importers("pkg/data.py", pkg__data="", **{name: statement}) == [name.replace("__", "/") + ".py"]
 
 
-def test_what_only_looks_alike(importers):
+def test_similar_names_do_not_match(importers):
     assert (
         importers(
             "pkg/data.py",
@@ -67,12 +67,12 @@ def test_what_only_looks_alike(importers):
     )
 
 
-def test_importers_of_importers_come_after_the_nearer_ones(importers):
+def test_nearer_importers_come_first(importers):
     files = {"data": "", "b": "import data", "a": "import b", "c": "import a, data", "d": "import d"}
     assert importers("data.py", **files) == ["b.py", "c.py", "a.py"]
 
 
-def test_a_package_is_imported_by_its_name(importers, tmp_path):
+def test_importing_a_package_by_name(importers, tmp_path):
     (tmp_path / "pkg").mkdir()
     (tmp_path / "pkg" / "__init__.py").write_text("")
     assert importers("pkg/__init__.py", train="from pkg import make") == ["train.py"]
@@ -91,7 +91,7 @@ def test_the_root_of_a_project(tmp_path):
     assert project_root(str(inner / "x.py")) == str(tmp_path / "a")
 
 
-def test_a_readme_is_a_root_where_nothing_better_is(tmp_path):
+def test_a_readme_marks_a_root_without_better_markers(tmp_path):
     inner = tmp_path / "a" / "b" / "c"
     inner.mkdir(parents=True)
     (tmp_path / "a" / "README.md").write_text("")
@@ -100,7 +100,7 @@ def test_a_readme_is_a_root_where_nothing_better_is(tmp_path):
     assert project_root(str(inner / "x.py")) == str(tmp_path)
 
 
-def test_a_readme_far_up_or_at_home_is_no_root(tmp_path, monkeypatch):
+def test_a_readme_far_up_or_at_home_marks_no_root(tmp_path, monkeypatch):
     far = tmp_path.joinpath(*"abcdef")
     far.mkdir(parents=True)
     (tmp_path / "README.md").write_text("")
@@ -122,13 +122,13 @@ def test_a_readme_far_up_or_at_home_is_no_root(tmp_path, monkeypatch):
     ],
 )
 @pytest.mark.parametrize("notebook", [False, True])
-def test_folders_that_a_script_adds_to_the_search_path(importers, line, found, notebook):
+def test_folders_added_to_the_search_path(importers, line, found, notebook):
     text = f"import os, sys\n{line}\nfrom data import x\n"
     cell = {"cell_type": "code", "source": text.splitlines(keepends=True)}
     train = json.dumps({"cells": [cell]}, indent=1) if notebook else text
     assert importers("lib/data.py", lib__data="", train=train) == ["train.ipynb" if notebook else "train.py"] * found
 
 
-def test_a_folder_that_has_vanished_has_no_importers(tmp_path):
+def test_a_deleted_folder_has_no_importers(tmp_path):
     graph = ImportGraph(str(tmp_path / "gone"), Configuration())
     assert not graph.importers([str(tmp_path / "gone" / "data.py")])

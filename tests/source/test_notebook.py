@@ -1,4 +1,4 @@
-"""Notebooks as one text of Python that keeps every line and column."""
+"""Notebooks as one Python text that keeps every line and column."""
 
 import ast
 import json
@@ -52,7 +52,7 @@ def notebook(*cells, **metadata):
         ("%matplotlib inline\r\nx", "pass              \r\nx"),
     ],
 )
-def test_what_is_not_python_is_blanked_in_place(code, blanked):
+def test_non_python_is_blanked_in_place(code, blanked):
     result = blank(code)
     assert result == blanked
     assert len(result) == len(code)
@@ -74,7 +74,7 @@ def test_an_indented_cell_keeps_its_columns():
 
 
 @pytest.mark.parametrize("first", ["%%time", "# note", ""])
-def test_a_cell_is_indented_only_where_its_first_statement_is(first):
+def test_a_cell_counts_as_indented_by_its_first_statement(first):
     assert "if True" not in decode("n.ipynb", notebook(first + "\nif x:\n  y")).text
 
 
@@ -93,7 +93,7 @@ def test_other_languages_have_no_cells():
         (b"[" * 200_000, "nested too deeply", 1),
     ],
 )
-def test_what_is_not_a_notebook_says_so(data, message, line):
+def test_invalid_notebooks_are_reported(data, message, line):
     with pytest.raises(Unreadable) as caught:
         decode("n.ipynb", data)
     assert message in caught.value.message
@@ -119,5 +119,5 @@ def test_an_empty_notebook_has_no_cells(data):
         (b'x = {"cells": []}', False),
     ],
 )
-def test_a_notebook_is_known_by_its_beginning(data, is_one):
+def test_notebooks_are_detected_by_their_beginning(data, is_one):
     assert looks_like_one(data) == is_one

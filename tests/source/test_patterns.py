@@ -1,4 +1,4 @@
-"""Patterns of .gitignore: bad ones cost themselves only, and none takes long."""
+""".gitignore patterns: bad ones are skipped, and all match quickly."""
 
 import random
 
@@ -17,7 +17,7 @@ from kerascheck.source.patterns import BadPattern, compiled, spec
         ("**/a/**/b/**/c/**/d/**/e", "which has too many wildcards"),
     ],
 )
-def test_a_bad_line_is_told_and_the_others_hold(line, told):
+def test_a_bad_line_is_reported_and_others_apply(line, told):
     read, ((index, what),) = compiled(["# comment", "", line, "*.log"])
     assert index == 2 and told in what
     assert read.match_file("a.log") and not read.match_file("a.py")
@@ -26,12 +26,12 @@ def test_a_bad_line_is_told_and_the_others_hold(line, told):
 
 
 def test_many_stars_are_matched_without_backtracking():
-    # With backtracking neither of both ends.
+    # With backtracking, neither would terminate.
     assert not spec("a*" * 60 + "b").match_file("a" * 250)
     assert spec("a*" * 60 + "b").match_file("a" * 250 + "b")
 
 
-def test_patterns_match_what_pathspec_matches():
+def test_patterns_match_like_pathspec():
     chance = random.Random(0)
     compared = 0
     for _ in range(3000):

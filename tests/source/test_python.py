@@ -1,4 +1,4 @@
-"""What Python's own parser says of a text."""
+"""Errors from Python's own parser."""
 
 import sys
 
@@ -26,7 +26,7 @@ from kerascheck.source.python import is_refused
         ("x = a" + ".b()" * 9000, False),
     ],
 )
-def test_refused_whatever_the_recursion_limit_is(code, expected):
+def test_rejection_is_independent_of_the_recursion_limit(code, expected):
     limit = sys.getrecursionlimit()
     assert is_refused(code) is expected
     sys.setrecursionlimit(100_000)

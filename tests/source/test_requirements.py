@@ -1,4 +1,4 @@
-"""Versions that a project's own files pin."""
+"""Versions pinned by the files of a project."""
 
 import json
 
@@ -140,7 +140,7 @@ def test_bounded_versions(tmp_path, name, content, pins):
         ("Dockerfile", "FROM python:3.6-slim AS base\nRUN pip install tensorflow\n", 1),
     ],
 )
-def test_a_bound_knows_where_it_is_stated(tmp_path, name, content, line):
+def test_bounds_have_a_location(tmp_path, name, content, line):
     (tmp_path / ".git").mkdir()
     (tmp_path / name).write_text(content)
     stated = requirements.pinned_versions(tmp_path / "train.py")["tensorflow"].stated
@@ -150,7 +150,7 @@ def test_a_bound_knows_where_it_is_stated(tmp_path, name, content, line):
 @pytest.mark.parametrize(
     ("encoding", "pins"), [("utf-16", {"keras": "==2.3.1"}), ("utf-8-sig", {"keras": "==2.3.1"}), ("utf-16-be", {})]
 )
-def test_requirements_tell_by_a_mark_how_they_are_encoded(tmp_path, encoding, pins):
+def test_byte_order_marks_set_the_encoding(tmp_path, encoding, pins):
     (tmp_path / "requirements.txt").write_text("Keras==2.3.1\r\n", encoding=encoding)
     assert pinned_versions(tmp_path / "train.py") == pins
 
@@ -175,7 +175,7 @@ def test_versions_that_a_notebook_installs(cells, pins):
     assert command_versions(decode("a.ipynb", json.dumps(notebook).encode()).commands) == pins
 
 
-def test_the_newest_python_counts_and_a_nearer_one_bounds_what_is_above(tmp_path):
+def test_the_newest_python_counts_and_nearer_files_take_precedence(tmp_path):
     (tmp_path / ".git").mkdir()
     (tmp_path / "setup.py").write_text("setup(install_requires=['tensorflow>=2.1'], python_requires='>=3.6')")
     (tmp_path / "environment.yml").write_text("dependencies:\n  - python=3.7\n")
@@ -185,14 +185,14 @@ def test_the_newest_python_counts_and_a_nearer_one_bounds_what_is_above(tmp_path
     assert pinned_versions(tmp_path / "part" / "train.py") == {"tensorflow": "<2.12"}
 
 
-def test_a_notebook_beside_the_only_part_of_a_project_is_for_what_that_needs(tmp_path):
+def test_a_notebook_beside_a_single_subproject_uses_its_requirements(tmp_path):
     for part in (".git", "src", "docs"):
         (tmp_path / part).mkdir()
     (tmp_path / "src" / "requirements.txt").write_text("tensorflow==2.7.0\n")
     assert pinned_versions(tmp_path / "train.ipynb") == {"tensorflow": "==2.7.0"}
 
 
-def test_several_parts_say_nothing_of_what_stands_beside_them(tmp_path):
+def test_several_subprojects_do_not_apply_to_files_beside_them(tmp_path):
     for part, version in (("one", "2.7"), ("two", "2.15")):
         (tmp_path / part).mkdir()
         (tmp_path / part / "requirements.txt").write_text(f"tensorflow=={version}\n")
@@ -218,7 +218,7 @@ def test_the_newer_of_two_bounds_counts(tmp_path):
     [
         ({"conda_env.yml": "  - tensorflow=2.9=mkl_1\n  - keras=2.9\n", "conda_env_gpu.yml": "  - tensorflow=2.4\n  - numpy\n"}, {"tensorflow": "==2.4.*", "keras": "==2.9.*"}),
         ({"requirements.txt": "tensorflow==2.9\n", "requirements-gpu.txt": "tensorflow-gpu==2.4\n"}, {"tensorflow": "==2.4"}),
-        # What one leaves open another may say; images install others upon their own.
+        # A version left open by one file may be set by another; images install packages on top of their own.
         ({"requirements.txt": "tensorflow==2.9\n", "requirements_gpu.txt": "tensorflow\n"}, {"tensorflow": "==2.9"}),
         ({"requirements.txt": "tensorflow==2.9\n", "Dockerfile.gpu": "FROM tensorflow/tensorflow:2.4.1-gpu\n"}, {"tensorflow": "==2.9"}),
         ({"requirements.txt": "tensorflow==2.9\n", "requirements-gpujobs.txt": "tensorflow==2.4\n"}, {"tensorflow": "==2.9"}),
@@ -240,7 +240,7 @@ def test_a_file_for_the_gpu_is_preferred(tmp_path, files, pins):
         ("docker/notes.txt", "tensorflow==2.3\n", {}),
     ],
 )
-def test_versions_in_folders_kept_for_them(tmp_path, name, content, pins):
+def test_versions_in_requirements_folders(tmp_path, name, content, pins):
     (tmp_path / ".git").mkdir()
     (tmp_path / name).parent.mkdir()
     (tmp_path / name).write_text(content)
@@ -248,7 +248,7 @@ def test_versions_in_folders_kept_for_them(tmp_path, name, content, pins):
     assert pinned_versions(tmp_path / "src" / "train.py") == pins
 
 
-def test_the_own_files_of_a_folder_come_first(tmp_path):
+def test_files_in_the_folder_itself_come_first(tmp_path):
     (tmp_path / ".git").mkdir()
     (tmp_path / "docker").mkdir()
     (tmp_path / "docker" / "Dockerfile").write_text("FROM tensorflow/tensorflow:1.12\n")
@@ -262,7 +262,7 @@ def test_the_nearest_folder_decides_and_the_repository_ends_the_search(tmp_path)
     inner.mkdir(parents=True)
     (tmp_path / "repo" / "requirements.txt").write_text("tensorflow==2.3\n")
     assert pinned_versions(inner / "train.py") == {"tensorflow": "==2.3"}
-    # Asking for any version is a decision, too.
+    # Accepting any version is a decision too.
     (inner / "requirements.txt").write_text("tensorflow\nnumpy==1.0\n")
     requirements.forget()
     assert pinned_versions(inner / "train.py") == {}
@@ -323,7 +323,7 @@ def asked_for(name, text):
          ["numpy|||pip", "tensorflow['and-cuda']|==2.16||pip", "keras|=3||conda"]),
     ],
 )  # fmt: skip
-def test_what_files_ask_for(name, text, expected):
+def test_requirements_of_each_file_format(name, text, expected):
     assert asked_for(name, text) == expected
 
 
@@ -343,7 +343,7 @@ def test_images_and_comments():
         ("train.py", None), ("notes.txt", None), ("requirements.py", None), ("settings.toml", None), ("mkdocs.yml", None), ("Dockerfiles.py", None),
     ],
 )  # fmt: skip
-def test_kinds_by_name(path, kind):
+def test_file_kinds_by_name(path, kind):
     assert kind_of(path) == kind
 
 
@@ -374,7 +374,7 @@ def test_a_build_without_gpus(tmp_path, content, wanted):
         ("tensorflow-base=2.6.0=gpu_py39_0", False),
     ],
 )
-def test_a_build_of_conda_without_gpus(tmp_path, line, wanted):
+def test_a_conda_build_without_gpus(tmp_path, line, wanted):
     (tmp_path / "environment.yml").write_text(f"dependencies:\n  - {line}\n  - tensorflow=2.6.0\n")
     assert requirements.wants_cpu(tmp_path / "train.py") is wanted
 
@@ -408,7 +408,7 @@ def test_a_build_of_conda_without_gpus(tmp_path, line, wanted):
         ),
     ],
 )
-def test_files_that_contradict_each_other_say_nothing(tmp_path, files, wanted):
+def test_contradictory_files_give_no_version(tmp_path, files, wanted):
     for name, content in files.items():
         (tmp_path / name).write_text(content)
     assert requirements.wants_cpu(tmp_path / "train.py") is wanted
@@ -423,7 +423,7 @@ def test_files_that_contradict_each_other_say_nothing(tmp_path, files, wanted):
         (".env", "TF_FORCE_GPU_ALLOW_GROWTH=true\n", True),
     ],
 )
-def test_memory_that_grows_by_the_environment(tmp_path, name, content, lets):
+def test_memory_growth_set_in_the_environment(tmp_path, name, content, lets):
     (tmp_path / name).write_text(content)
     assert requirements.lets_memory_grow(tmp_path / "train.py") is lets
 

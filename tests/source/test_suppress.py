@@ -1,4 +1,4 @@
-"""Comments that silence findings are written where they silence, and nothing else changes."""
+"""Insertion of suppression comments; nothing else changes."""
 
 import ast
 import json
@@ -18,7 +18,7 @@ IGNORE = "# kerascheck: ignore[serial-map]"
 
 
 def silenced(source):
-    """The text in which the first finding is silenced; fails where another one vanishes, or it does not."""
+    """The text with the first finding suppressed; fails if another finding vanishes, or this one stays."""
     found = codes(source)
     finding = next(each for each in Session(Configuration(isolated=True)).lint(source).findings)
     edit = suppression(source, finding)
@@ -45,7 +45,7 @@ def codes(source):
             f"{MAP}  # kerascheck: ignore[print-in-step] why",
             f"{MAP}  # kerascheck: ignore[print-in-step, serial-map] why",
         ),
-        # No comment can stand behind a backslash or in a string.
+        # No comment can follow a backslash or be inside a string.
         (f"ds = ds \\\n    .map(lambda x: {RANDOM}) \\\n    .skip(1)", f"    .skip(1)  {IGNORE}"),
         (f'ds = ds.map(lambda x: {RANDOM}, name="""\na""")', f'a""")  {IGNORE}'),
         (f"ds = (\n    ds\n    .map(lambda x: {RANDOM})\n)", f"    .map(lambda x: {RANDOM})  {IGNORE}"),
@@ -84,7 +84,7 @@ def notebook(texts):
         ("requirements.txt", "numpy\r\ntensorflow-gpu==2.12.0\r\n"),
     ],
 )
-def test_among_requirements_it_stands_above(path, text):
+def test_requirements_get_the_comment_above(path, text):
     source = from_text(path, text)
     newline = "\r\n" if "\r" in text else "\n"
     first, second, _ = text.split(newline)
@@ -97,7 +97,7 @@ def test_among_requirements_it_stands_above(path, text):
     assert edit.content == f", {finding.name}" and other.text[: edit.start].endswith("[print-in-step")
 
 
-def test_within_an_instruction_there_is_no_place():
+def test_no_comment_fits_inside_an_instruction():
     source = from_text("Dockerfile", "FROM python\nRUN pip install \\\n    tensorflow-gpu==2.12.0\n")
     (finding,) = Session(Configuration(isolated=True)).lint(source).findings
     assert suppression(source, finding) is None

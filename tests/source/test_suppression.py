@@ -1,4 +1,4 @@
-"""Comments that silence findings, and what only looks like one."""
+"""Suppression comments, and similar comments."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def silenced(text, line=1, *, noqa=True, code="KC101", name="serial-map"):
         "# type: ignore  # kerascheck: ignore[serial-map]",
     ],
 )
-def test_a_comment_silences_its_line_only(comment):
+def test_a_comment_suppresses_only_its_line(comment):
     text = f"x = 1  {comment}\ny = 2\n"
     assert silenced(text, 1)
     assert not silenced(text, 2)
@@ -46,7 +46,7 @@ def test_a_comment_silences_its_line_only(comment):
         "x = 1\n",
     ],
 )
-def test_what_only_looks_like_it_does_not(text):
+def test_similar_comments_do_not_suppress(text):
     assert not silenced(text)
 
 
@@ -66,7 +66,7 @@ def test_file_wide_forms(comment, others):
     assert silenced(text, 1, code="KC102", name="missing-prefetch") is others
 
 
-def test_a_comment_of_a_dockerfile_speaks_for_the_line_below_too():
+def test_a_dockerfile_comment_also_covers_the_next_line():
     def lines(text):
         found = suppressions(Source("Dockerfile", text))
         return [line for line in range(1, 5) if found.silencing("KC701", "cpu-only-requirement", {line})]
@@ -76,7 +76,7 @@ def test_a_comment_of_a_dockerfile_speaks_for_the_line_below_too():
     assert lines("# kerascheck: ignore-file[cpu-only-requirement]\nFROM (\n") == [1, 2, 3, 4]
 
 
-def test_noqa_can_be_switched_off_alone():
+def test_noqa_can_be_disabled_alone():
     assert not silenced("x = 1  # noqa\n", noqa=False)
     assert not silenced("# flake8: noqa\nx = 1\n", noqa=False)
     assert silenced("x = 1  # kerascheck: ignore\n", noqa=False)
@@ -88,7 +88,7 @@ def test_comments_before_code_that_does_not_tokenize_count():
     assert silenced("x = 1\ry = 2  # noqa\r", 2)
 
 
-def test_the_entries_of_a_long_comment_are_not_gone_through(monkeypatch):
+def test_silencing_does_not_scan_all_entries(monkeypatch):
     listed = [*(f"X{number}" for number in range(3000)), "KC2", "serial-map", "kc30", "MISSING"]
     source = Source("a.py", "".join(f"f()  # kerascheck: ignore[{each}]\n" for each in listed[-4:]))
     source = source.with_text(f"# kerascheck: ignore-file[{', '.join(listed)}]\n{source.text}g()  # noqa\n")
@@ -102,7 +102,7 @@ def test_the_entries_of_a_long_comment_are_not_gone_through(monkeypatch):
     assert [len(each) for each in wanted.values()] == [3, 3, 3, 1, 1]
 
 
-def test_the_rules_are_looked_for_once_for_each_entry():
+def test_each_entry_looks_up_rules_once():
     class Rules(list):
         looks = 0
 

@@ -1,4 +1,4 @@
-"""Bytes to text, and offsets back to lines and columns."""
+"""Conversion of bytes to text, and of offsets to lines and columns."""
 
 import pytest
 
@@ -18,7 +18,7 @@ from kerascheck.source import Source, Unreadable, decode, display_path, notebook
         (b"", "", "utf-8", False),
     ],
 )
-def test_bytes_survive_the_way_to_text_and_back(data, text, encoding, bom):
+def test_bytes_survive_a_round_trip(data, text, encoding, bom):
     source = decode("a.py", data)
     assert text is None or source.text == text
     assert (source.encoding, source.bom) == (encoding, bom)
@@ -36,14 +36,14 @@ def test_bytes_survive_the_way_to_text_and_back(data, text, encoding, bom):
         (b"x = 1\n\0\n", "null byte", 2, 1),
     ],
 )
-def test_what_is_not_text_says_where(data, message, line, column):
+def test_undecodable_bytes_have_a_location(data, message, line, column):
     with pytest.raises(Unreadable, match="(?s).*") as caught:
         decode("a.py", data)
     assert message in caught.value.message
     assert (caught.value.line, caught.value.column) == (line, column)
 
 
-def test_a_file_that_cannot_be_opened(tmp_path):
+def test_unreadable_files(tmp_path):
     with pytest.raises(Unreadable, match="cannot be read: No such file"):
         read(tmp_path / "missing.py")
 
@@ -63,7 +63,7 @@ def test_form_feeds_and_line_separators_do_not_end_lines():
     assert source.locate(source.text.index("c"), len(source.text) - 1).line == 2
 
 
-def test_paths_inside_the_working_directory_are_shown_relative(tmp_path, monkeypatch):
+def test_paths_in_the_working_directory_are_relative(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert display_path(tmp_path / "a" / ".." / "b.py") == "b.py"
     assert display_path("../elsewhere.py") == str(tmp_path.parent / "elsewhere.py")
@@ -84,12 +84,12 @@ def test_paths_inside_the_working_directory_are_shown_relative(tmp_path, monkeyp
         ("x = 1\n", "x = 1\n", ""),
     ],
 )
-def test_commands_in_a_script_are_those_of_the_notebook_that_it_was(text, read, commands):
+def test_commands_of_a_script_exported_from_a_notebook(text, read, commands):
     source = decode("train.py", text.encode())
     assert (source.text, source.commands, source.written) == (read, commands, text)
 
 
-def test_the_cells_around_a_place_are_found_without_looking_at_all():
+def test_cells_around_an_offset():
     source = notebook.joined(Source("n.ipynb", ""), [(0, "a"), (2, " b\nc\n"), (3, ""), (7, "\n"), (9, "d")])
     for start in range(len(source.text) + 1):
         for end in range(start, len(source.text) + 1):

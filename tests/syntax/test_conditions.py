@@ -1,4 +1,4 @@
-"""Under which conditions a place runs, in which loop, and after what."""
+"""Conditions, loops and order of paths."""
 
 import pytest
 from snippets import load
@@ -14,7 +14,7 @@ def place(tmp_path, code, name="z.mark"):
 
 
 @pytest.mark.parametrize(
-    # What is asked on the way to mark(): in the whole program, in its function, and in the innermost loop.
+    # The conditions around mark(): in the program, in its function, and in the innermost loop.
     ("code", "program", "function", "loop"),
     [
         ("mark()", [], [], None),
@@ -27,7 +27,7 @@ def place(tmp_path, code, name="z.mark"):
         ("def f(): mark()\nif a: f()", ["a"], [], None),
         ("def f(debug=False):\n    if debug: mark()\nf(load())", ["debug"], ["debug"], None),
         ("def f(debug=False):\n    if debug: mark()\nf(True)", [], [], None),
-        # A handler, and a case, ask nothing in words.
+        # Handlers and cases have no test.
         ("try: pass\nexcept E: mark()", [""], [""], None),
         ("match a:\n    case 1: mark()", [""], [""], None),
         ("try: mark()\nexcept E: pass", [], [], None),
@@ -50,7 +50,7 @@ def test_conditions(tmp_path, code, program, function, loop):
 
 
 @pytest.mark.parametrize(
-    # The conditions of mark() that other() is not under.
+    # The conditions of mark() that other() does not share.
     ("code", "alone"),
     [
         ("if a:\n    mark()\n    other()", []),
@@ -60,14 +60,14 @@ def test_conditions(tmp_path, code, program, function, loop):
         ("def f():\n    if b: mark()\nother()\nif a: f()", ["b", "a"]),
     ],
 )
-def test_conditions_beside_another_place(tmp_path, code, alone):
+def test_conditions_relative_to_another_path(tmp_path, code, alone):
     program = load(tmp_path, MARK + code).program
     (first,), (second,) = program.calls("z.mark"), program.calls("z.other")
     assert [each.question for each in first.path.conditions(within=second.path)] == alone
 
 
 @pytest.mark.parametrize(
-    # The innermost loop around mark(): in the program, among statements there, and in the function; by what it goes through.
+    # The innermost loop around mark(), by its iterable: in the program, among loop statements there, and in the function.
     ("code", "program", "statement", "function"),
     [
         ("mark()", None, None, None),
@@ -81,7 +81,7 @@ def test_conditions_beside_another_place(tmp_path, code, alone):
         ("for i in mark(): pass", None, None, None),
     ],
 )
-def test_the_innermost_loop(tmp_path, code, program, statement, function):
+def test_innermost_loop(tmp_path, code, program, statement, function):
     scope = place(tmp_path, code)
 
     def over(loop):
@@ -93,7 +93,7 @@ def test_the_innermost_loop(tmp_path, code, program, statement, function):
     assert over(scope.innermost_loop(within="function")) == function
 
 
-def test_loops_of_one_place_alone(tmp_path):
+def test_loops_not_shared_with_another_path(tmp_path):
     program = load(tmp_path, MARK + "for i in one:\n    other()\n    for j in two: mark()").program
     (first,), (second,) = program.calls("z.mark"), program.calls("z.other")
     assert [loop.node.iter.value for loop in first.path.loops(within=second.path)] == ["two"]
@@ -102,7 +102,7 @@ def test_loops_of_one_place_alone(tmp_path):
 
 
 @pytest.mark.parametrize(
-    # How many "with" and "try" stand around mark(), in its function and in the program.
+    # The number of "with" and "try" around mark(), in its function and in the program.
     ("code", "function", "program"),
     [
         ("with a, b: mark()", (2, 0), (2, 0)),
@@ -111,7 +111,7 @@ def test_loops_of_one_place_alone(tmp_path):
         ("def f(): mark()\nwith a:\n    try: f()\n    except E: pass", (0, 0), (1, 1)),
     ],
 )
-def test_what_a_place_stands_in(tmp_path, code, function, program):
+def test_enclosing_managers_and_tries(tmp_path, code, function, program):
     scope = place(tmp_path, code)
     for within, counts in (("function", function), ("program", program)):
         assert (len(list(scope.managers(within=within))), len(list(scope.tries(within=within)))) == counts
@@ -142,7 +142,7 @@ def test_written_conditions(tmp_path, code, file, function):
         ("mark()\nother()", None),
     ],
 )
-def test_the_branch_that_decides_what_has_run(tmp_path, code, label):
+def test_branch_before(tmp_path, code, label):
     program = load(tmp_path, MARK + code).program
     (first,), (second,) = program.calls("z.mark"), program.calls("z.other")
     branch = branch_before(first, second)
@@ -179,7 +179,7 @@ def test_the_branch_that_decides_what_has_run(tmp_path, code, label):
         ("import threading\ndef f(): second()\nfirst()\nthreading.Thread(target=f).start()", True),
     ],
 )
-def test_what_has_certainly_run(tmp_path, text, before):
+def test_happens_before(tmp_path, text, before):
     text = text.replace("first()", "tf.random.uniform([])").replace("second()", "tf.random.normal([])")
     program = load(tmp_path, f"import tensorflow as tf\n{text}\n").program
     (first,), (second,) = program.calls("tensorflow.random.uniform"), program.calls("tensorflow.random.normal")

@@ -1,4 +1,4 @@
-"""What statements bind, read and change, form by form; and what stands against moving them."""
+"""Names that statements bind, read and change, by form; objections to moving statements."""
 
 import libcst as cst
 import pytest
@@ -92,7 +92,7 @@ def test_bound_names(text, binds, certain):
         ("from a import b", "", ""),
     ],
 )
-def test_names_read(text, reads, later):
+def test_read_names(text, reads, later):
     found = uses(text)
     assert (words(found.reads), words(found.later)) == (reads, later)
 
@@ -143,7 +143,7 @@ def test_other_uses(text, field, expected):
         ("await a", False, True),
     ],
 )
-def test_code_that_stands_elsewhere(text, star, calls):
+def test_code_elsewhere_may_run(text, star, calls):
     assert (uses(text).star, uses(text).calls) == (star, calls)
 
 
@@ -195,13 +195,13 @@ def test_names_bound_before_a_statement(text, expected):
         ("while a:\n    f(b)\n    b = 1", "a b f"),
     ],
 )
-def test_names_that_a_compound_statement_needs(text, expected):
+def test_free_reads_of_compound_statements(text, expected):
     tree = Tree(text + "\n")
     assert words(def_use(tree).free_reads(tree.root.body[0])) == words(expected.split())
 
 
 def moved(text, *, last=1):
-    """What stands against moving the last statements of a text to behind its first one."""
+    """The objections to moving the last statements of a text behind its first one."""
     tree = Tree(text + "\n")
     body = tree.root.body
     return objections_to_move(tree, body[-last:], body[1], lambda node: f"line {tree.line_of(node)}")
@@ -216,13 +216,13 @@ BINDINGS = (
 
 
 @pytest.mark.parametrize("binding", BINDINGS)
-def test_what_reads_a_name_does_not_move_above_its_binding(binding):
+def test_a_read_does_not_move_above_the_binding(binding):
     assert "below the new place" in moved(f"import tf\n{binding}\ntf.set(kind)").unbound
     assert moved(f"import tf\nkind = 'GPU'\n{binding}\ntf.set(kind)").unbound.startswith("`kind` is bound")
 
 
 @pytest.mark.parametrize("binding", BINDINGS)
-def test_a_binding_in_another_scope_is_none(binding):
+def test_a_binding_in_another_scope_does_not_count(binding):
     inner = "\n    ".join(f"def f(y):\n{binding}".splitlines())
     assert moved(f"kind = 'GPU'\n{inner}\nset(kind)") == Objections()
 
@@ -243,21 +243,21 @@ def test_a_binding_in_another_scope_is_none(binding):
         ("globals()['kind'] = 1", "line 2 may bind any name"),
     ],
 )
-def test_statements_in_between(between, objection):
+def test_conflicts_with_statements_in_between(between, objection):
     assert moved(f"kind = 'GPU'\n{between}\ngpu = set(kind)").between == objection
 
 
-def test_a_list_may_change_wherever_it_is_used():
+def test_any_use_may_mutate_a_list():
     assert moved("kinds = []\nf(kinds)\nset(kinds)").between == "`kinds` may change at line 2"
     assert moved("kinds = ''\nf(kinds)\nset(kinds)").between is None
 
 
-def test_attributes_change_where_unknown_code_runs_but_for_those_of_libraries():
+def test_unknown_code_may_set_attributes_except_those_of_libraries():
     assert moved("import cfg\nf()\nset(cfg.KIND)").between == "the attributes of `cfg` may change at line 2"
     assert moved("import numpy as np\nf()\nset(np.pi)").between is None
 
 
-def test_functions_read_their_names_when_they_run():
+def test_functions_read_names_when_called():
     text = "def kind(): return KIND\nx = 1\nKIND = 'GPU'\nset(kind())"
     assert moved(text).unbound == "`KIND` is bound at line 3, below the new place"
     assert moved("KIND = 'GPU'\ndef kind(): return KIND\nset(1)") == Objections()
@@ -266,11 +266,11 @@ def test_functions_read_their_names_when_they_run():
 @pytest.mark.parametrize(
     "between", ["from x import *", "def f():\n    global kind\n    kind = 1\nf()", "exec('kind = 1')"]
 )
-def test_code_in_between_may_bind_a_name_unseen(between):
+def test_code_in_between_may_bind_names_indirectly(between):
     assert moved(f"import tf\n{between}\ntf.set(kind)").unbound.startswith("`kind` may be bound at line")
 
 
-def test_statements_that_move_together_need_each_other_only():
+def test_statements_that_move_together_may_use_each_other():
     text = "import tf\nf()\nkind, x = 'GPU', 1\ntf.set(kind)"
     assert moved(text).unbound is not None
     assert moved(text, last=2).unbound is None
@@ -285,11 +285,11 @@ def test_statements_that_move_together_need_each_other_only():
         ("import tf\nprint()\nprint(len(tf))", None),
     ],
 )
-def test_names_that_may_have_no_value_anyway(text, doubt):
+def test_possibly_unbound_names(text, doubt):
     assert moved(text).doubtful == doubt
 
 
-def test_statements_of_a_loop_move_before_it():
+def test_moving_statements_out_of_a_loop():
     def out_of(text):
         tree, statement = place(text)
         return objections_to_move(tree, [statement], tree.parents[tree.parents[statement]], lambda node: "there")
@@ -300,7 +300,7 @@ def test_statements_of_a_loop_move_before_it():
     assert out_of("while f():\n    x = set(HERE)\n    g(x)").between.startswith("`x`, which")
 
 
-def test_a_function_may_leave_before():
+def test_early_returns():
     tree, statement = place("def f(a):\n    b = 1\n    if a: return\n    set(HERE)")
     block = tree.parents[statement]
     assert "leave the block" in objections_to_move(tree, [statement], block.body[0], lambda node: "there").between

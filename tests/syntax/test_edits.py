@@ -19,7 +19,7 @@ P = ".prefetch(2)"
 
 
 def call(tree, name, nth=0):
-    """The nth call, in the order of the text, of a function or method called ``name``."""
+    """The nth call, in source order, of a function or method called ``name``."""
     found = [
         node
         for node in tree.descendants(tree.root)
@@ -31,7 +31,7 @@ def call(tree, name, nth=0):
 
 
 def node(tree, text, kind=cst.CSTNode):
-    """The outermost node of this very text."""
+    """The outermost node with exactly this text."""
     for found in tree.descendants(tree.root):
         start, end = tree.range_of(found)
         if isinstance(found, kind) and tree.text[start:end] == text and not isinstance(found, cst.Module):
@@ -48,7 +48,7 @@ def compound(tree, kind):
 
 
 def applied(text, build):
-    """``text`` after the edits; checks that they are sound."""
+    """``text`` after the edits, which are checked to be valid."""
     tree = Tree(text)
     made = build(tree)
     assert all(isinstance(edit, Edit) for edit in made)
@@ -66,7 +66,7 @@ def comments_of(text):
 
 
 def check(before, after, build, comments=True):
-    """The edits make ``after`` of ``before``, with either line ending, and lose no comment."""
+    """Check that the edits turn ``before`` into ``after``, with either newline, and lose no comment."""
     assert applied(before, build) == after
     assert applied(before.replace("\n", "\r\n"), build) == after.replace("\n", "\r\n") or "\n" not in before
     if comments:
@@ -151,7 +151,7 @@ def test_add_keyword_twice():
 
 
 @pytest.mark.parametrize(("value", "before"), [("'v'", "f'{x.map(f)}'"), ("v", "f'''{x.map(\n  f,\n)}'''")])
-def test_f_strings_take_no_quotes_and_lines(value, before):
+def test_edits_in_f_strings_reject_quotes_and_newlines(value, before):
     with pytest.raises(CannotEdit):
         applied(before, lambda tree: edits.add_keyword(tree, call(tree, "map"), "k", value))
 
@@ -421,7 +421,7 @@ def test_swap_calls(before, after):
         "x = map(f)\nx = x.batch(2)",
     ],
 )
-def test_calls_that_cannot_swap(text):
+def test_swap_calls_rejects(text):
     with pytest.raises(CannotEdit):
         applied(text, lambda tree: edits.swap_calls(tree, call(tree, "map"), call(tree, "batch")))
 
@@ -483,7 +483,7 @@ def test_calls_that_cannot_swap(text):
 )
 def test_move_call(before, after):
     if before.endswith("x = x.move(2)"):
-        # The last line had no newline; it keeps none where it stays last.
+        # The last line had no newline; it keeps none if it stays last.
         after = after.rstrip("\n") + "\n"
     check(before, after, lambda tree: edits.move_call(tree, call(tree, "move"), call(tree, "to")))
 
@@ -538,7 +538,7 @@ def test_arrange_links(before, after):
         "x = y \\\n    .a(1) \\\n    .b(2) \\\n    .c(3)",
     ],
 )
-def test_links_that_cannot_be_arranged(text):
+def test_arrange_links_rejects(text):
     def build(tree):
         a, b, c = (call(tree, name) for name in "abc")
         return edits.arrange_links(tree, [a, b, c], [edits.Slot(c), edits.Slot(a, added=(".k()",)), edits.Slot(b)])
@@ -556,7 +556,7 @@ def test_links_that_cannot_be_arranged(text):
         "if x.move(1): pass\nx = x.to(2)",
     ],
 )
-def test_calls_that_cannot_move(text):
+def test_move_call_rejects(text):
     with pytest.raises(CannotEdit):
         applied(text, lambda tree: edits.move_call(tree, call(tree, "move"), call(tree, "to")))
 
@@ -575,7 +575,7 @@ def test_assign_back(before, after):
     check(before, after, lambda tree: edits.assign_back(tree, tree.parents[compound(tree, cst.Expr)], "ds"))
 
 
-def test_assign_back_wants_an_expression():
+def test_assign_back_requires_an_expression_statement():
     with pytest.raises(CannotEdit):
         applied("x = 1", lambda tree: edits.assign_back(tree, small(tree, "x = 1"), "ds"))
 
@@ -628,7 +628,7 @@ def test_delete_compound_statement(before, kind, after):
     check(before, after, lambda tree: edits.delete_statement(tree, compound(tree, kind)), comments=False)
 
 
-def test_elif_is_no_statement():
+def test_elif_is_not_deletable():
     tree = Tree("if a: b\nelif c: d\n")
     inner = compound(tree, cst.If).orelse
     with pytest.raises(CannotEdit):
@@ -717,7 +717,7 @@ def test_insert_import(before, after):
     check(before, after, lambda tree: edits.insert_after_imports(tree, "import n"))
 
 
-def test_insert_after_the_import_of_what_it_uses():
+def test_insert_after_a_later_import_in_use():
     before = "import os\nx = f()\nimport tensorflow as tf\ny = 1\nimport keras\n"
     after = "import os\nx = f()\nimport tensorflow as tf\n\nfor g in tf.h():\n    g()\n\ny = 1\nimport keras\n"
     check(before, after, lambda tree: edits.insert_after_imports(tree, "for g in tf.h():\n    g()\n"))
@@ -727,7 +727,7 @@ def test_suites():
     check("if a: here(); b", "if a: pass", lambda t: edits.delete_statement(t, compound(t, cst.If).body))
 
 
-def test_statement_that_ends_in_a_backslash():
+def test_statement_ending_in_a_backslash():
     with pytest.raises(CannotEdit):
         applied("a() \\\n\nb", lambda tree: edits.delete_statement(tree, small(tree, "a()")))
 
@@ -785,7 +785,7 @@ def test_move_statements_after_imports(before, after):
     check(before, after, lambda tree: edits.move_statements(tree, [small(tree, "x")], after_imports=True))
 
 
-def test_move_statements_wants_one_place():
+def test_move_statements_requires_exactly_one_destination():
     tree = Tree("a\nb")
     for options in ({}, {"before": small(tree, "a"), "after_imports": True}):
         with pytest.raises(ValueError, match="either"):
@@ -880,14 +880,14 @@ LATE = "f()\nimport tensorflow as tf\n"
     ("code", "expected"),
     [
         ("import tensorflow as tf\nHERE", "tf.data.AUTOTUNE"),
-        # An import that the place runs before, or may run before.
+        # The location runs, or may run, before the import.
         ("HERE\nimport tensorflow as tf", None),
         (f"{LATE}HERE", "tf.data.AUTOTUNE"),
         (f"{LATE}def g(): HERE", "tf.data.AUTOTUNE"),
         (f"def g(): HERE\n{LATE}", None),
         ("def g(): HERE\nx = 1\nimport tensorflow as tf", "tf.data.AUTOTUNE"),
         ("@f\ndef g(): HERE\nimport tensorflow as tf", None),
-        # One that need not run.
+        # The import may not run.
         ("if x: import tensorflow as tf\nHERE", None),
         ("if x:\n    import tensorflow as tf\n    HERE", "tf.data.AUTOTUNE"),
         ("if x:\n    import tensorflow as tf\n    def f(): HERE", None),
@@ -916,18 +916,18 @@ LATE = "f()\nimport tensorflow as tf\n"
         ("from helpers import *\nprint(tf)\nHERE", "tensorflow.data.AUTOTUNE"),
         ("from tensorflow import data\nfrom keras import *\nHERE", "tf.data.AUTOTUNE"),
         ("x = 1\nf()\nfrom helpers import *\nHERE", None),
-        # The program looks through its names.
+        # The program enumerates its names.
         ("print(dir())\nHERE", None),
         ("for name in globals(): print(name)\nHERE", None),
         ("print(vars(args))\nHERE", "tf.data.AUTOTUNE"),
         ("import sys\nprint(sys.modules[__name__])\nHERE", None),
         ("import tensorflow as tf\nprint(dir())\nHERE", "tf.data.AUTOTUNE"),
-        # A new import comes no earlier than the program wants the library.
+        # A new import does not precede the program's own import of the library.
         ("import os\nf()\nimport keras\nHERE", None),
         ("import os\nos.environ['A'] = '1'\nimport keras\nHERE", "tf.data.AUTOTUNE"),
     ],
 )
-def test_spelling_at_a_place(code, expected):
+def test_spelling_at_a_location(code, expected):
     tree = Tree(code + "\n")
     place = next(found for found in tree.parents if isinstance(found, cst.Name) and found.value == "HERE")
     if expected is None:
@@ -946,7 +946,7 @@ def test_spelling_at_a_place(code, expected):
         ("import tensorflow as tf\nclass A:\n    tf = f()", "tensorflow.data.AUTOTUNE"),
     ],
 )
-def test_spelling_at_any_place_needs_a_name_that_is_bound_everywhere(code, expected):
+def test_spelling_without_location_needs_a_name_bound_everywhere(code, expected):
     tree = Tree(code + "\n")
     if expected is None:
         with pytest.raises(CannotEdit):
@@ -964,7 +964,7 @@ def test_free_name():
             edits.free_name(Tree(code), ("gpu", "device"))
 
 
-def test_import_and_text_that_uses_it():
+def test_import_precedes_the_text_that_uses_it():
     tree = Tree('"""Doc."""\n\nimport os\n\nx = 1\n')
     text, new_import = edits.spelling(tree, "tensorflow.config")
     made = (*new_import, *edits.insert_after_imports(tree, f"gpus = {text}.list_physical_devices()"))
@@ -974,7 +974,7 @@ def test_import_and_text_that_uses_it():
     )
 
 
-def test_two_fixes_that_need_one_import():
+def test_two_fixes_share_one_import():
     tree = Tree("import os\n\nx.map(f)\ny.map(g)\n")
     fixes = []
     for nth in (0, 1):
@@ -1080,8 +1080,8 @@ def test_names_as_written_keeps_old_spellings():
     assert not any("Policy" in dotted for _, dotted in edits.names_as_written(tree, {"Session"}))
 
 
-def test_no_fix_for_code_that_only_python_reads():
-    # libcst takes no tab behind spaces; how the call is written only it can tell.
+def test_no_fix_for_code_that_libcst_rejects():
+    # libcst rejects a tab after spaces, and only libcst knows the layout of the call.
     tree = Tree("def f():\n\tif a:\n        \tb.c()\n")
     (call,) = (node for node in tree.descendants(tree.root) if isinstance(node, cst.Call))
 

@@ -1,4 +1,4 @@
-"""The nodes that are made from Python's syntax tree are those that libcst itself would have made."""
+"""The nodes converted from Python's tree equal those from libcst's parser."""
 
 import ast
 import sys
@@ -52,7 +52,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_nodes_are_those_of_libcst(text):
+def test_nodes_equal_those_of_libcst(text):
     made, written = Tree(text), cst.parse_module(text)
     assert made.root is not written and made.written(made.root) is not made.root, "libcst has made it"
     assert alike(made.root, written) and alike(written, made.root)
@@ -63,7 +63,7 @@ def lines_of(text):
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_nodes_stand_where_libcst_says(text):
+def test_ranges_equal_those_of_libcst(text):
     made, wrapper = Tree(text), MetadataWrapper(cst.parse_module(text))
     places, starts = wrapper.resolve(PositionProvider), lines_of(text)
     pending = [(made.root, wrapper.module)]
@@ -76,7 +76,7 @@ def test_nodes_stand_where_libcst_says(text):
         pending.extend(zip(made.children(node), made.children(written), strict=True))
 
 
-def test_the_files_of_this_project_are_read_as_libcst_reads_them():
+def test_files_of_this_project_convert_to_libcsts_nodes():
     for path in [*sorted((ROOT / "kerascheck").rglob("*.py")), *sorted((ROOT / "rules").rglob("rule.py"))]:
         text = path.read_text(encoding="utf-8")
         assert alike(Converter(text, parsed(text), lambda node, parents: None).root, cst.parse_module(text)), path
@@ -92,7 +92,7 @@ def test_the_files_of_this_project_are_read_as_libcst_reads_them():
         "try: a\nexcept* B: c\n",
     ],
 )
-def test_libcst_reads_the_rest(text):
+def test_libcst_parses_unsupported_syntax(text):
     if sys.version_info < (3, 11) and "except*" in text:
         pytest.skip("newer than this Python")
     with pytest.raises(UnsupportedSyntax):
@@ -102,7 +102,7 @@ def test_libcst_reads_the_rest(text):
     assert tree.root.code == text
 
 
-def test_what_is_written_is_asked_for():
+def test_layout_is_available_on_demand():
     tree = Tree("a = 1\nb = (f(c , d) )\n")
     call = next(node for node in tree.descendants(tree.root) if isinstance(node, cst.Call))
     with pytest.raises(AttributeError):
@@ -115,12 +115,12 @@ def test_what_is_written_is_asked_for():
     ("text", "newline", "indent"),
     [("a", "\n", "    "), ("if a:\r\n\tb\r\n", "\r\n", "\t"), ("if a: b\nif c:\n  if d:\n   e\n", "\n", "  ")],
 )
-def test_newline_and_indent_are_those_that_the_text_begins_with(text, newline, indent):
+def test_newline_and_indent_of_the_first_line_and_block(text, newline, indent):
     tree = Tree(text)
     assert (tree.newline, tree.indent) == (newline, indent)
 
 
-def test_own_parentheses_are_told_from_those_of_a_call():
+def test_own_parentheses_differ_from_those_of_a_call():
     text = "f(a)\nf((b))\nf(c, d=e)\nf(c, (g))\nf(d=(h))\n(i)\n(j)(k)\nf(  # (\n    l\n)\n(m).n(o)\nf((p), (q)\n)\nr, (s)\n"
     tree = Tree(text)
     names = [node for node in tree.descendants(tree.root) if isinstance(node, cst.Name)]
@@ -130,6 +130,6 @@ def test_own_parentheses_are_told_from_those_of_a_call():
         assert tree.range_of(arg) == tree.range_of(written)
 
 
-def test_libcst_reads_what_is_too_deep_for_the_stack():
+def test_libcst_parses_code_too_deep_for_the_stack():
     tree = Tree("a" + ".b()" * 300)
     assert tree.written(tree.root) is tree.root

@@ -1,4 +1,4 @@
-"""Names: every spelling of a symbol is one name, and whatever shadows it takes it away."""
+"""Canonical names: all spellings of a symbol map to one, and rebinding shadows it."""
 
 import operator
 
@@ -48,7 +48,7 @@ from kerascheck.syntax.names import canonical
         ("tensorflow._api.v2.v2.keras.layers.LSTM", "keras.layers.LSTM"),
         ("keras.optimizers.optimizer_v2.adam.Adam", "keras.optimizers.Adam"),
         ("tensorflow.python.data.ops.dataset_ops.DatasetV2", "tensorflow.data.Dataset"),
-        # Not what they look like.
+        # Similar, but different, names.
         ("keras_tuner.layers.Dense", "keras_tuner.layers.Dense"),
         ("mytensorflow.keras.Model", "mytensorflow.keras.Model"),
         ("tensorflow.compat.v1.placeholder", "tensorflow.compat.v1.placeholder"),
@@ -57,14 +57,14 @@ from kerascheck.syntax.names import canonical
         ("keras.layers.experimental_thing", "keras.layers.experimental_thing"),
     ],
 )
-def test_every_spelling_has_one_name(spelling, name):
+def test_canonical_names(spelling, name):
     assert canonical(spelling) == name
     assert canonical(name) == name
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("namespace", "layers callbacks losses metrics models optimizers optimizers.schedules".split())
-def test_classes_have_their_name_in_the_module_that_keras_keeps_them_in(namespace):
+def test_classes_map_from_private_modules_to_public_names(namespace):
     keras = pytest.importorskip("keras")
     exported = vars(operator.attrgetter(namespace)(keras))
     home = f"keras.src.{namespace}"
@@ -110,7 +110,7 @@ def test_classes_have_their_name_in_the_module_that_keras_keeps_them_in(namespac
         ("import keras\nlayers = {'dense': keras.layers.Dense}", "layers['dense']"),
     ],
 )
-def test_imports_and_aliases_lead_to_the_name(tmp_path, imports, expression):
+def test_imports_and_aliases_resolve(tmp_path, imports, expression):
     module = load(tmp_path, f"{imports}\nshow({expression})\n")
     assert shown(module) == [External("keras.layers.Dense")]
 
@@ -124,7 +124,7 @@ def test_imports_and_aliases_lead_to_the_name(tmp_path, imports, expression):
         ("tensorflow.keras", "Input", "keras.Input"),
     ],
 )
-def test_star_imports_of_libraries_bind_what_they_export(tmp_path, star, name, meant):
+def test_star_imports_bind_exported_names(tmp_path, star, name, meant):
     module = load(tmp_path, f"from {star} import *\nshow({name})\nshow(Whatever)\nshow(something)\nshow(print)\n")
     found = shown(module)
     assert found[0] == External(meant)
@@ -149,7 +149,7 @@ def test_star_imports_of_libraries_bind_what_they_export(tmp_path, star, name, m
         "del tf",
     ],
 )
-def test_whatever_binds_a_name_again_shadows_the_import(tmp_path, shadow):
+def test_rebinding_shadows_an_import(tmp_path, shadow):
     module = load(tmp_path, f"import tensorflow as tf\n{shadow}\nshow(tf.random)\n")
     assert External("tensorflow.random") not in shown(module)
 
@@ -169,7 +169,7 @@ def test_shadows_end_with_their_scope(tmp_path, inner):
     assert [value == External("tensorflow.random") for value in shown(module)] == [False, True]
 
 
-def test_methods_do_not_see_the_members_of_their_class(tmp_path):
+def test_methods_do_not_see_class_scope(tmp_path):
     module = load(
         tmp_path, "n = 1\nclass A:\n    n = 2\n    def f(self):\n        show(n)\n        show(self.n)\nA().f()\n"
     )

@@ -1,4 +1,4 @@
-"""Python's own parser serves only where libcst and Python are known."""
+"""Python's own parser is used only with known versions of libcst and Python."""
 
 import libcst as cst
 import pytest
@@ -11,7 +11,7 @@ from kerascheck.syntax.tree import TooDeep, Tree
 FIELDS = parse.fields_of(FILLED)
 
 
-def test_pythons_parser_serves_with_the_libcst_that_is_installed():
+def test_pythons_parser_supports_the_installed_libcst():
     assert parse.python_parser_serves(FILLED, FIELDS)
 
 
@@ -25,24 +25,24 @@ def test_pythons_parser_serves_with_the_libcst_that_is_installed():
     ],
     ids=["new", "new in a node without fields", "gone", "white space"],
 )
-def test_libcsts_parser_serves_where_it_has_other_fields(node, fields, serves):
+def test_unknown_fields_select_libcsts_parser(node, fields, serves):
     assert parse.python_parser_serves(FILLED, {**FIELDS, node: fields}) is serves
 
 
 @pytest.mark.parametrize(
     ("python", "serves"), [((3, 9), False), ((3, 10), True), ((3, 14), True), ((3, 15), False), ((4, 0), False)]
 )
-def test_libcsts_parser_serves_on_other_pythons(python, serves):
+def test_untested_pythons_select_libcsts_parser(python, serves):
     assert parse.python_parser_serves(FILLED, FIELDS, python) is serves
 
 
-def test_libcst_makes_the_nodes_where_its_call_has_an_unknown_field():
+def test_an_unknown_field_of_call_makes_libcst_parse():
     with unknown_field_in_call():
         tree = Tree("f(a, b)\n")
-    # Nodes that libcst has not made itself lack the comma.
+    # Converted nodes lack the comma.
     assert tree.written(tree.root) is tree.root and tree.root.code == tree.text
 
 
-def test_what_is_too_deep_is_told_whichever_parser_serves():
+def test_both_parsers_report_too_deep_code():
     with unknown_field_in_call(), pytest.raises(TooDeep):
         Tree("[" * 300 + "]" * 300)

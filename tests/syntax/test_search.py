@@ -1,4 +1,4 @@
-"""Patterns are found whichever way they are looked for."""
+"""Patterns are found by every search strategy."""
 
 import re
 
@@ -56,20 +56,20 @@ PATTERNS = [
 
 @pytest.mark.parametrize("flags", [0, re.I, re.M, re.I | re.S])
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_what_a_search_of_the_whole_text_finds_is_found(pattern, flags):
+def test_results_equal_those_of_a_full_search(pattern, flags):
     compiled = re.compile(pattern, flags)
     assert [Searched(text).holds(compiled) for text in TEXTS] == [compiled.search(text) is not None for text in TEXTS]
 
 
-def test_words_are_looked_for_first():
+def test_words_are_searched_first():
     pattern = re.compile(r"^\s*(?:from|import)\s+(?:gymnasium|pettingzoo)\b|\b[Rr]eplay(?:Buffer|Memory)|rl|ab?")
     words = [found for found, _ in parts_of(pattern)]
     replay = {f"\0{word}{what}" for word in ("Replay", "replay") for what in ("Buffer", "Memory")}
     assert words == [{"gymnasium\0", "pettingzoo\0"}, replay, None]
 
 
-def test_names_are_looked_for_as_wholes():
-    """By what a search for the words leaves to the pattern."""
+def test_names_match_as_wholes():
+    """Check which patterns the search for words excludes."""
     (part,) = parts_of(re.compile(r"\b(?:tf|tensorflow)\.(?:app|data)\b|\b(?:amp|half)\b"))[:1]
     assert part[0] == {f"\0{module}.{name}\0" for module in ("tf", "tensorflow") for name in ("app", "data")}
     text = Searched("example = pdf.append(half_done, 'tf.append')")
@@ -78,7 +78,7 @@ def test_names_are_looked_for_as_wholes():
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_some_characters_stand_in_a_text_or_not(text):
+def test_has_characters(text):
     words = [
         "",
         "a",

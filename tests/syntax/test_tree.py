@@ -1,4 +1,4 @@
-"""Trees: what holds what, where it stands, and code that is deep."""
+"""Trees: structure, ranges, and deep code."""
 
 import libcst as cst
 import pytest
@@ -56,7 +56,7 @@ def test_parents_and_children_agree():
     assert set(map(id, nodes)) - {id(tree.root)} == set(map(id, tree.parents))
 
 
-def test_descendants_come_in_the_order_of_the_text():
+def test_descendants_are_in_source_order():
     tree = Tree("def f(a=1):\n    if b:\n        c(d, g)\n    else:\n        h[i] = j\nk = [l for m in n]\n")
     starts = [
         tree.range_of(node)[0]
@@ -66,7 +66,7 @@ def test_descendants_come_in_the_order_of_the_text():
     assert starts == sorted(starts)
 
 
-def test_kinds_are_listed_in_the_order_of_the_text():
+def test_kinds_are_in_source_order():
     tree = Tree(
         "import a\nclass B:\n    def c(self):\n        from d import e\n        def f(): pass\ndef g(): import h\nclass I: pass\n"
     )
@@ -93,7 +93,7 @@ def test_statement_ranges(text, statement):
     assert text[start:end] == statement
 
 
-def test_a_statement_whose_last_line_goes_on_with_nothing_is_read_as_written():
+def test_a_statement_may_end_in_an_empty_continued_line():
     tree = Tree("f( 1 ) \\\n\ng(2)\n")
     assert tree.written(first(tree, cst.Call)).whitespace_before_args.value == " "
 
@@ -107,7 +107,7 @@ def test_a_statement_whose_last_line_goes_on_with_nothing_is_read_as_written():
         ("def f(:\n    pass\n", None, None),
     ],
 )
-def test_what_does_not_parse_says_where(text, line, column):
+def test_syntax_errors_have_a_location(text, line, column):
     with pytest.raises(SyntaxProblem) as problem:
         Tree(text)
     assert problem.value.message
