@@ -39,7 +39,7 @@ _ENVIRONMENT = ("environ", "putenv", "unsetenv", "dotenv")
 
 
 def effect(module: Module, statements: Sequence[cst.CSTNode]) -> str | None:
-    """Return what statements do besides setting up devices, as a clause; None if nothing."""
+    """Return other effects of statements than the set-up of devices, as a clause; None if there are none."""
     names = {call.node: call.name for call in module.run.calls if call.module is module}
     for statement in statements:
         changed = def_use(module.tree).uses(statement).changes
@@ -88,7 +88,7 @@ def _is_guarded(module: Module, node: cst.Subscript, statement: cst.CSTNode) -> 
 
 
 def change_between(call: Call, module: Module, between: Collection[cst.CSTNode]) -> str | None:
-    """Return what may set up devices, or change the environment for listing them, in some statements of a module."""
+    """Return code in some statements that may set up devices, or change the environment for listing them."""
     statements = set(between)
     unknown = _unknown_relative_import(module, statements)
     if unknown is not None:
@@ -148,7 +148,7 @@ def _unknown_relative_import(module: Module, statements: Collection[cst.CSTNode]
 
 
 def starts_before(module: Module, place: cst.CSTNode | None) -> str | None:
-    """Return what may have started the devices before a statement of the module runs; None if nothing."""
+    """Return code that may have started the devices before a statement of the module runs; None if there is none."""
     before = _statements_before(module, place)
     for call in initialising_calls(module):
         if call.path.root.function is not None:

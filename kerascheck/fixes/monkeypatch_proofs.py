@@ -30,7 +30,7 @@ def objection_to_alias(module: ModuleLike, old: str, new: str) -> str | None:
 
 
 def replacement(module: ModuleLike, names: frozenset[str]) -> str | None:
-    """Return what may replace a library attribute under some names, in any module of the program.
+    """Return code that may replace a library attribute under some names, in any module of the program.
 
     Args:
         module: the module of the fix.

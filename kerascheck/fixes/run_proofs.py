@@ -51,7 +51,7 @@ def in_block(module: ModuleLike, node: cst.CSTNode, block: cst.CSTNode) -> cst.C
 
 
 def catcher(call: Call, exceptions: frozenset[str] | None = None) -> str | None:
-    """Return what may catch an exception of a call, in its function or around call sites; None if nothing does.
+    """Return a possible handler of a call's exception, in its function or around call sites; None if there is none.
 
     Args:
         call: the call.
@@ -74,7 +74,7 @@ def _hook(call: Call) -> str | None:
 
 
 def _catcher_on(call: Call, exceptions: frozenset[str] | None) -> str | None:
-    """Return what catches an exception of a call on its execution path."""
+    """Return the handler of a call's exception on its execution path."""
     for path in call.path.chain():
         if path.kind == "handed":
             return f"a library calls it at {line(path.module, path.node)}"
@@ -93,7 +93,7 @@ def _catcher_on(call: Call, exceptions: frozenset[str] | None) -> str | None:
 
 
 def _catcher_elsewhere(function: Function, exceptions: frozenset[str] | None, names: _Names) -> str | None:
-    """Return what catches an exception at an unanalysed call site of a function, or a use of the function as a value."""
+    """Return a handler at an unanalysed call site of a function, or a use of the function as a value."""
     tree = function.module.tree
     for node, parent in tree.parents.items():
         if not isinstance(node, cst.Name) or node.value != function.name or parent is function.node:
@@ -114,7 +114,7 @@ def _catcher_elsewhere(function: Function, exceptions: frozenset[str] | None, na
 def _catcher_around(
     module: ModuleLike, node: cst.CSTNode, exceptions: frozenset[str] | None, names: _Names
 ) -> str | None:
-    """Return what catches an exception within the function or module that encloses a node."""
+    """Return the handler of an exception within the function or module that encloses a node."""
     for holder in module.tree.ancestors(node):
         if isinstance(holder, (cst.FunctionDef, cst.Lambda)):
             return None

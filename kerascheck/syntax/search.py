@@ -32,7 +32,7 @@ _NAME = re.compile(r"\w+")
 _BETWEEN_NAMES = {code: " " for code in range(128) if not _NAME.match(chr(code))}
 
 Part = tuple[frozenset[str] | None, str]
-"""An alternative of a pattern, and words of which every match contains one; None without such words."""
+"""An alternative of a pattern, and words, one of which occurs in every match; None without such words."""
 
 
 class Searched:
@@ -153,7 +153,7 @@ def _alternatives(pattern: str) -> list[str]:
 
 
 def _words(sequence: Iterable[tuple[Any, Any]], edge: list[str]) -> frozenset[str] | None:
-    """Return the most selective set of words of which every match contains one; None if no set is selective."""
+    """Return the most selective set of words, one of which occurs in every match; None if no set is selective."""
     choices: list[frozenset[str]] = []
     run = [""]
     for token, value in sequence:

@@ -154,7 +154,7 @@ def _only_reads(tree: Tree, name: cst.Name, parent: cst.CSTNode) -> bool:
 
 
 def _catcher_of_start(call: Call) -> str | None:
-    """Return what catches the exception that two GPUs cause when the devices are initialised."""
+    """Return the handler of the exception that two GPUs cause when the devices are initialised."""
     for other in call.module.run.calls:
         if other.order > call.order and initialises(other):
             found = catcher(other, frozenset({"ValueError"}))

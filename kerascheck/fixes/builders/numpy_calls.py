@@ -196,7 +196,7 @@ def _differs(entry: Equivalence, replacement: Replacement, types: list[TensorTyp
 
 
 def _unlike_here(call: Call, replacement: Replacement, types: list[TensorType]) -> str | None:
-    """Return what in the program distinguishes an array from a tensor, or continues when NumPy raises; None if nothing."""
+    """Return code that distinguishes an array from a tensor, or continues when NumPy raises; None if there is none."""
     module = call.module
     if replacement.name.startswith(KERAS_OPS) and not module.mentions(_BACKEND):
         return "the backend of Keras is not known"

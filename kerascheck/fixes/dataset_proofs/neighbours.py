@@ -71,7 +71,7 @@ def passed_on(*pairs: tuple[DatasetOp, DatasetOp]) -> Proof:
 
 
 def _also_used(stage: DatasetOp, following: DatasetOp) -> Objection:
-    """Return what may consume the dataset of an operation besides the following one; None if nothing can."""
+    """Return another possible consumer of an operation's dataset besides the following one; None if there is none."""
     call = following.node
     if stage.maybe or following.maybe or not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute):
         return "the operations are applied under conditions"
