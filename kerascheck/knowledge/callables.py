@@ -95,100 +95,110 @@ _ARITHMETIC = Trait.WITH_NUMBERS | Trait.NORMALIZES
 _MAKER = Trait.MAKES_TENSOR | Trait.STARTS_RUNTIME
 
 
-def _table() -> dict[str, Trait]:
-    """Return the traits of each function; each name occurs once, with all its traits."""
-    table: dict[str, Trait] = {}
-
-    def known(trait: Trait, package: str, names: str) -> None:
-        for name in names.split():
-            assert package + name not in table, name
-            table[package + name] = trait
-
-    known(
-        Trait.EACH_ALONE, TENSORFLOW,
+_ROWS: tuple[tuple[Trait, str, str], ...] = (
+    (
+        Trait.EACH_ALONE,
+        TENSORFLOW,
         "abs bitcast clip_by_value exp logical_not negative ones_like round saturate_cast sigmoid sign sqrt square tanh zeros_like "
         "image.adjust_brightness image.adjust_contrast image.convert_image_dtype image.grayscale_to_rgb image.rgb_to_grayscale "
         "math.abs math.ceil math.divide_no_nan math.exp math.floor math.log math.log1p math.logical_not math.sigmoid math.sqrt math.square math.tanh "
         "nn.relu nn.sigmoid strings.length strings.lower strings.regex_replace strings.strip strings.to_number strings.upper",
-    )  # fmt: skip
-    known(
-        Trait.EACH_ALONE, KERAS,
+    ),
+    (
+        Trait.EACH_ALONE,
+        KERAS,
         "backend.cast ops.abs ops.cast ops.ceil ops.clip ops.exp ops.floor ops.log ops.log1p ops.negative ops.relu ops.round ops.sigmoid ops.sign "
         "ops.sqrt ops.square ops.tanh",
-    )  # fmt: skip
-    known(Trait.EACH_ALONE | Trait.SHAPE_MATTERS, KERAS, "ops.one_hot")
-    known(Trait.EACH_ALONE | Trait.MOVES_PIXELS, TENSORFLOW, "image.flip_left_right image.flip_up_down")
-    known(
-        Trait.WITH_NUMBERS, TENSORFLOW,
+    ),
+    (Trait.EACH_ALONE | Trait.SHAPE_MATTERS, KERAS, "ops.one_hot"),
+    (Trait.EACH_ALONE | Trait.MOVES_PIXELS, TENSORFLOW, "image.flip_left_right image.flip_up_down"),
+    (
+        Trait.WITH_NUMBERS,
+        TENSORFLOW,
         "add equal greater less maximum minimum not_equal pow truediv math.add math.floormod math.pow",
-    )  # fmt: skip
-    known(_ARITHMETIC, TENSORFLOW, "divide multiply subtract math.divide math.multiply math.subtract")
-    known(Trait.NORMALIZES, TENSORFLOW, "image.per_image_standardization")
-    known(
-        Trait.MOVES_PIXELS, TENSORFLOW,
+    ),
+    (_ARITHMETIC, TENSORFLOW, "divide multiply subtract math.divide math.multiply math.subtract"),
+    (Trait.NORMALIZES, TENSORFLOW, "image.per_image_standardization"),
+    (
+        Trait.MOVES_PIXELS,
+        TENSORFLOW,
         "reverse slice transpose image.central_crop image.crop_to_bounding_box image.pad_to_bounding_box image.random_crop "
         "image.random_flip_left_right image.random_flip_up_down image.resize_with_crop_or_pad image.rot90 image.stateless_random_flip_left_right "
         "image.stateless_random_flip_up_down image.transpose",
-    )  # fmt: skip
-    known(Trait.RESHAPES | Trait.EACH_ALONE, TENSORFLOW, "stop_gradient")
-    known(Trait.RESHAPES | Trait.EACH_ALONE | Trait.MOVES_PIXELS | Trait.NORMALIZES, TENSORFLOW, "identity")
-    known(Trait.RESHAPES | Trait.MOVES_PIXELS, TENSORFLOW, "ensure_shape expand_dims squeeze")
-    known(Trait.RESHAPES | Trait.MOVES_PIXELS | Trait.NORMALIZES, TENSORFLOW, "reshape")
-    known(Trait.RESHAPES | Trait.MAKES_TENSOR, TENSORFLOW, "stack")
-    known(Trait.RETYPES | Trait.EACH_ALONE | Trait.SHAPE_MATTERS | Trait.NORMALIZES | _MAKER, TENSORFLOW, "one_hot")
-    known(Trait.RETYPES | Trait.EACH_ALONE | _ARITHMETIC | _MAKER, TENSORFLOW, "cast")
-
-    known(_MAKER, TENSORFLOW, "constant convert_to_tensor eye fill ones range zeros")
-    known(Trait.MAKES_TENSOR, TENSORFLOW, "linspace")
-    known(Trait.MAKES_TENSOR, KERAS, "ops.arange ops.convert_to_tensor ops.ones ops.zeros")
-    known(
-        Trait.STARTS_RUNTIME, TENSORFLOW,
+    ),
+    (Trait.RESHAPES | Trait.EACH_ALONE, TENSORFLOW, "stop_gradient"),
+    (Trait.RESHAPES | Trait.EACH_ALONE | Trait.MOVES_PIXELS | Trait.NORMALIZES, TENSORFLOW, "identity"),
+    (Trait.RESHAPES | Trait.MOVES_PIXELS, TENSORFLOW, "ensure_shape expand_dims squeeze"),
+    (Trait.RESHAPES | Trait.MOVES_PIXELS | Trait.NORMALIZES, TENSORFLOW, "reshape"),
+    (Trait.RESHAPES | Trait.MAKES_TENSOR, TENSORFLOW, "stack"),
+    (Trait.RETYPES | Trait.EACH_ALONE | Trait.SHAPE_MATTERS | Trait.NORMALIZES | _MAKER, TENSORFLOW, "one_hot"),
+    (Trait.RETYPES | Trait.EACH_ALONE | _ARITHMETIC | _MAKER, TENSORFLOW, "cast"),
+    (_MAKER, TENSORFLOW, "constant convert_to_tensor eye fill ones range zeros"),
+    (Trait.MAKES_TENSOR, TENSORFLOW, "linspace"),
+    (Trait.MAKES_TENSOR, KERAS, "ops.arange ops.convert_to_tensor ops.ones ops.zeros"),
+    (
+        Trait.STARTS_RUNTIME,
+        TENSORFLOW,
         "Variable config.experimental.get_memory_info config.list_logical_devices summary.create_file_writer",
-    )  # fmt: skip
-    known(Trait.STARTS_RUNTIME | Trait.MULTIPLIES, TENSORFLOW, "matmul")
-    known(Trait.MULTIPLIES, TENSORFLOW, "einsum linalg.matmul linalg.matvec nn.conv1d nn.conv2d nn.conv3d tensordot")
-    known(Trait.JOINS, TENSORFLOW, "concat")
-    known(Trait.JOINS, KERAS, "ops.concatenate")
-    known(Trait.IN_LARGE_TABLE, TENSORFLOW, "nn.embedding_lookup nn.nce_loss nn.sampled_softmax_loss")
-
-    known(Trait.READS_FILE | Trait.MAKES_TENSOR, TENSORFLOW, "io.read_file")
-    known(Trait.READS_FILE, KERAS, "utils.load_img")
-    known(
-        Trait.DECODES_IMAGE | Trait.DECODES_BYTES, OF_IO,
+    ),
+    (Trait.STARTS_RUNTIME | Trait.MULTIPLIES, TENSORFLOW, "matmul"),
+    (Trait.MULTIPLIES, TENSORFLOW, "einsum linalg.matmul linalg.matvec nn.conv1d nn.conv2d nn.conv3d tensordot"),
+    (Trait.JOINS, TENSORFLOW, "concat"),
+    (Trait.JOINS, KERAS, "ops.concatenate"),
+    (Trait.IN_LARGE_TABLE, TENSORFLOW, "nn.embedding_lookup nn.nce_loss nn.sampled_softmax_loss"),
+    (Trait.READS_FILE | Trait.MAKES_TENSOR, TENSORFLOW, "io.read_file"),
+    (Trait.READS_FILE, KERAS, "utils.load_img"),
+    (
+        Trait.DECODES_IMAGE | Trait.DECODES_BYTES,
+        OF_IO,
         "decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg decode_png",
-    )  # fmt: skip
-    known(Trait.DECODES_BYTES, OF_IO, "decode_raw")
-    known(Trait.PARSES, OF_IO, "decode_csv decode_json_example")
-    known(
-        Trait.PARSES, TENSORFLOW,
+    ),
+    (Trait.DECODES_BYTES, OF_IO, "decode_raw"),
+    (Trait.PARSES, OF_IO, "decode_csv decode_json_example"),
+    (
+        Trait.PARSES,
+        TENSORFLOW,
         "audio.decode_wav io.parse_example io.parse_sequence_example io.parse_single_example io.parse_single_sequence_example",
-    )  # fmt: skip
-    known(Trait.NO_BATCH, TENSORFLOW, "boolean_mask io.parse_tensor random.shuffle unique unique_with_counts")
-    known(Trait.NO_BATCH | Trait.RUNS_PYTHON, TENSORFLOW, "numpy_function py_function")
-
-    known(
-        Trait.GIVES_NO_TENSOR, TENSORFLOW,
+    ),
+    (Trait.NO_BATCH, TENSORFLOW, "boolean_mask io.parse_tensor random.shuffle unique unique_with_counts"),
+    (Trait.NO_BATCH | Trait.RUNS_PYTHON, TENSORFLOW, "numpy_function py_function"),
+    (
+        Trait.GIVES_NO_TENSOR,
+        TENSORFLOW,
         "TensorShape autograph.experimental.set_loop_options control_dependencies device ensure_shape.static executing_eagerly get_static_value "
         "inside_function is_tensor name_scope print summary.histogram summary.image summary.scalar",
-    )  # fmt: skip
-    known(
-        Trait.GIVES_NO_TENSOR, KERAS,
+    ),
+    (
+        Trait.GIVES_NO_TENSOR,
+        KERAS,
         "backend.backend backend.dtype backend.epsilon backend.eval backend.floatx backend.get_value backend.image_data_format backend.int_shape "
         "backend.is_keras_tensor backend.is_tensor backend.name_scope backend.ndim ops.convert_to_numpy ops.is_tensor ops.ndim ops.shape tree.flatten",
-    )  # fmt: skip
-    known(
-        Trait.TRACES, KERAS,
+    ),
+    (
+        Trait.TRACES,
+        KERAS,
         "backend.map_fn backend.rnn backend.switch ops.cond ops.fori_loop ops.map ops.scan ops.vectorized_map ops.while_loop",
-    )  # fmt: skip
-    known(Trait.MAKES_ARRAY | Trait.RETYPES, KERAS, "utils.to_categorical")
-    known(
+    ),
+    (Trait.MAKES_ARRAY | Trait.RETYPES, KERAS, "utils.to_categorical"),
+    (
         Trait.MAKES_ARRAY,
         KERAS,
         "preprocessing.sequence.pad_sequences utils.np_utils.to_categorical utils.pad_sequences",
-    )
-    known(Trait.SEEDS, TENSORFLOW, "compat.v1.set_random_seed random.set_seed set_random_seed")
-    known(Trait.SEEDS, KERAS, "utils.set_random_seed")
-    known(Trait.LOOKS_AT_DATASET, OF_DATA_EXPERIMENTAL, "assert_cardinality cardinality get_structure")
+    ),
+    (Trait.SEEDS, TENSORFLOW, "compat.v1.set_random_seed random.set_seed set_random_seed"),
+    (Trait.SEEDS, KERAS, "utils.set_random_seed"),
+    (Trait.LOOKS_AT_DATASET, OF_DATA_EXPERIMENTAL, "assert_cardinality cardinality get_structure"),
+)
+"""Traits, a prefix, and the functions below it that have exactly these traits."""
+
+
+def _table() -> dict[str, Trait]:
+    """Return the traits of each function; each name occurs once, with all its traits."""
+    table: dict[str, Trait] = {}
+    for traits, prefix, names in _ROWS:
+        for name in names.split():
+            assert prefix + name not in table, name
+            table[prefix + name] = traits
     return table
 
 

@@ -122,7 +122,7 @@ def _layers(names: str, work: Work, holds: Holds = Holds.NOTHING, **known: Any) 
         yield Layer(LAYERS + name, work, holds, **known)
 
 
-def _table() -> Iterator[Layer]:
+def _moving_layers() -> Iterator[Layer]:
     yield from _layers("InputLayer Flatten", Work.MOVES, of_columns=True)
     yield from _layers("Permute RepeatVector Reshape", Work.MOVES)
     yield from _layers("Identity Masking", Work.MOVES, keeps_shape=True)
@@ -130,6 +130,8 @@ def _table() -> Iterator[Layer]:
     yield from _layers("Cropping2D UpSampling2D ZeroPadding2D", Work.MOVES, axes=2)
     yield from _layers("Cropping3D UpSampling3D ZeroPadding3D", Work.MOVES, axes=3)
 
+
+def _elementwise_layers() -> Iterator[Layer]:
     yield from _layers("Activation ELU LeakyReLU ReLU", Work.EACH, keeps_shape=True, on_last_axis=True, of_columns=True)
     yield from _layers(
         "ActivityRegularization ThresholdedReLU", Work.EACH, keeps_shape=True, on_last_axis=True, of_columns=True
@@ -147,6 +149,8 @@ def _table() -> Iterator[Layer]:
     # The result of adapt is a constant during a call; it is stored in weights, which count.
     yield from _layers("Normalization", Work.EACH, keeps_shape=True, prepares=True, of_columns=True)
 
+
+def _normalizing_layers() -> Iterator[Layer]:
     yield from _layers("Softmax", Work.ROWS, keeps_shape=True, of_columns=True)
     yield from _layers("UnitNormalization", Work.ROWS, keeps_shape=True)
     yield from _layers("BatchNormalization", Work.ROWS, Holds.WEIGHTS, keeps_shape=True, per_channel=4, of_columns=True)
@@ -161,6 +165,8 @@ def _table() -> Iterator[Layer]:
     )
     yield from _layers("GroupNormalization RMSNormalization", Work.ROWS, Holds.WEIGHTS, keeps_shape=True)
 
+
+def _merging_and_dense_layers() -> Iterator[Layer]:
     yield from _layers("Add Average Concatenate Maximum Minimum Multiply Subtract", Work.MERGES, of_columns=True)
     # The output has one number per pair of rows.
     yield from _layers("Dot", Work.MERGES)
@@ -171,6 +177,8 @@ def _table() -> Iterator[Layer]:
     yield from _layers("EinsumDense", Work.MULTIPLIES, Holds.WEIGHTS)
     yield from _layers("Embedding", Work.EMBEDS, Holds.WEIGHTS, width=("output_dim",), on_last_axis=True)
 
+
+def _pooling_and_convolving_layers() -> Iterator[Layer]:
     for axes in (1, 2, 3):
         yield from _layers(f"AveragePooling{axes}D MaxPooling{axes}D", Work.POOLS, axes=axes)
         yield from _layers(f"AdaptiveAveragePooling{axes}D AdaptiveMaxPooling{axes}D", Work.POOLS, axes=axes)
@@ -187,6 +195,8 @@ def _table() -> Iterator[Layer]:
     yield from _layers("DepthwiseConv1D", Work.CONVOLVES, Holds.WEIGHTS, axes=1)
     yield from _layers("DepthwiseConv2D", Work.CONVOLVES, Holds.WEIGHTS, axes=2)
 
+
+def _recurrent_layers() -> Iterator[Layer]:
     yield from _layers("LSTM", Work.RECURS, Holds.WEIGHTS, cudnn=True, gates=4, width=("units",), worth_half=512)
     yield from _layers("GRU", Work.RECURS, Holds.WEIGHTS, cudnn=True, gates=3, width=("units",), worth_half=512)
     yield from _layers("SimpleRNN", Work.RECURS, Holds.WEIGHTS, gates=1, width=("units",))
@@ -195,6 +205,8 @@ def _table() -> Iterator[Layer]:
     yield from _layers("ConvLSTM3D", Work.RECURS, Holds.WEIGHTS, axes=3, width=("filters",))
     yield from _layers("RNN", Work.RECURS, Holds.INNER)
 
+
+def _attention_layers() -> Iterator[Layer]:
     yield from _layers(
         "MultiHeadAttention", Work.ATTENDS, Holds.WEIGHTS, width=("num_heads", "key_dim"), worth_half=192
     )
@@ -202,12 +214,16 @@ def _table() -> Iterator[Layer]:
     # A scale, if requested.
     yield from _layers("Attention", Work.ATTENDS, Holds.UNKNOWN)
 
+
+def _lookup_layers() -> Iterator[Layer]:
     yield from _layers(
         "IntegerLookup StringLookup TextVectorization", Work.LOOKS_UP, Holds.TABLE, prepares=True, jit=False
     )
     yield from _layers("CategoryEncoding Discretization", Work.LOOKS_UP, prepares=True)
     yield from _layers("HashedCrossing Hashing", Work.LOOKS_UP, prepares=True, jit=False)
 
+
+def _image_and_audio_layers() -> Iterator[Layer]:
     yield from _layers("AutoContrast Equalization", Work.PREPARES, axes=2, prepares=True)
     yield from _layers("CenterCrop Resizing", Work.PREPARES, axes=2, prepares=True)
     yield from _layers("MelSpectrogram", Work.PREPARES, axes=1, prepares=True)
@@ -253,6 +269,8 @@ def _table() -> Iterator[Layer]:
         "AugMix RandAugment RandomPerspective RandomShear", Work.PREPARES, Holds.SEED, axes=2, prepares=True, jit=False
     )
 
+
+def _wrapping_layers() -> Iterator[Layer]:
     yield from _layers("Bidirectional SpectralNormalization TimeDistributed", Work.WRAPS, Holds.WEIGHTS)
     yield from _layers("Wrapper", Work.WRAPS, Holds.INNER)
     # The function passed to it may read a variable, which is detected there.
@@ -264,6 +282,19 @@ def _table() -> Iterator[Layer]:
             yield Layer(
                 f"{package}layers.{name}", Work.ATTENDS, Holds.WEIGHTS, width=("intermediate_dim",), worth_half=512
             )
+
+
+def _table() -> Iterator[Layer]:
+    yield from _moving_layers()
+    yield from _elementwise_layers()
+    yield from _normalizing_layers()
+    yield from _merging_and_dense_layers()
+    yield from _pooling_and_convolving_layers()
+    yield from _recurrent_layers()
+    yield from _attention_layers()
+    yield from _lookup_layers()
+    yield from _image_and_audio_layers()
+    yield from _wrapping_layers()
 
 
 KNOWN_LAYERS: dict[str, Layer] = {layer.name: layer for layer in _table()}

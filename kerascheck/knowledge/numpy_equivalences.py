@@ -156,7 +156,7 @@ _UNARY = "x:tensor out"
 _BINARY = "x1:operand x2:operand out"
 
 
-def _table() -> Iterator[Equivalence]:
+def _elementwise() -> Iterator[Equivalence]:
     for name, own in _pairs("abs absolute=abs"):
         yield _function(
             name,
@@ -203,6 +203,9 @@ def _table() -> Iterator[Equivalence]:
         )
     for name in "log2 log10".split():
         yield _function(name, _UNARY, keras=_To(f"{name} x", close=_FLOATS, retyped=_TO_FLOAT32))
+
+
+def _predicates() -> Iterator[Equivalence]:
     for name, own in _pairs("isnan=math.is_nan isinf=math.is_inf isfinite=math.is_finite"):
         yield _function(
             name,
@@ -216,6 +219,9 @@ def _table() -> Iterator[Equivalence]:
         _To("logical_not x", exact="bool", gradient=False),
         _To("logical_not x", exact=_DISCRETE, close=_FLOATS, gradient=False),
     )
+
+
+def _arithmetic() -> Iterator[Equivalence]:
     yield _function(
         "add",
         _BINARY,
@@ -249,6 +255,16 @@ def _table() -> Iterator[Equivalence]:
         _To("pow x=x1 y=x2", exact=_INTEGERS, close=_FLOATS),
         _To("power x1 x2", exact=_INTEGERS, close=_FLOATS),
     )
+    yield _function("logaddexp", _BINARY, keras=_To("logaddexp x1 x2", close=_FLOATS, retyped=_TO_FLOAT32))
+    yield _function(
+        "arctan2",
+        _BINARY,
+        _To("atan2 y=x1 x=x2", close=_FLOATS),
+        _To("arctan2 x1 x2", close=_FLOATS, retyped=_TO_FLOAT32),
+    )
+
+
+def _comparisons() -> Iterator[Equivalence]:
     for name in "equal not_equal".split():
         yield _function(
             name,
@@ -270,13 +286,9 @@ def _table() -> Iterator[Equivalence]:
             _To(f"{name} x=x1 y=x2", exact="bool", gradient=False),
             _To(f"{name} x1 x2", exact=_DISCRETE, close=_FLOATS, gradient=False),
         )
-    yield _function("logaddexp", _BINARY, keras=_To("logaddexp x1 x2", close=_FLOATS, retyped=_TO_FLOAT32))
-    yield _function(
-        "arctan2",
-        _BINARY,
-        _To("atan2 y=x1 x=x2", close=_FLOATS),
-        _To("arctan2 x1 x2", close=_FLOATS, retyped=_TO_FLOAT32),
-    )
+
+
+def _reductions() -> Iterator[Equivalence]:
     for name, own in _pairs("sum=reduce_sum prod=reduce_prod"):
         yield _function(
             name,
@@ -317,6 +329,9 @@ def _table() -> Iterator[Equivalence]:
         "a:tensor axis:some_axes out overwrite_input keepdims:bool",
         keras=_To("median x=a axis keepdims", close=_FLOATS, retyped=_MEANS_TO_FLOAT32),
     )
+
+
+def _orderings() -> Iterator[Equivalence]:
     for name in "argmax argmin".split():
         yield _function(
             name,
@@ -340,6 +355,9 @@ def _table() -> Iterator[Equivalence]:
         _To("sort values=a axis", exact=_INTEGERS, close=_FLOATS),
         _To("sort x=a axis", exact=_DISCRETE, close=_FLOATS),
     )
+
+
+def _scans_and_rounding() -> Iterator[Equivalence]:
     for name, own in _pairs("cumsum cumprod=math.cumprod"):
         yield _function(
             name,
@@ -370,6 +388,9 @@ def _table() -> Iterator[Equivalence]:
         _To("round x=a", exact=_INTEGERS, close=_FLOATS, gradient=False),
         _To("round x=a decimals", exact=_INTEGERS, close=_FLOATS, gradient=False),
     )
+
+
+def _shapes() -> Iterator[Equivalence]:
     yield _function(
         "reshape",
         "a:tensor shape:sizes order",
@@ -412,6 +433,9 @@ def _table() -> Iterator[Equivalence]:
         _To("repeat x=a repeats axis", exact=_ALL),
     )
     yield _function("tile", "A:tensor reps:sizes", keras=_To("tile x=A repeats=reps", exact=_ALL))
+
+
+def _joins_and_fills() -> Iterator[Equivalence]:
     yield _function(
         "concatenate",
         "arrays:tensors axis:int out",
@@ -455,6 +479,9 @@ def _table() -> Iterator[Equivalence]:
     yield _function(
         "take", "a:tensor indices:indices axis:some_axis out mode", keras=_To("take x=a indices axis", close=_ALL)
     )
+
+
+def _products() -> Iterator[Equivalence]:
     yield _function(
         "matmul",
         "x1:tensor x2:tensor out",
@@ -474,6 +501,19 @@ def _table() -> Iterator[Equivalence]:
         _To("einsum equation=subscripts *inputs=*operands", exact=_INTEGERS, close=_FLOATS),
         _To("einsum subscripts *operands", close=_NUMBERS),
     )
+
+
+def _table() -> Iterator[Equivalence]:
+    yield from _elementwise()
+    yield from _predicates()
+    yield from _arithmetic()
+    yield from _comparisons()
+    yield from _reductions()
+    yield from _orderings()
+    yield from _scans_and_rounding()
+    yield from _shapes()
+    yield from _joins_and_fills()
+    yield from _products()
 
 
 EQUIVALENCES: dict[str, Equivalence] = {each.name: each for each in _table()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import libcst as cst
 
@@ -34,14 +34,9 @@ def rearranged(module: Module, wishes: Collection[ReorderRequest], message: str,
         for place, stage in enumerate(plan.before)
         if stage is not [item for item in plan.after if isinstance(item, DatasetOp)][place]
     ]
-    slots: list[tuple[DatasetOp, list[Added]]] = []
-    for item in plan.after:
-        if isinstance(item, DatasetOp):
-            slots.append((item, []))
-        elif slots:
-            slots[-1][1].append(item)
-        else:
-            return None
+    slots = _slots(plan.after)
+    if slots is None:
+        return None
     changed += [place for place, (_, added) in enumerate(slots) if added]
     if not changed:
         return None
@@ -74,6 +69,19 @@ def rearranged(module: Module, wishes: Collection[ReorderRequest], message: str,
         return (*imports, *edits.arrange_links(tree, links, placed))
 
     return offer(message, build, proofs)
+
+
+def _slots(order: Iterable[DatasetOp | Added]) -> list[tuple[DatasetOp, list[Added]]] | None:
+    """Return the operations of an order, each with those added behind it; None if one is added in front."""
+    slots: list[tuple[DatasetOp, list[Added]]] = []
+    for item in order:
+        if isinstance(item, DatasetOp):
+            slots.append((item, []))
+        elif slots:
+            slots[-1][1].append(item)
+        else:
+            return None
+    return slots
 
 
 def _single_move(

@@ -166,16 +166,7 @@ def parse_batches(program: Module, op: Operation, batch: DatasetOp, parse: Call)
             return None
     elif body is not parse.node:
         return None
-    # There are as many example names as records.
-    if set(parse.arguments.keywords) - {"serialized", "features"} or len(parse.arguments.positional) > 2:
-        return None
-    spec = parse.given("features")
-    kinds = (
-        [item.name for item in spec.items.values() if isinstance(item, ExternalInstance)]
-        if isinstance(spec, DictValue)
-        else []
-    )
-    if not kinds or any(kind != IO_FIXED_LEN_FEATURE for kind in kinds):
+    if not _parses_fixed_features(parse):
         return None
 
     def build() -> edits.Edits:
@@ -198,6 +189,20 @@ def parse_batches(program: Module, op: Operation, batch: DatasetOp, parse: Call)
             dataset_proofs.known_consumers(program, [*op.stages, batch]),
         ],
     )
+
+
+def _parses_fixed_features(parse: Call) -> bool:
+    """Whether a call parses one record of fixed-length features, without further arguments."""
+    # There are as many example names as records.
+    if set(parse.arguments.keywords) - {"serialized", "features"} or len(parse.arguments.positional) > 2:
+        return False
+    spec = parse.given("features")
+    kinds = (
+        [item.name for item in spec.items.values() if isinstance(item, ExternalInstance)]
+        if isinstance(spec, DictValue)
+        else []
+    )
+    return bool(kinds) and all(kind == IO_FIXED_LEN_FEATURE for kind in kinds)
 
 
 def _returns_only(function: cst.FunctionDef, expression: cst.CSTNode) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import libcst as cst
@@ -378,11 +378,14 @@ def names_as_written(tree: Tree, ending: Collection[str]) -> Iterator[tuple[cst.
                 yield from ((node, f"{star}.{root}") for star in sorted(stars) if star.startswith(KERAS))
             continue
         if usable is None:
-            bindings = bindings_of(tree)
-            usable = {
-                name: dotted for name, dotted in (bindings.local | bindings.imports).items() if len(sources[name]) == 1
-            }
+            usable = _unambiguous(tree, sources)
         is_member = isinstance(parent, cst.Attribute) and parent.attr is node
         if root in usable and not is_member and not (isinstance(parent, cst.Arg) and parent.keyword is node):
             dotted = (usable[root] + ("." + rest if rest else "")).replace(COMPAT_V2, "tensorflow", 1)
             yield node, dotted.removeprefix(TENSORFLOW) if dotted.startswith(OF_KERAS) else dotted
+
+
+def _unambiguous(tree: Tree, sources: Mapping[str, Collection[str | None]]) -> dict[str, str]:
+    """Return the usable names of imports with a single source, each with its dotted name."""
+    bindings = bindings_of(tree)
+    return {name: dotted for name, dotted in (bindings.local | bindings.imports).items() if len(sources[name]) == 1}
