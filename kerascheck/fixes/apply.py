@@ -243,7 +243,7 @@ class _Snapshot(Generic[_Source]):
     findings: Sequence[Finding]
     errors: Sequence[FileError]
 
-    def place(self, finding: Finding) -> tuple[int, int]:
+    def span_of(self, finding: Finding) -> tuple[int, int]:
         """Return the range of the text that a finding marks."""
         where, above = finding.location, self.source.lines_above(finding.location.cell)
         return (
@@ -253,7 +253,7 @@ class _Snapshot(Generic[_Source]):
 
     def marked(self, finding: Finding) -> str:
         """Return the text that a finding marks, without white space."""
-        start, end = self.place(finding)
+        start, end = self.span_of(finding)
         return "".join(self.source.text[start:end].split())
 
 
@@ -276,8 +276,8 @@ class _Comparison(Generic[_Source]):
         self._before, self._after = before, after
         self._offset_map = _OffsetMap(edits)
         self._fixes = frozenset(fixes)
-        self._places = {finding: before.place(finding) for finding in before.findings}
-        self._new_places = {finding: after.place(finding) for finding in after.findings}
+        self._spans = {finding: before.span_of(finding) for finding in before.findings}
+        self._new_spans = {finding: after.span_of(finding) for finding in after.findings}
         self._staying = self._matches()
 
     def _matches(self) -> dict[Finding, Finding]:
@@ -286,20 +286,20 @@ class _Comparison(Generic[_Source]):
         unmoved = {}
         for new in self._after.findings:
             alike.setdefault((new.code, new.message), []).append(new)
-            unmoved[new.code, new.message, self._new_places[new]] = new
+            unmoved[new.code, new.message, self._new_spans[new]] = new
         staying: dict[Finding, Finding] = {}
         for old in self._before.findings:
-            if same := unmoved.pop((old.code, old.message, self._offset_map.exact(*self._places[old])), None):
+            if same := unmoved.pop((old.code, old.message, self._offset_map.exact(*self._spans[old])), None):
                 staying[old] = same
         taken = set(staying.values())
         pairs = []
         for number, old in enumerate(each for each in self._before.findings if each not in staying):
             candidates = [new for new in alike.get((old.code, old.message), ()) if new not in taken]
             ranges = self._ranges(old) if candidates else []
-            exact = self._offset_map.exact(*self._places[old])
+            exact = self._offset_map.exact(*self._spans[old])
             marked = self._before.marked(old)
             for new in candidates:
-                start, end = self._new_places[new]
+                start, end = self._new_spans[new]
                 is_around = start <= exact[0] and exact[1] <= end
                 is_alike = marked == self._after.marked(new) and any(_overlap(each, (start, end)) for each in ranges)
                 if is_around or is_alike:
@@ -313,7 +313,7 @@ class _Comparison(Generic[_Source]):
 
     def _ranges(self, old: Finding) -> list[tuple[int, int]]:
         """Return the possible ranges of a finding in the new text."""
-        place = self._places[old]
+        place = self._spans[old]
         found = [self._offset_map.wide(*place)]
         for fix in self._fixes:
             edits = [(edit.start, edit.end) for edit in fix.edits]
@@ -337,7 +337,7 @@ class _Comparison(Generic[_Source]):
         return any(
             old.severity is Severity.ERROR
             and (new.code == old.code or any(new.code == key[-1] for key in old.covers))
-            and any(_overlap(each, self._new_places[new]) for each in self._ranges(old))
+            and any(_overlap(each, self._new_spans[new]) for each in self._ranges(old))
             for old in self._before.findings
         )
 
@@ -403,7 +403,7 @@ class _Rounds(Generic[_Source]):
             reasons = _carried_over(state, dropped)
             reasons |= {each: _NEVER_ENDS for each in self._wanted(state) if each.code in self._endless}
             result = self._round(state, reasons)
-            dropped = [_DroppedFix(each, *state.place(each), reason) for each, reason in reasons.items()]
+            dropped = [_DroppedFix(each, *state.span_of(each), reason) for each, reason in reasons.items()]
             if result is None:
                 if not is_stale:
                     return state, [each for _, taken, _ in path for each in taken], reasons
@@ -415,7 +415,7 @@ class _Rounds(Generic[_Source]):
             seen = next((number for number, (each, *_) in enumerate(path) if each.source.text == changed.text), None)
             if seen is not None:
                 state, undone, dropped = path[seen]
-                dropped = [*dropped, *(_DroppedFix(each, *state.place(each), _UNDOES) for each in undone)]
+                dropped = [*dropped, *(_DroppedFix(each, *state.span_of(each), _UNDOES) for each in undone)]
                 is_stale = False
                 del path[seen:]
                 continue
@@ -465,7 +465,9 @@ class _Rounds(Generic[_Source]):
 def _carried_over(state: _Snapshot[_Source], dropped: Sequence[_DroppedFix]) -> dict[Finding, str]:
     """Return the findings whose fixes were dropped in an earlier text, with the reasons."""
     reasons = {(each.finding.code, each.finding.message, each.start, each.end): each.reason for each in dropped}
-    found = ((finding, (finding.code, finding.message, *state.place(finding))) for finding in state.findings if reasons)
+    found = (
+        (finding, (finding.code, finding.message, *state.span_of(finding))) for finding in state.findings if reasons
+    )
     return {finding: reasons[key] for finding, key in found if key in reasons}
 
 

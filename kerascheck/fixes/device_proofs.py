@@ -55,7 +55,7 @@ def effect(module: Module, statements: Sequence[cst.CSTNode]) -> str | None:
     return None
 
 
-def sets_up_only(module: Module, statement: cst.CSTNode) -> bool:
+def only_sets_up_devices(module: Module, statement: cst.CSTNode) -> bool:
     """Whether a statement only sets up devices and prints messages about it."""
     if isinstance(statement, cst.SimpleStatementLine):
         return True
@@ -147,7 +147,7 @@ def _unknown_relative_import(module: Module, statements: Collection[cst.CSTNode]
     return None
 
 
-def starts_before(module: Module, place: cst.CSTNode | None) -> str | None:
+def earlier_start(module: Module, place: cst.CSTNode | None) -> str | None:
     """Return code that may have started the devices before a statement of the module runs; None if there is none."""
     before = _statements_before(module, place)
     for call in initialising_calls(module):

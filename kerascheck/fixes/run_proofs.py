@@ -31,7 +31,7 @@ def statement_of(call: Call, module: ModuleLike, block: cst.CSTNode) -> cst.CSTN
     node, frame, holder = call.node, call.path.frame, call.module
     while True:
         if holder is module:
-            found = in_block(module, node, block)
+            found = statement_in_block(module, node, block)
             if found is not None:
                 return found
         if frame.parent is None:
@@ -39,7 +39,7 @@ def statement_of(call: Call, module: ModuleLike, block: cst.CSTNode) -> cst.CSTN
         node, holder, frame = frame.node, frame.module, frame.parent.frame
 
 
-def in_block(module: ModuleLike, node: cst.CSTNode, block: cst.CSTNode) -> cst.CSTNode | None:
+def statement_in_block(module: ModuleLike, node: cst.CSTNode, block: cst.CSTNode) -> cst.CSTNode | None:
     """Return the statement of ``block`` that runs ``node``; None if a nested function or class runs it."""
     parents = module.tree.parents
     for holder in (node, *module.tree.ancestors(node)):
@@ -50,7 +50,7 @@ def in_block(module: ModuleLike, node: cst.CSTNode, block: cst.CSTNode) -> cst.C
     return None
 
 
-def catcher(call: Call, exceptions: frozenset[str] | None = None) -> str | None:
+def possible_handler(call: Call, exceptions: frozenset[str] | None = None) -> str | None:
     """Return a possible handler of a call's exception, in its function or around call sites; None if there is none.
 
     Args:
@@ -58,7 +58,7 @@ def catcher(call: Call, exceptions: frozenset[str] | None = None) -> str | None:
         exceptions: names of the relevant exceptions; None makes every ``try`` count.
     """
     for path in (call, *(other for other in call.module.run.calls if other.node is call.node)):
-        found = _catcher_on(path, exceptions)
+        found = _handler_on_path(path, exceptions)
         if found is not None:
             return found
     return _hook(call)
@@ -73,7 +73,7 @@ def _hook(call: Call) -> str | None:
     return None
 
 
-def _catcher_on(call: Call, exceptions: frozenset[str] | None) -> str | None:
+def _handler_on_path(call: Call, exceptions: frozenset[str] | None) -> str | None:
     """Return the handler of a call's exception on its execution path."""
     for path in call.path.chain():
         if path.kind == "handed":
@@ -81,9 +81,9 @@ def _catcher_on(call: Call, exceptions: frozenset[str] | None) -> str | None:
     names = {each.node: each.name or "" for each in call.module.run.calls}
     node, module = call.node, call.module
     for frame in call.path.frames():
-        found = _catcher_around(module, node, exceptions, names)
+        found = _handler_around(module, node, exceptions, names)
         if found is None and frame.function is not None:
-            found = _catcher_elsewhere(frame.function, exceptions, names)
+            found = _handler_at_other_call_sites(frame.function, exceptions, names)
         if found is not None:
             return found
         if frame.parent is None:
@@ -92,7 +92,7 @@ def _catcher_on(call: Call, exceptions: frozenset[str] | None) -> str | None:
     return None
 
 
-def _catcher_elsewhere(function: Function, exceptions: frozenset[str] | None, names: _Names) -> str | None:
+def _handler_at_other_call_sites(function: Function, exceptions: frozenset[str] | None, names: _Names) -> str | None:
     """Return a handler at an unanalysed call site of a function, or a use of the function as a value."""
     tree = function.module.tree
     for node, parent in tree.parents.items():
@@ -105,13 +105,13 @@ def _catcher_elsewhere(function: Function, exceptions: frozenset[str] | None, na
             and getattr(user, "value", None) is used
         ):
             return f"`{function.name}` is handed on at {line(function.module, used)}"
-        found = _catcher_around(function.module, used, exceptions, names)
+        found = _handler_around(function.module, used, exceptions, names)
         if found is not None:
             return found
     return None
 
 
-def _catcher_around(
+def _handler_around(
     module: ModuleLike, node: cst.CSTNode, exceptions: frozenset[str] | None, names: _Names
 ) -> str | None:
     """Return the handler of an exception within the function or module that encloses a node."""

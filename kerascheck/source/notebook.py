@@ -20,7 +20,7 @@ _SPACES = b" \t\r\n\xef\xbb\xbf"
 _TRANSPARENT_CELLS = frozenset("time timeit capture prun memit python python3 pypy".split())
 """Cell magics that run the body as Python in the notebook's own namespace (or nearly so)."""
 # Commands that the text of a notebook tells its reader to run alongside.
-_TOLD = re.compile(r"%?\btensorboard\b[^\n]*--logdir[^\n]*")
+_READER_COMMANDS = re.compile(r"%?\btensorboard\b[^\n]*--logdir[^\n]*")
 _TRANSPARENT_LINES = re.compile(r"%(?:time|timeit|prun|memit)[ \t]+(?:-{1,2}(?:[nrpsl][ \t]*\w+|\w+)[ \t]+)*")
 _COMPOUND = re.compile(r"(?:for|while|if|with|try|def|class|async|match)\b|@")
 _ASSIGNED = re.compile(r"[^=#'\"!%]*[^=#'\"!%<>]=[ \t]*(?=[!%])")
@@ -70,7 +70,7 @@ def extract(path: str, data: bytes) -> Source:
         code = cell.get("source", "")
         code = "".join(map(str, code)) if isinstance(code, list) else str(code)
         if cell.get("cell_type") != "code":
-            commands += _TOLD.findall(code)
+            commands += _READER_COMMANDS.findall(code)
             continue
         codes.append((index, code))
         commands.append(code if _SHELL_CELL.match(code) else commands_in(code, as_python(code)))

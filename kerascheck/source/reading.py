@@ -84,10 +84,10 @@ def decode(path: str, data: bytes) -> Source:
         ) from None
     except (LookupError, UnicodeError) as problem:
         raise Unreadable(f"cannot be decoded: {problem}") from None
-    return from_text(path, text, encoding, bom, is_lossy=not _gives_back(text, encoding, body))
+    return from_text(path, text, encoding, bom, is_lossy=not _round_trips(text, encoding, body))
 
 
-def _gives_back(text: str, encoding: str, body: bytes) -> bool:
+def _round_trips(text: str, encoding: str, body: bytes) -> bool:
     if encoding in _EXACT:
         return True
     try:

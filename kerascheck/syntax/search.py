@@ -84,14 +84,14 @@ class _Words:
         self._joined = "\n".join(self.names)
 
     def has(self, word: str) -> bool:
-        literal, name, is_whole = _taken_apart(word)
+        literal, name, is_whole = _split_word(word)
         if is_whole and name not in self.names or name not in self._joined:
             return False
         return name is literal or literal in self._text
 
 
 @functools.cache
-def _taken_apart(word: str) -> tuple[str, str, bool]:
+def _split_word(word: str) -> tuple[str, str, bool]:
     """Split a word: its characters without edges, its most selective name, and whether that name is whole."""
     literal = word.replace(_EDGE, "")
     parts = [(match.start() > 0 and match.end() < len(word), len(match[0]), match[0]) for match in _NAME.finditer(word)]
@@ -174,8 +174,8 @@ def _words(sequence: Iterable[tuple[Any, Any]], edge: list[str]) -> frozenset[st
         if inner:
             choices.append(inner)
     choices.append(frozenset(run))
-    best = max(choices, key=_tells)
-    return best if _tells(best) >= _SHORTEST else None
+    best = max(choices, key=_selectivity)
+    return best if _selectivity(best) >= _SHORTEST else None
 
 
 def _spellings(token: Any, value: Any, edge: list[str]) -> list[str]:
@@ -204,5 +204,5 @@ def _all_spellings(sequence: Iterable[tuple[Any, Any]], edge: list[str]) -> list
     return run
 
 
-def _tells(words: frozenset[str]) -> int:
+def _selectivity(words: frozenset[str]) -> int:
     return min(0 if word in _COMMON else len(word) for word in (word.replace(_EDGE, "") for word in words))

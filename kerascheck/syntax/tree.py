@@ -30,7 +30,7 @@ _STATEMENTS = (cst.Module, cst.BaseSuite, cst.SimpleStatementLine, cst.BaseSmall
 _FORM_FEED = re.compile(r"(?m)^\f+")
 
 
-_NEAR = 100
+_LOOKBEHIND = 100
 """Characters before an argument to inspect."""
 
 
@@ -94,18 +94,18 @@ _LEAVES: set[type] = set()
 _FIELDS = _Fields()
 
 
-class _Meaning(dict[type, list[str]]):
+class _SemanticFields(dict[type, list[str]]):
     """Cache, by node type, of the names of the fields that carry meaning."""
 
     def __missing__(self, cls: type) -> list[str]:
         names = self[cls] = [
-            field.name for field in dataclasses.fields(cls) if not is_skipped(field.name) or field.name in _MEANT
+            field.name for field in dataclasses.fields(cls) if not is_skipped(field.name) or field.name in _SEMANTIC
         ]
         return names
 
 
-_MEANT = frozenset({"operator", "star", "asynchronous"})
-_MEANING = _Meaning()
+_SEMANTIC = frozenset({"operator", "star", "asynchronous"})
+_SEMANTIC_FIELDS = _SemanticFields()
 
 
 def alike(one: object, other: object) -> bool:
@@ -120,7 +120,7 @@ def alike(one: object, other: object) -> bool:
         elif type(one) is not type(other):
             return False
         elif isinstance(one, cst.CSTNode):
-            stack.extend((getattr(one, name), getattr(other, name)) for name in _MEANING[type(one)])
+            stack.extend((getattr(one, name), getattr(other, name)) for name in _SEMANTIC_FIELDS[type(one)])
         elif one != other:
             return False
     return True
@@ -348,7 +348,7 @@ class Tree:
         start, end = converter.range_of(location)
         if not self._parsed.startswith(")", skip(self._parsed, end)):
             return False
-        first = max(0, start - _NEAR)
+        first = max(0, start - _LOOKBEHIND)
         before = first + len(self._parsed[first:start].rstrip(" \t")) - 1
         call = self.parents.get(arg)
         if not isinstance(arg, cst.Arg) or not isinstance(call, cst.Call):
@@ -382,7 +382,7 @@ class Tree:
         if self._converter is None or parent is None:
             state = _Offsets(self.root if self._converter is None else cst.parse_module(self._parsed))
             state.root._codegen(state)
-            self._note(self.root, state.root, state, 0)
+            self._record(self.root, state.root, state, 0)
             return
         first, last = self._lines_of(statement)
         try:
@@ -392,7 +392,7 @@ class Tree:
             raise SyntaxProblem(problem.message, problem.raw_line, problem.raw_column + 1) from None
         state = _Offsets(root)
         root._codegen(state)
-        self._note(statement, root.body[0], state, first)
+        self._record(statement, root.body[0], state, first)
 
     def _lines_of(self, statement: cst.CSTNode) -> tuple[int, int]:
         """Return the range of the lines of a top-level statement, decorators included."""
@@ -405,7 +405,7 @@ class Tree:
             last += 1
         return starts[first - 1], starts[last] if last < len(starts) else len(self._parsed)
 
-    def _note(self, node: cst.CSTNode, written: cst.CSTNode, state: _Offsets, shift: int) -> None:
+    def _record(self, node: cst.CSTNode, written: cst.CSTNode, state: _Offsets, shift: int) -> None:
         """Record layout and ranges of all nodes below a node."""
         self._ranges.update((each, (start + shift, end + shift)) for each, (start, end) in state.ranges.items())
         stack = [(node, written)]

@@ -159,7 +159,7 @@ def asks_for_version(tree: Tree, node: cst.CSTNode) -> bool:
         names = {
             inner.value
             for inner in tree.descendants(node.test)
-            if isinstance(inner, cst.Name) and not _asks_self(tree.parents.get(inner))
+            if isinstance(inner, cst.Name) and not _tests_self(tree.parents.get(inner))
         }
         return any(_VERSION_NAME.search(name) for name in names)
     return isinstance(node, cst.Try) and any(
@@ -174,7 +174,7 @@ def asks_for_version(tree: Tree, node: cst.CSTNode) -> bool:
     )
 
 
-def _asks_self(call: cst.CSTNode | None) -> bool:
+def _tests_self(call: cst.CSTNode | None) -> bool:
     """Whether a call is of the form ``hasattr(self, "validation")``, which tests no version."""
     return (
         isinstance(call, cst.Call)
@@ -224,7 +224,7 @@ def is_beside_training(tree: Tree, node: cst.CSTNode) -> bool:
         and asks_for_held_out(condition.test)
         or isinstance(condition.orelse, cst.Else)
         and condition.orelse in around
-        and _asks_for_training(condition.test)
+        and _tests_for_training(condition.test)
         for condition in written_conditions(tree, node, within=tree.root)
         if isinstance(condition, cst.If)
     )
@@ -235,7 +235,7 @@ def asks_for_held_out(test: cst.BaseExpression) -> bool:
     return names_held_out(_compared_with(test))
 
 
-def _asks_for_training(test: cst.BaseExpression) -> bool:
+def _tests_for_training(test: cst.BaseExpression) -> bool:
     """Whether a test is of the form ``is_training``, ``self.train`` or ``split == "train"``."""
     name = last_name(test)
     return names_training(_compared_with(test)) or names_training(name) and not names_held_out(name)

@@ -8,7 +8,7 @@ from kerascheck.finding import Fix
 from kerascheck.fixes.monkeypatch_proofs import objection_to_alias, replacement
 from kerascheck.fixes.offer import offer
 from kerascheck.fixes.proofs import PLAIN_CALL, RAISES_NOW, SAME_NUMBERS, SAME_OBJECT, Proof
-from kerascheck.fixes.run_proofs import catcher
+from kerascheck.fixes.run_proofs import possible_handler
 from kerascheck.interpreter.code_location import CodeLocation
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.values import Call, Class, External, ExternalInstance, Instance, options_of
@@ -85,7 +85,7 @@ def replace_generator_method(call: Call, name: str) -> Fix | None:
     return rename_method(
         call,
         name,
-        RAISES_NOW.unless(_may_have_method(call) or catcher(call)),
+        RAISES_NOW.unless(_may_have_method(call) or possible_handler(call)),
         PLAIN_CALL.unless(f"`{dropped[0]}` is dropped" if dropped else None),
         without=dropped,
     )

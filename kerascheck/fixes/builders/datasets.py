@@ -8,7 +8,7 @@ from kerascheck.finding import Fix
 from kerascheck.fixes import dataset_proofs
 from kerascheck.fixes.offer import offer
 from kerascheck.fixes.proofs import RAISES_NOW, RUNTIME_DOES_IT, SAME_ORDER
-from kerascheck.fixes.run_proofs import catcher
+from kerascheck.fixes.run_proofs import possible_handler
 from kerascheck.interpreter.values import (
     Call,
     DatasetOp,
@@ -55,7 +55,7 @@ def parallel_calls(module: Module, op: Operation) -> Fix | None:
     if op.facts.written is not None:
         return None
     ends = [end for stage in op.stages for end in dataset_proofs.ends_of(module, stage)]
-    anyway = dataset_proofs.made_parallel_anyway(module, op) is None
+    anyway = dataset_proofs.objection_to_runtime_parallelism(module, op) is None
     if anyway:
         ahead = [RUNTIME_DOES_IT.unless(None)]
     elif op.name == "interleave":
@@ -248,7 +248,7 @@ def pass_dataset(call: Call, node: cst.CSTNode, method: str, refused: bool) -> F
         f"Remove .{method}()",
         lambda: edits.replace(module.tree, node, module.text[start:end]),
         [
-            RAISES_NOW.unless(catcher(call))
+            RAISES_NOW.unless(possible_handler(call))
             if refused
             else RAISES_NOW.unless("Keras 2 takes the iterator, and ends the training with it")
         ],

@@ -5,11 +5,11 @@ from __future__ import annotations
 import libcst as cst
 
 from kerascheck.finding import Edit, Fix
-from kerascheck.fixes.device_proofs import starts_before
+from kerascheck.fixes.device_proofs import earlier_start
 from kerascheck.fixes.lines import line
 from kerascheck.fixes.offer import offer
 from kerascheck.fixes.proofs import NOTHING_BETWEEN, RAISES_NOW, SAME_NUMBERS, SAME_OUTPUT
-from kerascheck.fixes.run_proofs import catcher
+from kerascheck.fixes.run_proofs import possible_handler
 from kerascheck.interpreter.values import Call, constant
 from kerascheck.knowledge.devices import DEVICE_SETTINGS, GET_STRATEGY, LIST_PHYSICAL_DEVICES
 from kerascheck.meaning.module import Module
@@ -37,7 +37,7 @@ def set_memory_growth(module: Module) -> Fix | None:
     return offer(
         "Set memory growth on every GPU",
         lambda: (*imports, *edits.insert_after_imports(tree, text)),
-        [NOTHING_BETWEEN.unless(starts_before(module, place)), SAME_OUTPUT.unless(_other_setting(module))],
+        [NOTHING_BETWEEN.unless(earlier_start(module, place)), SAME_OUTPUT.unless(_other_setting(module))],
     )
 
 
@@ -104,7 +104,9 @@ def grow_every_device(call: Call) -> Fix | None:
         return (Edit(start, end, f"for {variable} in {devices}:{newline}{before}{step}{statement}"),)
 
     return offer(
-        f"Set memory growth on all of {devices}", build, [RAISES_NOW.unless(catcher(call) or _catcher_of_start(call))]
+        f"Set memory growth on all of {devices}",
+        build,
+        [RAISES_NOW.unless(possible_handler(call) or _handler_of_initialisation(call))],
     )
 
 
@@ -153,11 +155,11 @@ def _only_reads(tree: Tree, name: cst.Name, parent: cst.CSTNode) -> bool:
     )
 
 
-def _catcher_of_start(call: Call) -> str | None:
+def _handler_of_initialisation(call: Call) -> str | None:
     """Return the handler of the exception that two GPUs cause when the devices are initialised."""
     for other in call.module.run.calls:
         if other.order > call.order and initialises(other):
-            found = catcher(other, frozenset({"ValueError"}))
+            found = possible_handler(other, frozenset({"ValueError"}))
             return None if found is None else f"with two GPUs {line(other.module, other.node)} raises, and {found}"
     return None
 

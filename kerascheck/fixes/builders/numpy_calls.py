@@ -202,7 +202,7 @@ def _unlike_here(call: Call, replacement: Replacement, types: list[TensorType]) 
         return "the backend of Keras is not known"
     if module.mentions(_CHANGES_TENSORS):
         return "the program changes what tensors do"
-    if not _is_taken_as_tensor(call):
+    if not _is_used_as_tensor(call):
         return "the result may be used as an array"
     if any(each.path.traced_by() not in _PLAIN for each in calls_at(module).get(call.node, [call])):
         return "Keras hides what a layer raises while it builds it"
@@ -213,7 +213,7 @@ def _unlike_here(call: Call, replacement: Replacement, types: list[TensorType]) 
     return None
 
 
-def _is_taken_as_tensor(call: Call) -> bool:
+def _is_used_as_tensor(call: Call) -> bool:
     """Whether the only use of the result is an argument that accepts arrays as well as tensors."""
     tree = call.module.tree
     arg = tree.parents.get(call.node)
@@ -230,7 +230,7 @@ def _is_taken_as_tensor(call: Call) -> bool:
 def _is_script(root: cst.Module) -> bool:
     """Whether a file trains, prints or loops when it is executed: then it is a whole program."""
     for statement in root.body:
-        if isinstance(statement, (cst.For, cst.While, cst.With)) or _asks_for_main(statement):
+        if isinstance(statement, (cst.For, cst.While, cst.With)) or _is_main_guard(statement):
             return True
         if isinstance(statement, cst.SimpleStatementLine) and any(map(_runs_program, statement.body)):
             return True
@@ -246,7 +246,7 @@ def _runs_program(statement: cst.CSTNode) -> bool:
     return isinstance(name, cst.Name) and name.value in _RUNS_PROGRAM
 
 
-def _asks_for_main(statement: cst.CSTNode) -> bool:
+def _is_main_guard(statement: cst.CSTNode) -> bool:
     """Whether a statement is ``if __name__ == "__main__":``."""
     test = statement.test if isinstance(statement, cst.If) else None
     return isinstance(test, cst.Comparison) and isinstance(test.left, cst.Name) and test.left.value == "__name__"

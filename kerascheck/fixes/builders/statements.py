@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import libcst as cst
 
 from kerascheck.finding import Fix
-from kerascheck.fixes.device_proofs import change_between, effect, sets_up_only
+from kerascheck.fixes.device_proofs import change_between, effect, only_sets_up_devices
 from kerascheck.fixes.lines import line
 from kerascheck.fixes.offer import offer
 from kerascheck.fixes.proofs import BOUND_BEFORE, NOTHING_BETWEEN, RAISES_NOW, SAME_NUMBERS, SAME_OUTPUT, Proof
-from kerascheck.fixes.run_proofs import catcher, in_block, statement_of
+from kerascheck.fixes.run_proofs import possible_handler, statement_in_block, statement_of
 from kerascheck.interpreter.values import Call, Constant, ExecutionPath
 from kerascheck.knowledge.devices import SET_MEMORY_GROWTH
 from kerascheck.meaning.module import Module
@@ -33,13 +33,13 @@ def move_device_config(module: Module, call: Call, started: Call) -> Fix | None:
     device = call.written("device") if call.name == SET_MEMORY_GROWTH else None
     if device is not None and isinstance(device.value, cst.Subscript):
         return None
-    statement = in_block(module, call.node, tree.root)
+    statement = statement_in_block(module, call.node, tree.root)
     start = statement_of(started, module, tree.root)
-    if statement is None or start is None or not sets_up_only(module, statement):
+    if statement is None or start is None or not only_sets_up_devices(module, statement):
         return None
     body: list[cst.CSTNode] = list(tree.root.body)
     moved = _with_sources(tree, body, statement)
-    place = _place_below_imports(tree, body, moved)
+    place = _statement_below_imports(tree, body, moved)
     if place is None or not _index(body, place) <= _index(body, start) < _index(body, moved[0]):
         return None
     cells = module.source.cells
@@ -56,7 +56,7 @@ def move_device_config(module: Module, call: Call, started: Call) -> Fix | None:
         [
             BOUND_BEFORE.unless(against.doubtful),
             NOTHING_BETWEEN.unless(disturbed),
-            RAISES_NOW.unless(catcher(call)),
+            RAISES_NOW.unless(possible_handler(call)),
         ],
     )
 
@@ -87,7 +87,9 @@ def _is_import(node: cst.CSTNode) -> bool:
     return isinstance(node, (cst.Import, cst.ImportFrom))
 
 
-def _place_below_imports(tree: Tree, body: Sequence[cst.CSTNode], moved: Sequence[cst.CSTNode]) -> cst.CSTNode | None:
+def _statement_below_imports(
+    tree: Tree, body: Sequence[cst.CSTNode], moved: Sequence[cst.CSTNode]
+) -> cst.CSTNode | None:
     """Return the statement above which moved statements go, below the imports; None if they cannot move there."""
     try:
         made = edits.move_statements(tree, moved, after_imports=True)
@@ -110,7 +112,7 @@ def move_before_layers(call: Call, first: Call) -> Fix | None:
     anchor = _node_in_frame(first, call.path.frame)
     if anchor is None or block is None:
         return None
-    target = in_block(module, anchor, block)
+    target = statement_in_block(module, anchor, block)
     if target is None or target is statement:
         return None
     return _offer_move(
@@ -158,8 +160,8 @@ def move_above_import(call: Call, first: Call) -> Fix | None:
     Unsafe, because the variable then takes effect; None if the code would not run there.
     """
     tree, module = call.module.tree, call.module
-    statement = in_block(module, call.node, tree.root)
-    anchor = in_block(module, first.node, tree.root) if first.module is module else None
+    statement = statement_in_block(module, call.node, tree.root)
+    anchor = statement_in_block(module, first.node, tree.root) if first.module is module else None
     if statement is None or anchor is None or not isinstance(call.given("value"), Constant):
         return None
     body = list(tree.root.body)

@@ -16,8 +16,8 @@ from kerascheck.fixes.dataset_proofs.neighbours import only_consumer, passed_on,
 from kerascheck.fixes.dataset_proofs.prefetching import (
     ahead,
     ends_of,
-    made_parallel_anyway,
-    runs_ahead_anyway,
+    objection_to_runtime_parallelism,
+    objection_to_runtime_prefetch,
     same_order,
 )
 from kerascheck.fixes.dataset_proofs.sources import pure_function, unchanged_sources
@@ -27,7 +27,8 @@ __all__ = [
     "batch_like_elements",
     "ends_of",
     "known_consumers",
-    "made_parallel_anyway",
+    "objection_to_runtime_parallelism",
+    "objection_to_runtime_prefetch",
     "only_caller",
     "only_consumer",
     "parses_batches",
@@ -35,7 +36,6 @@ __all__ = [
     "plain_calls",
     "pure_function",
     "records_of_one_shape",
-    "runs_ahead_anyway",
     "same_every_epoch",
     "same_memory",
     "same_order",

@@ -105,11 +105,11 @@ def _compiled_for_elements(stage: DatasetOp) -> Objection:
 def parses_batches(module: Module, op: Operation, parse: Call) -> Proof:
     """BATCH_LIKE_ELEMENTS: a map only parses its record."""
     return proofs.BATCH_LIKE_ELEMENTS.unless(
-        first_objection(_beside_parsing(module, stage, parse) for stage in op.stages)
+        first_objection(_other_use_of_record(module, stage, parse) for stage in op.stages)
     )
 
 
-def _beside_parsing(module: Module, stage: DatasetOp, parse: Call) -> Objection:
+def _other_use_of_record(module: Module, stage: DatasetOp, parse: Call) -> Objection:
     facts = facts_of(stage)
     record = parse.given("serialized")
     if facts is None or not isinstance(record, Tensor):

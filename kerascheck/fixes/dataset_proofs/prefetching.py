@@ -22,7 +22,7 @@ from kerascheck.meaning.data.pipelines import Operation
 from kerascheck.meaning.module import Module
 
 
-def runs_ahead_anyway(module: Module, stage: DatasetOp) -> Objection:
+def objection_to_runtime_prefetch(module: Module, stage: DatasetOp) -> Objection:
     """Return why tf.data does not itself run an operation ahead of the training; None if it does."""
     pipelines = module.pipelines
     if not module.runtime.injects_prefetch:
@@ -33,7 +33,7 @@ def runs_ahead_anyway(module: Module, stage: DatasetOp) -> Objection:
     return _compiled_consumer(module, stage) or unknown_options(module, stage)
 
 
-def made_parallel_anyway(module: Module, op: Operation) -> Objection:
+def objection_to_runtime_parallelism(module: Module, op: Operation) -> Objection:
     """Return why tf.data does not itself parallelise a stateless map; None if it does, so spelling it out changes nothing.
 
     Source: ``map_parallelization``, see :mod:`kerascheck.knowledge.runtime`.
@@ -104,8 +104,8 @@ def ahead(module: Module, ends: Sequence[DatasetOp], stages: Sequence[DatasetOp]
         ends: the operations that then run ahead.
         stages: the operations whose inputs are then read earlier.
     """
-    held_back = (_held_back(module, stage) for stage in stages)
-    against = first_objection([*held_back, *(runs_ahead_anyway(module, stage) for stage in ends)])
+    held_back = (_limit_of_prefetch(module, stage) for stage in stages)
+    against = first_objection([*held_back, *(objection_to_runtime_prefetch(module, stage) for stage in ends)])
     runtime = proofs.RUNTIME_DOES_IT.unless(against if ends else "where the dataset goes is not visible")
     if runtime.objection is None:
         return [runtime]
@@ -120,7 +120,7 @@ _READS_ON = frozenset(
 """Operations that request about as many elements as their consumer requests of them."""
 
 
-def _held_back(module: Module, stage: DatasetOp) -> Objection:
+def _limit_of_prefetch(module: Module, stage: DatasetOp) -> Objection:
     """Return a downstream operation that ends the elements, or requests few, and so limits any prefetch."""
     reached = [each for each in downstream(module, stage) if each.identity is not stage.identity]
     nested = {sink.outer.identity for sink in module.run.sinks if sink.role == "nested" and sink.outer is not None}

@@ -49,7 +49,7 @@ def spelling(tree: Tree, dotted: str, at: cst.CSTNode | None = None) -> tuple[st
             library.
     """
     wanted = canonical(dotted)
-    place = _Place(tree, at)
+    place = _Location(tree, at)
     text = place.spelled(wanted)
     if text is not None:
         return text, ()
@@ -67,7 +67,7 @@ def free_name(tree: Tree, names: Iterable[str]) -> str:
     Raises:
         CannotEdit: all are in use, or the program enumerates its names.
     """
-    place = _Place(tree, None)
+    place = _Location(tree, None)
     found = next(filter(place.is_free, names), None)
     if found is None or _lists_names(tree, def_use(tree)):
         raise CannotEdit("no name is free")
@@ -95,7 +95,7 @@ def _imports_for(bindings: Bindings, root: str) -> Iterator[tuple[str, str]]:
     yield root, f"import {root}"
 
 
-class _Place:
+class _Location:
     """The location where an expression is evaluated; any location if ``at`` is None."""
 
     def __init__(self, tree: Tree, at: cst.CSTNode | None):

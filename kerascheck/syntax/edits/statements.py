@@ -155,7 +155,7 @@ def add_decorator(tree: Tree, function: cst.FunctionDef, decorator: str) -> Edit
     return (insert(place, tree.text[place:start] + decorator + newline_of(tree)),)
 
 
-def _place_before(tree: Tree, statement: cst.CSTNode) -> tuple[int, str]:
+def _insertion_point(tree: Tree, statement: cst.CSTNode) -> tuple[int, str]:
     """Return the insertion offset for lines before ``statement``, and their indentation."""
     if isinstance(tree.parents.get(statement), cst.If) or not starts_line(tree.text, start_of(tree, statement)):
         raise CannotEdit("not at the start of a line")
@@ -185,7 +185,7 @@ def move_statements(
     if before is not None:
         if isinstance(before, cst.BaseSmallStatement) and is_alone(tree, before):
             before = tree.parents[before]
-        place, indent = _place_before(tree, before)
+        place, indent = _insertion_point(tree, before)
     pieces, ranges = [], []
     for statement in sorted(statements, key=lambda node: start_of(tree, node)):
         if isinstance(statement, cst.BaseSmallStatement) and is_alone(tree, statement):
