@@ -132,7 +132,10 @@ class Plugin:
                 yield _report(error.location, error.code, error.message)
 
     def _report_once(self, problem: Any) -> Iterator[tuple[int, int, str, type]]:
-        """Report a configuration error of some folder once; raise it if the working directory's configuration is unusable too."""
+        """Report a configuration error of some folder once.
+
+        Raises it if the working directory's configuration is unusable too.
+        """
         import os
 
         from kerascheck.finding import UNREADABLE, Location

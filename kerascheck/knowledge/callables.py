@@ -233,7 +233,10 @@ DENSE_MAKERS = frozenset(
     f"{TENSORFLOW}{name}"
     for name in "constant convert_to_tensor eye fill linspace ones random.normal random.truncated_normal random.uniform range zeros".split()
 )
-"""Functions that return a dense tensor or raise, whatever their arguments. Source: API documentation of TensorFlow 2.21."""
+"""Functions that return a dense tensor or raise, whatever their arguments.
+
+Source: API documentation of TensorFlow 2.21.
+"""
 LOOKING_AT_DATASETS = having(Trait.LOOKS_AT_DATASET)
 
 IO_DECODE = "tensorflow.io.decode_"

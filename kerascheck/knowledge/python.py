@@ -116,7 +116,10 @@ SPLITTERS = {
         "ShuffleSplit": 10, "StratifiedShuffleSplit": 10, "GroupShuffleSplit": 5,
     }.items()
 }  # fmt: skip
-"""Splitters of data into folds, with the default of ``n_splits``: the number of pairs from ``split``. Source: documentation of scikit-learn 1.5."""
+"""Splitters of data into folds, with the default of ``n_splits``: the number of pairs from ``split``.
+
+Source: documentation of scikit-learn 1.5.
+"""
 
 _IMAGE_READERS = frozenset(
     {

@@ -53,10 +53,16 @@ KERAS_3_SINCE = (2, 16)
 """``tf.keras`` is Keras 3 from TensorFlow 2.16 on (release notes)."""
 
 MAP_PARALLELIZATION_SINCE = (2, 6)
-"""``map_parallelization`` became a default rewrite in 2.6 (tensorflow/python/data/ops/options.py: False in 2.5.3, True in 2.6.5)."""
+"""The release in which ``map_parallelization`` became a default rewrite.
+
+tensorflow/python/data/ops/options.py: False in 2.5.3, True in 2.6.5.
+"""
 
 INJECT_PREFETCH_SINCE = (2, 11)
-"""``inject_prefetch`` became a default rewrite in 2.11 (API documentation of 2.10 says False; options.py of 2.11.1 says True)."""
+"""The release in which ``inject_prefetch`` became a default rewrite.
+
+API documentation of 2.10 says False; options.py of 2.11.1 says True.
+"""
 
 CUDNN_SINCE: dict[str, dict[str, tuple[int, int] | None]] = {
     # keras/src/backend/*/rnn.py in the tags of the repository: on JAX, lax.scan runs every GRU, and raises nothing (3.14 to 3.15).
@@ -64,7 +70,10 @@ CUDNN_SINCE: dict[str, dict[str, tuple[int, int] | None]] = {
     "jax": {"LSTM": (3, 14)},
     "torch": {"LSTM": (3, 10), "GRU": (3, 14)},
 }
-"""The recurrent layers with a cuDNN kernel on each backend, with the first Keras that uses it there; None for every one."""
+"""The recurrent layers with a cuDNN kernel on each backend, with the first Keras that uses it there.
+
+None as release: every Keras.
+"""
 
 REMOVED: dict[str, str | None] = {
     # Tested with TensorFlow 2.21 and Keras 3.15: each of these raises AttributeError.
@@ -92,7 +101,10 @@ REMOVED_NAMESPACES: dict[str, str | None] = {
 }
 
 OLD_NAMESPACES: dict[str, tuple[int, int]] = {"keras.mixed_precision.experimental": (2, 4)}
-"""Namespaces of REMOVED_NAMESPACES that were deprecated before removal, with the release whose notes (RELEASE.md) name the new one."""
+"""Namespaces of REMOVED_NAMESPACES that were deprecated before removal.
+
+Each with the release whose notes (RELEASE.md) name the new one.
+"""
 
 ONLY_TENSORFLOW_1 = (
     "app", "flags", "gfile", "layers", "logging", "python_io",
@@ -102,7 +114,10 @@ ONLY_TENSORFLOW_1 = (
     "parse_single_example", "random_crop", "random_shuffle", "read_file", "string_split", "string_to_number", "truncated_normal", "variable_scope",
     "GraphOptions", "OptimizerOptions", "RunMetadata", "RunOptions", "get_default_graph", "get_default_session",
 )  # fmt: skip
-"""Namespaces and functions of TensorFlow 1 that other versions lack (tested like REMOVED); names in REMOVED are no hint, but reported."""
+"""Namespaces and functions of TensorFlow 1 that other versions lack (tested like REMOVED).
+
+Names in REMOVED are no hint at the version, but reported.
+"""
 
 DEPRECATED: dict[str, str | None] = {
     # Tested with TensorFlow 2.21: these exist, and those with a replacement are the same object under it, except
@@ -175,7 +190,10 @@ class Runtime:
 
     @property
     def keras_release(self) -> tuple[int, int]:
-        """(major, minor) of the Keras with the relevant interface, if the versions tell: ``tf.keras`` 2 has the version of its TensorFlow."""
+        """(major, minor) of the Keras with the relevant interface, if the versions tell.
+
+        ``tf.keras`` 2 has the version of its TensorFlow.
+        """
         if self.keras >= 3:
             return self.keras, 0
         return (1, 0) if self.multi_backend_keras else self.tensorflow
@@ -213,7 +231,10 @@ class Runtime:
 
 
 def newest_allowed(specifier: str, releases: tuple[tuple[int, int], ...]) -> tuple[int, int] | None:
-    """Return the newest of the (major, minor) ``releases`` that a PEP 440 specifier such as ">=2.8,<2.11" allows; None if none."""
+    """Return the newest of ``releases`` that a PEP 440 specifier such as ">=2.8,<2.11" allows; None if none.
+
+    Releases are (major, minor).
+    """
     return _first_allowed(specifier, releases[::-1])
 
 
@@ -247,14 +268,20 @@ def _first_allowed(specifier: str, releases: tuple[tuple[int, int], ...]) -> tup
 
 
 def newest_for_python(specifiers: Iterable[str]) -> tuple[int, int] | None:
-    """Return the newest TensorFlow for the newest Python that some specifiers allow; None if unknown, or the newest of all."""
+    """Return the newest TensorFlow for the newest Python that some specifiers allow.
+
+    None if that is unknown, or the newest of all.
+    """
     allowed = [newest_allowed(specifier, _PYTHON_RELEASES) for specifier in specifiers]
     pythons = [python for python in allowed if python is not None]
     return LAST_FOR_PYTHON.get(max(pythons)) if pythons and len(pythons) == len(allowed) else None
 
 
 def newest_for_numpy(specifiers: Iterable[str]) -> tuple[int, int] | None:
-    """Return the newest TensorFlow for the newest NumPy that some specifiers allow; None if unknown, or the newest of all."""
+    """Return the newest TensorFlow for the newest NumPy that some specifiers allow.
+
+    None if that is unknown, or the newest of all.
+    """
     allowed = [newest_allowed(specifier, _NUMPY_RELEASES) for specifier in specifiers]
     newest = max((numpy for numpy in allowed if numpy is not None), default=None)
     if newest is None or None in allowed:

@@ -413,12 +413,17 @@ SIGNATURES: dict[str, str | dict[Release, str]] = {
     "transformers.prepare_tf_dataset": "dataset batch_size ... shuffle",
     "transformers.to_tf_dataset": "... batch_size columns shuffle",
 }
-"""Signatures by canonical name; if releases differ, by the first release with the parameters, newest first: of TensorFlow for
-``tensorflow`` and for ``tf.keras`` 2, of Keras otherwise. A class has the parameters of its constructor.
+"""Signatures by canonical name; if releases differ, by the first release with the parameters, newest first.
+
+That is the release of TensorFlow for ``tensorflow`` and for ``tf.keras`` 2, of Keras otherwise. A class has the parameters of its
+constructor.
 """
 
 OTHER_NAMES: dict[str, tuple[str, ...]] = {"x": ("generator",), "epochs": ("nb_epoch",)}
-"""Alternative names of parameters: in methods for generators, and in Keras 1 (``keras/legacy/interfaces.py`` of Keras 2.2.4)."""
+"""Alternative names of parameters: in methods for generators, and in Keras 1.
+
+Source: ``keras/legacy/interfaces.py`` of Keras 2.2.4.
+"""
 
 _METHODS: dict[str, str] = {
     name.rpartition(".")[2]: name for name in SIGNATURES if name.rpartition(".")[0] in ("keras.Model", "numpy.ndarray")

@@ -123,7 +123,10 @@ TensorFlow 2.21: up to 15 % of the results of exp, sigmoid, log, log1p and pow d
 """
 
 RAISES_FOR_SOME = frozenset({"tensorflow.strings.to_number", "tensorflow.math.floormod"})
-"""Element-wise functions that raise for some elements. Without fusion, ``batch`` continues after such an element (TensorFlow 2.21)."""
+"""Element-wise functions that raise for some elements.
+
+Without fusion, ``batch`` continues after such an element (TensorFlow 2.21).
+"""
 
 IMAGE_RANKS = {
     "tensorflow.image.flip_left_right": 3,
@@ -133,4 +136,7 @@ IMAGE_RANKS = {
     "tensorflow.image.grayscale_to_rgb": 3,
     "tensorflow.image.rgb_to_grayscale": 3,
 }
-"""Functions for images of rank 3 and batches of rank 4, but not for batches of videos. Source: their API documentation (TensorFlow 2.21)."""
+"""Functions for images of rank 3 and batches of rank 4, but not for batches of videos.
+
+Source: their API documentation (TensorFlow 2.21).
+"""

@@ -80,7 +80,9 @@ def _depth(depth: int, pieces: Iterable[str]) -> int:
 
 
 def _statement_at(text: str, quote: int, comment_end: int) -> tuple[int, int]:
-    """Return the range of a string statement outside all brackets, with adjacent strings; empty if the string is an expression.
+    """Return the range of a string statement outside all brackets, with adjacent strings.
+
+    The range is empty if the string is an expression.
 
     Args:
         text: the text.

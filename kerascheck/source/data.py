@@ -50,9 +50,9 @@ class _AdjacentStrings:
 
 
 def without_long_data(text: str) -> str:
-    """Replace every long table, and every string in many pieces, by an unknown expression; other text keeps its offsets.
+    """Replace every long table, and every string in many pieces, by an unknown expression.
 
-    Text with syntax errors is read up to the last matching quote or bracket.
+    Other text keeps its offsets. Text with syntax errors is read up to the last matching quote or bracket.
     """
     if text.count(",") < _LONG and text.count("'") + text.count('"') < 2 * _LONG:
         return text

@@ -59,7 +59,9 @@ def shell_word(argument: str) -> str:
 
 
 def as_json(document: object, indent: int | None = None) -> str:
-    """Serialise to JSON with the same characters as JSON escapes, which preserve them, even in names that are not valid UTF-8.
+    """Serialise to JSON, with the same characters as JSON escapes.
+
+    The escapes preserve the characters, even in names that are not valid UTF-8.
 
     Example:
         >>> as_json("a\\u202eb.py")

@@ -109,7 +109,10 @@ _SEMANTIC_FIELDS = _SemanticFields()
 
 
 def alike(one: object, other: object) -> bool:
-    """Whether two nodes have the same meaning, whatever their layout; libcst's ``deep_equals`` compares white space too."""
+    """Whether two nodes have the same meaning, whatever their layout.
+
+    libcst's ``deep_equals`` compares white space too.
+    """
     stack = [(one, other)]
     while stack:
         one, other = stack.pop()

@@ -13,7 +13,10 @@ NAME = re.compile(
 """Canonical names and prefixes: strings without other content. The bare names of the libraries do not count."""
 
 IN_CHILDREN = ("kerascheck/runtime/verify/child/", "kerascheck/runtime/doctor/child.py")
-"""Code in the training interpreter uses the libraries' modules directly, and may have to work without the rest of kerascheck."""
+"""Code in the training interpreter uses the libraries' modules directly.
+
+It may have to work without the rest of kerascheck.
+"""
 
 KEYED = "signatures.py"
 """A table keyed by names: signatures complement other facts about a callable, and do not replace them."""

@@ -165,7 +165,10 @@ def _handler_of_initialisation(call: Call) -> str | None:
 
 
 def only_for_several_gpus(call: Call) -> Fix | None:
-    """Use ``MirroredStrategy()`` only for several GPUs, else the default strategy; unsafe, because a test covers one of them."""
+    """Use ``MirroredStrategy()`` only for several GPUs, else the default strategy.
+
+    Unsafe, because a test covers only one of them.
+    """
     tree, module = call.module.tree, call.module
 
     def build() -> edits.Edits:

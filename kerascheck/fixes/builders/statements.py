@@ -139,7 +139,10 @@ def _node_in_frame(call: Call, frame: ExecutionPath) -> cst.CSTNode | None:
 
 
 def _offer_move(message: str, call: Call, moved: Sequence[cst.CSTNode], place: cst.CSTNode, proof: Proof) -> Fix | None:
-    """Offer a move that changes the behaviour of the program, as the missing proof says; None if the code would not run there."""
+    """Offer a move that changes the behaviour of the program, as the missing proof says.
+
+    Returns None if the code would not run there.
+    """
     tree = call.module.tree
     try:
         against: Objections = objections_to_move(tree, moved, place, functools.partial(line, call.module))

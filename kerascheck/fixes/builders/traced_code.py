@@ -75,7 +75,10 @@ def tensorflow_print(call: Call) -> Fix | None:
 
 
 def train_on_batch(call: Call) -> Fix | None:
-    """Turn ``fit(x, y)`` of one batch into ``train_on_batch(x, y)``, if the History is unused; unsafe: fit makes batches of 32."""
+    """Turn ``fit(x, y)`` of one batch into ``train_on_batch(x, y)``, if the History is unused.
+
+    Unsafe, because fit makes batches of 32.
+    """
     tree, given = call.module.tree, call.arguments
     dropped = {"epochs", "batch_size", "verbose", "shuffle"}
     if call.attribute != "fit" or len(given.positional) > 2 or given.unknown_keywords or given.unknown_positional:

@@ -34,9 +34,10 @@ def objection_to_runtime_prefetch(module: Module, stage: DatasetOp) -> Objection
 
 
 def objection_to_runtime_parallelism(module: Module, op: Operation) -> Objection:
-    """Return why tf.data does not itself parallelise a stateless map; None if it does, so spelling it out changes nothing.
+    """Return why tf.data does not itself parallelise a stateless map; None if it does.
 
-    Source: ``map_parallelization``, see :mod:`kerascheck.knowledge.runtime`.
+    If it does, an explicit ``num_parallel_calls`` changes nothing. Source: ``map_parallelization``, see
+    :mod:`kerascheck.knowledge.runtime`.
     """
     if op.name != "map" or op.inside is not None or op.parallelism is not None:
         return "tf.data leaves this operation as it is"

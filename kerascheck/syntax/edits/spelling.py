@@ -256,7 +256,10 @@ def _tries_first(statement: cst.CSTNode, name: str, analysis: DefUse) -> bool:
 
 
 def _may_be_none(tree: Tree, name: str, analysis: DefUse) -> bool:
-    """Whether a handler assigns to a name (None, presumably) although more than the import of the library may have failed."""
+    """Whether a handler assigns to a name although more than the import of the library may have failed.
+
+    The value is None, presumably.
+    """
     tries = (node for node in tree.parents if isinstance(node, cst.Try) and not _tries_first(node, name, analysis))
     return any(_sets(tree, handler, name) for statement in tries for handler in statement.handlers)
 
