@@ -518,13 +518,13 @@ def apply_fixes(
         is_python: whether the result has to parse; texts of other kinds are not checked.
         edited: returns the source with edits, or None if they cannot be written.
         programs: returns the parts of a source that have to parse by themselves, in order.
-        narrowed: selects the findings that count; others are not fixed. None selects all.
+        keep_reported: selects the findings that count; others are not fixed. None selects all.
     """
     allowed = (Applicability.SAFE, Applicability.UNSAFE) if unsafe else (Applicability.SAFE,)
     try_edits = _validated(source, edited, programs) if is_python else edited
 
     def counting(state: _Snapshot[_Source]) -> list[Finding]:
-        return list(state.findings if narrowed is None else narrowed(state.source, state.findings))
+        return list(state.findings if keep_reported is None else keep_reported(state.source, state.findings))
 
     def wanted(state: _Snapshot[_Source]) -> list[Finding]:
         return [

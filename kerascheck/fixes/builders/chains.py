@@ -147,12 +147,12 @@ def _scaled_buffer(shuffle: DatasetOp, batch: DatasetOp) -> str:
     return module.text[start : ranges[0][0]] + product + module.text[ranges[0][1] : end]
 
 
-def take_before_cache(module: Module, wish: ReorderRequest, cache: DatasetOp, take: DatasetOp) -> Fix | None:
+def take_before_cache(module: Module, request: ReorderRequest, cache: DatasetOp, take: DatasetOp) -> Fix | None:
     """Move a take in front of the cache that it keeps from completing.
 
     Args:
         module: the module.
-        wish: the rule's request to reorder the chain of both.
+        request: the rule's request to reorder the chain of both.
         cache: the cache.
         take: the take.
     """
