@@ -2,26 +2,26 @@ from kerascheck.api import Rule, Severity, graph
 
 
 class GlobalInFunction(Rule):
-    """A compiled function keeps the value that a global number had when it was traced.
+    """A compiled function keeps the value that a global number had at tracing time.
 
     ## What it does
 
-    Reports a function under `tf.function` that reads a module-level Python number which a loop or another function of
-    the program changes.
+    Reports a function under `tf.function` that reads a module-level Python number if a loop or another function of the
+    program changes that number.
 
     ## Why it costs
 
-    It costs correctness. A Python number becomes a constant of the graph. If a learning rate is lowered in each
-    epoch, or a penalty is switched on later, the compiled step continues with the first value. There is no warning.
+    It costs correctness. A Python number becomes a constant of the graph. A program may lower a learning rate in each
+    epoch, or switch on a penalty later. The compiled step then continues with the first value, without a warning.
 
     ## What the runtime does by itself
 
-    Nothing: a changed global does not cause retracing. A `tf.Variable` is read in every step.
+    Nothing: a changed global does not cause retracing. The graph reads a `tf.Variable` in every step.
 
     ## When it stays silent
 
     - Numbers that never change: globals are fine for constants. (Other linters report every global.)
-    - A second plain assignment further down: another section of a script or notebook.
+    - A second plain assignment further down, in another section of a script or notebook.
     - Globals that are not numbers, parameters and local variables of the same name, and numbers that the function
       itself changes.
     - Code that is not compiled.
@@ -33,7 +33,7 @@ class GlobalInFunction(Rule):
 
     ## Fix safety
 
-    There is no automatic fix: every place that changes the number has to change with it.
+    There is no automatic fix: every place that changes the number would have to change as well.
 
     ## References
 

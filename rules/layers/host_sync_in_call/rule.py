@@ -19,51 +19,60 @@ class HostSyncInCall(Rule):
 
     ## What it does
 
-    Checks code that is traced into a graph: `Layer.call`, `Model.call`, `train_step`, `test_step`, `predict_step`,
-    losses, metrics, `Lambda` bodies and functions under `tf.function`, with the functions that they call. Reports
-    `.numpy()`, `.item()` and `.tolist()` of a tensor; `float`, `int` and `bool` of a value computed from tensors; and
-    `if` and `while` over such a value where nothing converts them. Each of these is reported once per function, at
-    its first place. The finding names the other places, and a comment that silences it silences them too.
+    Checks code that is traced into a graph, and the functions that it calls. Traced code is `Layer.call`,
+    `Model.call`, `train_step`, `test_step`, `predict_step`, losses, metrics, `Lambda` bodies and functions under
+    `tf.function`. The rule reports:
+
+    - `.numpy()`, `.item()` and `.tolist()` of a tensor;
+    - `float`, `int` and `bool` of a value computed from tensors;
+    - `if` and `while` over such a value, unless AutoGraph converts them.
+
+    Each of these is reported once per function, at its first occurrence. The finding lists the other occurrences, and
+    a comment that suppresses it suppresses them too.
 
     ## Why it costs
 
-    It raises. While the code is traced there are no values: `.numpy()` ends in `AttributeError: 'SymbolicTensor' object
-    has no attribute 'numpy'`, `float(t)` in `TypeError: float() argument must be a string or a real number, not
-    'SymbolicTensor'`, `bool(t)` in `OperatorNotAllowedInGraphError` (TensorFlow 2.21, Keras 3.15). Called eagerly, the
-    same line works, so it often survives until the first `fit`. The usual workaround, `run_eagerly=True`, runs the step
-    operation by operation and makes it wait for the device.
+    The code raises, because tensors have no values during tracing (TensorFlow 2.21, Keras 3.15):
+
+    - `.numpy()` raises `AttributeError: 'SymbolicTensor' object has no attribute 'numpy'`;
+    - `float(t)` raises `TypeError: float() argument must be a string or a real number, not 'SymbolicTensor'`;
+    - `bool(t)` raises `OperatorNotAllowedInGraphError`.
+
+    The same line works in eager mode, so it often survives until the first `fit`. The usual workaround,
+    `run_eagerly=True`, runs the step operation by operation and makes it wait for the device.
 
     ## What the runtime does by itself
 
-    In your own `tf.function`, AutoGraph converts `if tensor:`, `while tensor:`, `float(tensor)` and `int(tensor)`;
-    the last two become casts. It does not convert `bool(tensor)`, and it converts nothing with `autograph=False`. In
-    `call()`, `train_step`, losses and metrics Keras 3 does not use AutoGraph (tried on 3.15), even where your
-    `tf.function` calls the layer; Keras 2 did. On the PyTorch backend nothing is traced, and the line only waits.
+    In your own `tf.function`, AutoGraph converts `if tensor:`, `while tensor:`, `float(tensor)` and `int(tensor)`; the
+    last two become casts. It does not convert `bool(tensor)`, and it converts nothing with `autograph=False`. Keras 3
+    does not use AutoGraph in `call()`, `train_step`, losses and metrics (tested with 3.15), even if your `tf.function`
+    calls the layer. Keras 2 did. The PyTorch backend traces nothing, so there the line only waits.
 
     ## When it stays silent
 
     - Shapes, settings and other Python numbers; `__init__` and `build`.
-    - Parameters and their items passed to `float`, `int`, `bool` or `if`: they may hold numbers or structures. The same
-      holds for values computed from parameters of `call` after the first, unless their names or their use show tensors.
+    - Parameters and their items passed to `float`, `int`, `bool` or `if`: they may hold numbers or structures. So may
+      values computed from parameters of `call` after the first, unless their names or their use indicate tensors.
     - `if`, `while`, `float` and `int` in a function under `tf.function`, in a `call` decorated with it, and for Keras
-      2: AutoGraph converts them. `if` and `while` in a `Lambda`, which often runs eagerly.
-    - Programs that run eagerly: `run_eagerly=True`, `run_functions_eagerly(True)`, a model that only a custom eager
-      loop calls, a model whose own `fit` never calls that of Keras, the PyTorch backend.
-    - `tf.py_function`, `tf.init_scope`, and branches that test how the code runs (`if tf.executing_eagerly():`).
+      2: AutoGraph converts them.
+    - `if` and `while` in a `Lambda`, which often runs eagerly.
+    - Programs that run eagerly: `run_eagerly=True`, `run_functions_eagerly(True)` or the PyTorch backend. Also models
+      that only a custom eager loop calls, and models whose own `fit` never calls the `fit` of Keras.
+    - `tf.py_function`, `tf.init_scope`, and branches that test the execution mode (`if tf.executing_eagerly():`).
     - Helpers that compiled code calls, in a module that does not train: they may be meant for eager code.
     - Callbacks and plain functions, and metrics that no visible `compile` uses: some are for eager evaluation only.
-    - It is an info, not an error, in a module that does not train, unless it stands under `tf.function` or in a
-      `train_step`: users of its layers may call them eagerly.
+    - In a module that does not train, the finding is an info, not an error: users may call its layers eagerly. It
+      stays an error under `tf.function` or in a `train_step`.
 
     ## Use instead
 
-    Tensor operations: `tf.where` or `keras.ops.cond` for decisions, `tf.debugging.assert_*` for checks, `tf.print`
-    for inspection. Code that needs numbers belongs in a callback, which receives the values that `fit` reads anyway,
-    or after the call of the compiled function.
+    Tensor operations: `tf.where` or `keras.ops.cond` for decisions, `tf.debugging.assert_*` for checks, `tf.print` for
+    inspection. Code that needs numbers belongs after the call of the compiled function or in a callback. A callback
+    receives the values that `fit` reads anyway.
 
     ## Fix safety
 
-    There is no automatic fix: the replacement depends on what the number is for.
+    There is no automatic fix: the replacement depends on the purpose of the number.
 
     ## References
 

@@ -14,44 +14,52 @@ class JitDisablingLayer(Rule):
 
     Reports a model that is trained with `fit` and contains a `RandomCrop`, `RandomPerspective`, `RandomRotation`,
     `RandomShear`, `RandomTranslation`, `RandomZoom`, `RandAugment` or `AugMix`. There is one finding per model, at the
-    first such layer. It is an info: the gain from XLA depends on the model and the device.
+    first such layer. It is an info, because the gain from XLA depends on the model and the device.
 
     ## Why it costs
 
-    Keras 3 compiles the training step with XLA by default where there is a GPU. It first asks every layer of the model,
-    also those of nested models, whether that is possible. One layer that says no turns XLA off for all others, without
-    a message. What that costs on a GPU is unmeasured here; XLA may gain or lose. On a CPU it costs nothing, because
-    Keras does not use XLA there: a small CNN with three random layers took as long with them in the model as with them
-    in `map` (1.00; TensorFlow 2.21, 2 CPU cores, no GPU).
+    Keras 3 compiles the training step with XLA by default where there is a GPU. Keras first checks whether every layer
+    supports XLA, including the layers of nested models. One layer without support turns XLA off for all others,
+    without a message. The cost on a GPU is unmeasured here; XLA may gain or lose. On a CPU it costs nothing, because
+    Keras does not use XLA there. A small CNN with three random layers took the same time with the layers in the model
+    and in `map` (1.00; TensorFlow 2.21, 2 CPU cores, no GPU).
 
     ## What the runtime does by itself
 
-    `jit_compile="auto"` in Keras 3 means True with the TensorFlow backend where a GPU is visible, no `tf.distribute`
-    strategy is used, determinism of operations is off, and every layer agrees. Otherwise it means False. Even
-    `jit_compile=True` becomes False, with a warning. In tf.keras 2 nothing is compiled with XLA by default.
+    In Keras 3, `jit_compile="auto"` means True if all of these conditions hold:
 
-    We asked all layers of Keras 3.15, with a simulated GPU. The eight above and the lookup layers (see
-    `lookup-layer-in-model`) refuse. `RandomFlip`, `RandomContrast`, `RandomBrightness` and the other color layers
-    agree. An `LSTM` or `GRU` that cuDNN can run refuses as well, also in `Bidirectional`. It cannot move to `ds.map`,
-    so the rule does not report it.
+    - the backend is TensorFlow;
+    - a GPU is visible;
+    - the program uses no `tf.distribute` strategy;
+    - determinism of operations is off;
+    - every layer supports XLA.
+
+    Otherwise it means False. Even `jit_compile=True` becomes False, with a warning. tf.keras 2 does not use XLA by
+    default.
+
+    We tested all layers of Keras 3.15 with a simulated GPU. The eight above and the lookup layers (see
+    `lookup-layer-in-model`) do not support XLA. `RandomFlip`, `RandomContrast`, `RandomBrightness` and the other color
+    layers do. An `LSTM` or `GRU` that cuDNN can run does not support it either, also in `Bidirectional`. It cannot
+    move to `ds.map`, so the rule does not report it.
 
     ## When it stays silent
 
-    - The file imports what only Keras 2 has, such as `layers.experimental.preprocessing`.
-    - XLA is off for other reasons: `jit_compile=False`, a strategy, determinism, `run_eagerly`, or an LSTM or GRU,
-      which use cuDNN instead; or the value of one of these arguments is unknown.
+    - The file imports a module that only Keras 2 has, such as `layers.experimental.preprocessing`.
+    - XLA is off for other reasons: `jit_compile=False`, a strategy, determinism or `run_eagerly`, also if the value of
+      such an argument is unknown. An LSTM or GRU in the model, which uses cuDNN instead, also counts.
     - The augmentation runs in `ds.map` or in a custom loop, or a condition adds the layer to the model.
     - The program does not train the model with `fit`.
 
     ## Use instead
 
     `ds.map(lambda x, y: (augment(x, training=True), y), num_parallel_calls=tf.data.AUTOTUNE)`, with the random layers
-    in a separate model `augment`. This moves the work to the CPU: measure which one is faster. Or keep the layers and
-    write `jit_compile=False`, which shows that this is intended.
+    in a separate model `augment`. This moves the work to the CPU, so measure both variants. Or keep the layers and
+    write `jit_compile=False` to show that this is intended.
 
     ## Fix safety
 
-    There is no fix: only the author knows where the images are batched, and whether the CPU has time left for them.
+    There is no fix: only the author knows where the program batches the images, and whether the CPU has time left for
+    them.
 
     ## References
 

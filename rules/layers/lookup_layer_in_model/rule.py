@@ -7,18 +7,20 @@ class LookupLayerInModel(Rule):
     ## What it does
 
     Reports `TextVectorization`, `StringLookup`, `IntegerLookup`, `Hashing` and `HashedCrossing` in a model that `fit`
-    trains: in its list of layers, between its inputs and its outputs, or as an attribute of a class that calls it in
-    `call`, also within a `Sequential`. In a class without `call`, `train_step` and `compute_loss` count instead, as
-    in the towers of `tensorflow_recommenders` models. It is an info, once per layer and model, at the place that puts
-    the layer into the model.
+    trains. The layer may be in the model's list of layers or between its inputs and outputs. It may also be an
+    attribute that a model class uses in `call`, even within a `Sequential`. In a class without `call`, `train_step`
+    and `compute_loss` count instead, as in the towers of `tensorflow_recommenders` models. The finding is an info,
+    once per layer and model, at the line that adds the layer to the model.
 
     ## Why it costs
 
-    The CPU handles tables and strings. Inside the model, the lookup is part of the training step: a GPU waits for it
-    in every step, and Keras 3 switches XLA off for the whole model (all five layers set `supports_jit = False`). In
-    `ds.map` the lookup prepares the next batches while the device trains. On a GPU this is unmeasured here. On a CPU
-    there is nothing to gain, since both run on the same cores (TensorFlow 2.21, 2 CPU cores, no GPU; time of an epoch
-    with the layer in the model divided by the time with it in `map`, and in `map` followed by `cache`):
+    The CPU handles tables and strings. Inside the model, the lookup is part of the training step, and a GPU waits for
+    it in every step. Keras 3 also switches XLA off for the whole model: all five layers set `supports_jit = False`. In
+    `ds.map` the lookup prepares the next batches while the device trains. The effect on a GPU is unmeasured here. On a
+    CPU there is nothing to gain, because both run on the same cores.
+
+    The table shows the epoch time with the layer in the model divided by the time with it in `map`, and in `map`
+    followed by `cache` (TensorFlow 2.21, 2 CPU cores, no GPU):
 
     | | map | map and cache |
     |---|---|---|
@@ -26,7 +28,7 @@ class LookupLayerInModel(Rule):
     | `TextVectorization`, convolution | 0.9 | 1.2 |
     | `StringLookup` | 0.5 | 1.3 |
 
-    That is why this is an info, and why it is not worth a change without a GPU.
+    The finding is therefore an info. Without a GPU, the change is not worth the effort.
 
     ## What the runtime does by itself
 
@@ -36,14 +38,15 @@ class LookupLayerInModel(Rule):
     ## When it stays silent
 
     - The layer is applied in `ds.map`, or only adapted.
-    - The model is assembled for export or prediction and is not trained here, even if it contains a trained model.
+    - The program assembles the model for export or prediction and does not train it, even if it contains a trained
+      model.
     - `keras.layers.Embedding`, `CategoryEncoding`, `Discretization` and `Normalization`, which compute with numbers.
-    - A layer that is added under a condition.
+    - A condition decides whether the model contains the layer.
 
     ## Use instead
 
-    `ds.map(lambda text, label: (vectorize(text), label), num_parallel_calls=tf.data.AUTOTUNE)` for the training. For
-    use, wrap the trained model: `keras.Sequential([vectorize, model])` takes strings.
+    `ds.map(lambda text, label: (vectorize(text), label), num_parallel_calls=tf.data.AUTOTUNE)` for training. For
+    inference, wrap the trained model: `keras.Sequential([vectorize, model])` takes strings.
 
     ## Fix safety
 

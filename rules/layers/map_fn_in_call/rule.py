@@ -9,26 +9,26 @@ class MapFnInCall(Rule):
     ## What it does
 
     Reports `tf.map_fn`, `keras.backend.map_fn` and `keras.ops.map` in `call`, `train_step`, losses and compiled
-    functions, and `tf.scan` with a function that ignores the previous result. It is an info.
+    functions, and `tf.scan` with a function that ignores the previous result. The finding is an info.
 
     ## Why it costs
 
-    Each element is an iteration of a loop in the graph, with its own small operations, where one operation could take
-    the batch. How much that costs depends on the function: see the evidence of this rule. The maintainers of keras-cv
-    report 0.187 s against 0.002 s for 100 rotated images.
+    The graph loops over the elements and runs small operations for each. One operation could process the whole batch.
+    The cost depends on the function: see the evidence of this rule. The maintainers of keras-cv report 0.187 s
+    compared with 0.002 s for 100 rotated images.
 
     ## What the runtime does by itself
 
-    `parallel_iterations` runs several iterations at a time, in graph mode on the CPU. Nothing turns the loop into one
-    operation. `tf.vectorized_map` does, for functions whose operations it knows, and falls back to the loop for others.
+    `parallel_iterations` runs several iterations at a time, in graph mode on the CPU. Nothing turns this loop into one
+    operation. `tf.vectorized_map` vectorizes functions whose operations it knows, and falls back to a loop for others.
 
     ## When it stays silent
 
     - `tf.scan` that carries a value from one iteration to the next, `tf.foldl` and `tf.while_loop`.
-    - Numbers stored in an attribute, as `self.classes = tf.range(10)`, which are no batch.
-    - Functions that cannot take a batch: they read or decode a file, select by a mask or a condition, process text,
+    - A map over numbers in an attribute, such as `self.classes = tf.range(10)`, which are not a batch.
+    - Functions that cannot take a batch. They read or decode a file, select by a mask or a condition, process text,
       return ragged results, or run Python.
-    - Metrics, input pipelines, code that nothing compiles, and branches for other backends or eager execution.
+    - Metrics, input pipelines, uncompiled code, and branches for other backends or eager execution.
 
     ## Use instead
 

@@ -4,63 +4,66 @@ _FEW_STEPS = 10
 
 
 class NonCudnnRnn(Rule):
-    """The arguments of an LSTM or GRU keep it off the fused cuDNN kernel of a GPU.
+    """The arguments of an LSTM or GRU prevent the use of the fused cuDNN kernel on a GPU.
 
     ## What it does
 
-    Reports an `LSTM` or `GRU` with a literal argument that cuDNN does not support: `activation` other than tanh,
-    `recurrent_activation` other than sigmoid, `recurrent_dropout` other than 0, `unroll=True`, `use_bias=False`,
-    `reset_after=False` (GRU), or `use_cudnn=False`. Also reports `RNN(LSTMCell(...))` and `RNN(GRUCell(...))`, which
-    never use cuDNN.
+    Reports an `LSTM` or `GRU` with a literal argument that cuDNN does not support:
 
-    It is an info where the sequences are known to have at most ten time steps and there is no `recurrent_dropout`. On
-    JAX it reports the LSTM alone, and on JAX and PyTorch only for a Keras that uses cuDNN there.
+    - `activation` other than tanh;
+    - `recurrent_activation` other than sigmoid;
+    - `recurrent_dropout` other than 0;
+    - `unroll=True`, `use_bias=False`, `reset_after=False` (GRU), or `use_cudnn=False`.
+
+    It also reports `RNN(LSTMCell(...))` and `RNN(GRUCell(...))`, which never use cuDNN.
+
+    The finding is an info if the sequences have at most ten time steps and the layer has no `recurrent_dropout`. On
+    JAX the rule reports the LSTM only. On JAX and PyTorch it requires a Keras version that uses cuDNN there.
 
     ## Why it costs
 
-    cuDNN computes all time steps of a layer in one call. Without it the backend runs a loop that starts several small
-    operations for each step. This concerns GPUs, and it is unmeasured here. On a CPU most of these arguments cost
+    cuDNN computes all time steps of a layer in one call. Without cuDNN, the backend runs a loop that starts several
+    small operations for each step. This concerns GPUs and is unmeasured here. On a CPU most of these arguments cost
     nothing: relu 0.99, an RNN of cells 1.02, `use_cudnn=False` 1.00. Only `recurrent_dropout` also costs time there,
     1.85 times (2 CPU cores, TensorFlow 2.21, no GPU). The advice to keep tanh for speed is valid for GPUs only.
 
     ## What the runtime does by itself
 
-    Where the arguments allow it and there is a GPU, `use_cudnn="auto"` uses cuDNN. Otherwise Keras 3 uses the loop
+    `use_cudnn="auto"` uses cuDNN if the arguments allow it and a GPU is available. Otherwise Keras 3 uses the loop
     without a message; tf.keras 2 logs a warning on a machine with a GPU.
 
-    - On TensorFlow, cuDNN has a price as well: such a layer turns XLA off for its whole model.
-    - On JAX it does not: since Keras 3.14 the LSTM uses cuDNN inside the compiled step. The GRU is a compiled loop with
-      any arguments.
+    - On TensorFlow, cuDNN has a cost as well: such a layer turns XLA off for its whole model.
+    - On JAX it does not. Since Keras 3.14 the LSTM uses cuDNN inside the compiled step. The GRU is a compiled loop
+      with any arguments.
     - On PyTorch the LSTM uses cuDNN since Keras 3.10, the GRU since 3.14.
-    - JAX and PyTorch do not use cuDNN with a mask, and JAX not with any type but float32.
+    - JAX and PyTorch do not use cuDNN with a mask. JAX uses it with float32 only.
 
     ## When it stays silent
 
     - The values of the arguments are not in this file: variables, parameters, `**options`.
     - The sequences have one time step, according to the shape of the input.
-    - An `RNN` with a cell stands under a condition that names cuDNN, or whose other branch creates the layer itself: it
-      is the alternative.
+    - An `RNN` with a cell is the deliberate alternative: its condition names cuDNN, or the other branch creates the
+      layer itself.
     - `dropout`, `go_backwards` and `Bidirectional`, which cuDNN allows.
     - `SimpleRNN`, `ConvLSTM2D`, custom cells and stacked cells, which cuDNN does not support.
     - An `RNN` around a cell with arguments that would keep the layer off cuDNN anyway.
-    - The cell is also called directly, one time step at a time, or is shared with another RNN, and so shares its
-      weights.
-    - On JAX and PyTorch: the project pins an older Keras, or the program has a `Masking` layer, an `Embedding` with
-      `mask_zero`, or a layer that is called with `mask=`. On JAX also a policy other than float32.
+    - The program also calls the cell directly, one time step at a time, or shares it and its weights with another RNN.
+    - On JAX and PyTorch: the project pins an older Keras, or the program uses masks. Masks come from a `Masking`
+      layer, an `Embedding` with `mask_zero`, or a call with `mask=`. On JAX, a policy other than float32 also counts.
 
     ## Use instead
 
-    `LSTM(units)` and `GRU(units)` with their default arguments; `dropout` in place of `recurrent_dropout`, where the
+    `LSTM(units)` and `GRU(units)` with their default arguments; `dropout` in place of `recurrent_dropout`, if the
     model allows it.
 
     ## Fix safety
 
     Never safe. `RNN(LSTMCell(units))` becomes `LSTM(units)`, which computes the same function, but the kernels of
-    cuDNN round in another order. The layer and its weights also get other names: checkpoints and saved weights no
+    cuDNN round in another order. The layer and its weights also get other names, so checkpoints and saved weights no
     longer fit. Removing `recurrent_dropout` removes a regularizer from the model.
 
-    There is no fix for a cell that was created before and is passed by name, nor for activations and the other
-    arguments. With cuDNN, Keras 3 requires masks that are padded on the right, and raises otherwise.
+    There is no fix for a cell that is created earlier and passed by name. Activations and the other arguments have no
+    fix either. With cuDNN, Keras 3 requires masks that are padded on the right, and raises otherwise.
 
     ## References
 

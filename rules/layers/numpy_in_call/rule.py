@@ -9,29 +9,35 @@ def _prefers_tensorflow(module):
 
 
 class NumpyInCall(Rule):
-    """A NumPy function is applied to a tensor inside a layer, loss, metric or training step.
+    """A layer, loss, metric or training step applies a NumPy function to a tensor.
 
     ## What it does
 
-    Checks the code that Keras traces: `Layer.call`, `Model.call`, `train_step`, `test_step`, the body of a `Lambda`
-    layer, functions passed to `compile` as loss or metric, loss and metric classes, and functions under
-    `tf.function`. It follows the tensor arguments through assignments and arithmetic, and reports each `np.*` call
-    that receives one of them.
+    Checks code that is traced into a graph:
+
+    - `Layer.call`, `Model.call`, `train_step` and `test_step`;
+    - the body of a `Lambda` layer;
+    - functions passed to `compile` as loss or metric;
+    - loss and metric classes;
+    - functions under `tf.function`.
+
+    The rule follows the tensor arguments through assignments and arithmetic, and reports each `np.*` call that
+    receives one of them.
 
     ## Why it costs
 
-    This is an error, not a slow line. While Keras traces the model, the argument is a symbolic tensor without values,
-    so `fit` and the functional API stop with `NotImplementedError: Cannot convert a symbolic tf.Tensor ... to a numpy
-    array`. Run eagerly, the same line works and does something worse: the result is an array without a gradient, and
+    This is an error, not a slow line. While Keras traces the model, the argument is a symbolic tensor without values.
+    `fit` and the functional API stop with `NotImplementedError: Cannot convert a symbolic tf.Tensor ... to a numpy
+    array`. In eager mode the same line works and does something worse. The result is an array without a gradient, and
     every layer before it gets the gradient `None`. The model trains, but only its last layers learn. Popular answers
     say that such a layer "runs on the CPU" and slows training down. In fact it does not train at all.
 
-    The usual workaround, `run_eagerly=True`, keeps the wrong gradient and costs time as well: a loss and a metric
+    The usual workaround, `run_eagerly=True`, keeps the wrong gradient and costs time as well. A loss and a metric
     written in NumPy took 6.7 times as long that way (2 CPU cores, TensorFlow 2.21, no GPU).
 
     ## What the runtime does by itself
 
-    It raises. Keras 3 hides the error while a `Sequential` model is built and shows it only in `fit`; TensorFlow 2.12
+    It raises. Keras 3 hides the error while it builds a `Sequential` model and shows it only in `fit`. TensorFlow 2.12
     raises at once. A few NumPy functions call back into the tensor and happen to work; do not rely on that.
 
     ## When it stays silent
@@ -39,16 +45,16 @@ class NumpyInCall(Rule):
     - `__init__` and `build`, which run in plain Python.
     - Static shapes (`np.prod(x.shape[1:])`), hyperparameters (`np.sqrt(self.depth)`), constants and dtypes (`np.pi`,
       `np.float32`), and arrays built from those.
-    - Parameters of `call` after the first that may be sizes, like `height` and `width`. A parameter counts as a
-      tensor if its name says so (`query`, `states`), or the code uses it as one (`tf.reduce_sum(side)`).
-    - Functions run by `tf.py_function` or `tf.numpy_function`, also as a decorator: they receive real values.
-    - Models whose own `fit` never calls that of Keras: it does not compile their `call`.
-    - Programs that run eagerly by an unconditional `run_eagerly=True` or `run_functions_eagerly(True)`: nothing
-      raises there, and `debug-left-on` reports the switch. Also layers and models that a custom eager loop calls, and
-      the PyTorch backend.
+    - Parameters of `call` after the first that may be sizes, such as `height` and `width`. A parameter counts as a
+      tensor if its name suggests one (`query`, `states`), or the code uses it as one (`tf.reduce_sum(side)`).
+    - Functions under `tf.py_function` or `tf.numpy_function`, also as a decorator: they receive real values.
+    - Models whose own `fit` never calls the `fit` of Keras: nothing compiles their `call`.
+    - Programs that run eagerly because of an unconditional `run_eagerly=True` or `run_functions_eagerly(True)`.
+      Nothing raises there, and `debug-left-on` reports the switch.
+    - Layers and models that a custom eager loop calls, and the PyTorch backend.
     - Callbacks and data loaders, which work on arrays.
-    - It is an info, not an error, in a module that does not train, unless it stands under `tf.function` or in a
-      `train_step`: users of its layers may call them eagerly.
+    - In a module that does not train, the finding is an info, not an error: users may call its layers eagerly. It
+      stays an error under `tf.function` or in a `train_step`.
 
     ## Use instead
 
@@ -56,23 +62,28 @@ class NumpyInCall(Rule):
 
     ## Fix safety
 
-    Almost always unsafe. In a graph the code raises; where it runs eagerly, the fix may change what it computes:
+    Almost always unsafe. In a graph the code raises. In eager mode the fix may change its results:
 
-    - A gradient flows through the new function, where NumPy ended it.
-    - TensorFlow rounds otherwise and takes denormal numbers for zero, so arithmetic and comparisons of floats differ in
-      the last bits. Integers get other types: a mean of int32 is float64 in NumPy.
-    - A tensor is not an array: it prints differently, and nothing can be assigned to its items.
-    - Keras hides what a layer raises while it builds it, so a model that could not be built now is.
+    - A gradient flows through the new function. NumPy stopped it.
+    - TensorFlow rounds differently and flushes denormal numbers to zero, so arithmetic and comparisons of floats
+      differ in the last bits. Integers get other types: a mean of int32 is float64 in NumPy.
+    - A tensor is not an array. It prints differently, and its items are read-only.
+    - Keras hides the exceptions of a layer while building it, so a build that failed before may succeed.
 
-    A table names, for each function, the arguments and types of data of one meaning; a test compares every entry with
-    the installed libraries. The fix is safe only where all of this is proven: the table calls the result the same to
-    the bit, the code itself casts to that type, no gradient flows, only `tf.cast`, `tf.where` or their
-    counterparts in `keras.ops` take the result, and the function is a plain one, a loss for example. In practice that
-    leaves questions such as `np.isfinite`, and integers. Parameters of `call` have no proven type: Keras
-    casts floats by the policy of the layer, and passes integers on.
+    For each function, a table lists the arguments and data types that both libraries treat alike. A test compares
+    every entry with the installed libraries. The fix is safe only with a proof of all of these:
 
-    There is no fix where no function takes these arguments: `ddof`, `dtype`, `out`, `where` and `initial`, say, or
-    `np.where` with one argument.
+    - according to the table, the result is the same to the bit;
+    - the code itself casts to that type;
+    - no gradient flows;
+    - only `tf.cast`, `tf.where` or their counterparts in `keras.ops` receive the result;
+    - the function is a plain one, for example a loss.
+
+    In practice, only predicates such as `np.isfinite` and integer operations qualify. Parameters of `call` have no
+    proven type: Keras casts floats by the policy of the layer, and leaves integers unchanged.
+
+    There is no fix if no counterpart accepts the arguments. Examples are `ddof`, `dtype`, `out`, `where` and
+    `initial`, or `np.where` with one argument.
 
     ## References
 

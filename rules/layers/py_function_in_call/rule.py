@@ -20,40 +20,42 @@ class PyFunctionInCall(Rule):
     ## What it does
 
     Reports `tf.py_function`, `tf.numpy_function` and `tf.compat.v1.py_func` in `call`, `train_step`, losses and
-    `Lambda` bodies, and in functions under `tf.function` that train with a tape. It is an info where the function
-    calls an algorithm of SciPy, scikit-image or OpenCV that TensorFlow lacks, such as an assignment of predictions to
-    targets or the search for contours. It is also an info in a module that does not train, unless it stands under
-    `tf.function` or in a `train_step`: users of its layers may call them eagerly.
+    `Lambda` bodies, and in functions under `tf.function` that train with a tape.
+
+    The finding is an info if the function calls an algorithm of SciPy, scikit-image or OpenCV that TensorFlow lacks.
+    Examples are an assignment of predictions to targets and the search for contours. It is also an info in a module
+    that does not train, because users may call its layers eagerly. Code under `tf.function` or in a `train_step`
+    remains a warning.
 
     ## Why it costs
 
-    In every step the tensors are copied to Python, the function runs under the GIL, and its result is copied back. On a
-    GPU both copies cross the bus while the device waits, which is unmeasured here. `tf.numpy_function` also cuts the
-    gradient: the layers before it do not learn.
+    In every step TensorFlow copies the tensors to Python, runs the function under the GIL, and copies the result back.
+    On a GPU both copies cross the bus while the device waits; this is unmeasured here. `tf.numpy_function` also cuts
+    the gradient, so the layers before it do not learn.
 
     ## What the runtime does by itself
 
-    Nothing. XLA cannot compile a graph with such an operation. Keras 3 with `jit_compile="auto"` does not detect it and
-    fails where XLA is on.
+    Nothing. XLA cannot compile a graph with such an operation. Keras 3 with `jit_compile="auto"` does not detect it
+    and fails when XLA is on.
 
     ## When it stays silent
 
     - Metrics, `test_step` and `predict_step`: they may compute scores that exist in Python only.
-    - Layers that are created for inference only, as under `if mode == "inference"`.
+    - Layers for inference only, as under `if mode == "inference"`.
     - The function plays a game or simulation in Python, as `env.step(action)`.
     - Functions without a result (`Tout=[]`): they write a summary or a message.
-    - Input pipelines, which `py-function-in-map` covers.
-    - Compiled functions that do not train, even if the file has tapes elsewhere; programs that run eagerly; the PyTorch
-      backend.
+    - Input pipelines: `py-function-in-map` covers them.
+    - Compiled functions that do not train, even if the file has tapes elsewhere.
+    - Programs that run eagerly, and the PyTorch backend.
 
     ## Use instead
 
-    The same with tensor operations (`keras.ops`, `tf.math`, `tf.linalg`), with `tf.custom_gradient` where it needs
-    its own gradient. Work that does not depend on the weights belongs in the input pipeline.
+    Tensor operations (`keras.ops`, `tf.math`, `tf.linalg`), with `tf.custom_gradient` if the function needs its own
+    gradient. Work that does not depend on the weights belongs in the input pipeline.
 
     ## Fix safety
 
-    There is no automatic fix: the body has to be rewritten.
+    There is no automatic fix: you have to rewrite the body.
 
     ## References
 

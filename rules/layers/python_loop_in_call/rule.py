@@ -4,26 +4,26 @@ _MANY = 16
 
 
 class PythonLoopInCall(Rule):
-    """A Python loop in compiled code takes a tensor apart, position by position.
+    """A Python loop in compiled code processes a tensor position by position.
 
     ## What it does
 
-    Reports `for i in range(...)` in `call`, `train_step`, losses and functions under `tf.function`, where the body
-    indexes a tensor with the loop variable. The range must have more than 16 iterations, or be the length of an axis
+    Reports `for i in range(...)` in `call`, `train_step`, losses and functions under `tf.function` if the body indexes
+    a tensor with the loop variable. The range must have more than 16 iterations, or be the length of an axis
     (`x.shape[1]`, `self.timesteps`). Also reports a loop or a comprehension over `tf.unstack(x, axis=1)` or
     `tf.split(x, n, axis=1)`, which build a list of the time steps.
 
     ## Why it costs
 
-    Tracing runs the loop, and every iteration adds its operations to the graph. With 160 time steps the first call took
-    12.8 times as long as with one operation over the whole axis, and the calls after it 1.13 times (2 CPU cores,
-    TensorFlow 2.21, no GPU). So it mostly costs start-up time, once per trace, and memory. On a GPU each operation is a
-    separate launch; that is unmeasured here.
+    Tracing runs the loop, and every iteration adds its operations to the graph. We compared such a loop over 160 time
+    steps with one operation over the whole axis. The first call took 12.8 times as long, and later calls 1.13 times (2
+    CPU cores, TensorFlow 2.21, no GPU). The loop mostly costs memory and start-up time, once per trace. On a GPU each
+    operation is a separate launch; that is unmeasured here.
 
     ## What the runtime does by itself
 
     In a `tf.function`, AutoGraph converts a loop over `tf.range`, and unrolls one over `range` or a list. Keras 3 uses
-    no AutoGraph in `call` at all. XLA compiles the unrolled graph, and takes longer for it.
+    no AutoGraph in `call` at all. XLA compiles the unrolled graph, which takes longer.
 
     ## When it stays silent
 
@@ -33,22 +33,22 @@ class PythonLoopInCall(Rule):
     - The loop is over the examples of a batch, `range(x.shape[0])` and `tf.unstack(x)`, or over the last axis,
       `tf.unstack(x, axis=-1)`.
     - The loop is over `tf.range`.
-    - The program runs eagerly, or nothing compiles the code, such as the `call` of a layer that the program only calls
-      on values.
+    - The program runs eagerly, or nothing compiles the code. An example is the `call` of a layer that the program only
+      calls on values.
 
-    It is an info, not a warning, where `batch_size` gives the number of iterations, because it may be small. It is also
-    an info in a module that does not train, unless the loop is in a `tf.function` or a `train_step`: users of its
-    layers may call them eagerly.
+    The finding is an info, not a warning, if `batch_size` gives the number of iterations, because it may be small. It
+    is also an info in a module that does not train, because users may call its layers eagerly. A loop in a
+    `tf.function` or a `train_step` remains a warning there.
 
     ## Use instead
 
-    Slices and reductions over the axis (`x[:, 1:] - x[:, :-1]`, `tf.einsum`, `tf.math.cumsum`). Where a time step needs
-    the one before: `keras.layers.RNN` with a custom cell, `keras.ops.scan`, or a loop over `tf.range` in a
+    Slices and reductions over the axis (`x[:, 1:] - x[:, :-1]`, `tf.einsum`, `tf.math.cumsum`). If a time step needs
+    the previous one: `keras.layers.RNN` with a custom cell, `keras.ops.scan`, or a loop over `tf.range` in a
     `tf.function`.
 
     ## Fix safety
 
-    There is no automatic fix: how the loop becomes one operation depends on its body.
+    There is no automatic fix: the replacement depends on the body of the loop.
 
     ## References
 

@@ -6,16 +6,18 @@ class RandomLayerWhileLoop(Rule):
 
     ## What it does
 
-    For a target of TensorFlow 2.9, 2.10 or 2.11 only: reports `RandomBrightness`, `RandomContrast` and
-    `RandomTranslation`, from 2.10 on also `RandomCrop`, `RandomRotation` and `RandomZoom`, in a model that `fit`
-    trains, and in a `map` over batches that feeds training.
+    Applies only to a target of TensorFlow 2.9, 2.10 or 2.11. Reports `RandomBrightness`, `RandomContrast` and
+    `RandomTranslation`, and from 2.10 on also `RandomCrop`, `RandomRotation` and `RandomZoom`. The layer must be in a
+    model that `fit` trains, or in a `map` over batches that feeds training.
 
     ## Why it costs
 
-    In these versions the layers pass each image to `tf.vectorized_map`. It has no batched form of the random numbers
-    and of the transform, and falls back to a loop over the images: "Using a while_loop for converting
-    RngReadAndSkip", says the log, and ten more like it. The layers of Keras 2.11, run by TensorFlow 2.21 on batches
-    of 32 images of 64 x 64 pixels (2 CPU cores shared with other work, no GPU), compared with
+    In these versions the layers pass each image to `tf.vectorized_map`. `tf.vectorized_map` has no batched form of the
+    random numbers and of the transform, so it falls back to a loop over the images. The log then shows "Using a
+    while_loop for converting RngReadAndSkip" and ten similar lines.
+
+    The table compares the layers of Keras 2.11 with two alternatives. TensorFlow 2.21 ran them on batches of 32 images
+    of 64 x 64 pixels (2 CPU cores shared with other work, no GPU).
 
     | | the same layer of Keras 2.12 and later | the same layer before `batch` |
     |---|---|---|
@@ -26,28 +28,29 @@ class RandomLayerWhileLoop(Rule):
     | `RandomBrightness` | 3.1 | 4.3 |
     | `RandomZoom` | 3.0 | 2.2 |
 
-    On a GPU, where it was first reported, the loop launches many small operations; unmeasured here.
+    On a GPU, the loop launches many small operations; this is unmeasured here. The first bug reports were about GPUs.
 
     ## What the runtime does by itself
 
-    TensorFlow 2.8 and older, and Keras 2.12 and newer, transform the whole batch at once: of the sources of Keras 2.8
-    to 2.15, only those of 2.9, 2.10 and 2.11 contain `BaseImageAugmentationLayer`. Keras 3 has other layers. 2.10 is
-    the last TensorFlow with a GPU on native Windows, which is why it is still in use.
+    TensorFlow 2.8 and older, and Keras 2.12 and newer, transform the whole batch at once. Among Keras 2.8 to 2.15,
+    only the sources of 2.9, 2.10 and 2.11 contain `BaseImageAugmentationLayer`. Keras 3 has other layers. TensorFlow
+    2.10 is still in use because it is the last version with GPU support on native Windows.
 
     ## When it stays silent
 
     - A `map` over single images, before `batch`.
-    - `RandomFlip`, which was as fast (0.6), and `Resizing`, `Rescaling` and `CenterCrop`, which draw no random numbers.
-    - Datasets that do not feed training or may be unbatched, and models that are not trained by `fit` here.
+    - `RandomFlip`, which was no slower (0.6), and `Resizing`, `Rescaling` and `CenterCrop`, which draw no random
+      numbers.
+    - Datasets that do not feed training or may be unbatched, and models that `fit` does not train here.
 
     ## Use instead
 
-    TensorFlow 2.12 or newer. Where that is not possible, apply the layers in a `map` before `batch`: `ds.map(lambda
+    TensorFlow 2.12 or newer. If that is not possible, apply the layers in a `map` before `batch`: `ds.map(lambda
     image, label: (augment(image, training=True), label), num_parallel_calls=tf.data.AUTOTUNE).batch(32)`.
 
     ## Fix safety
 
-    There is no fix: another version, or another place for the layers, is a decision about the whole project.
+    There is no fix: a new version, or a new place for the layers, is a decision about the whole project.
 
     ## References
 

@@ -10,8 +10,8 @@ class RecursiveFunction(Rule):
 
     ## Why it costs
 
-    Tracing follows the call. Where a tensor decides when to stop, both branches are traced without end: it raises
-    `RecursionError`. Where a Python number decides, each depth is a separate graph that is traced and kept.
+    Tracing follows the call. If a tensor decides when to stop, TensorFlow traces both branches without end and raises
+    `RecursionError`. If a Python number decides, TensorFlow traces and keeps a separate graph for each depth.
 
     ## What the runtime does by itself
 
@@ -24,12 +24,12 @@ class RecursiveFunction(Rule):
 
     ## Use instead
 
-    A loop inside one compiled function: over `tf.range` or `while` with tensors, which AutoGraph converts, or in plain
-    Python where the depth is fixed.
+    A loop inside one compiled function. AutoGraph converts loops over `tf.range` and `while` loops with tensors. If
+    the depth is fixed, a plain Python loop works too.
 
     ## Fix safety
 
-    There is no automatic fix: the recursion has to be rewritten as a loop.
+    There is no automatic fix: you have to rewrite the recursion as a loop.
 
     ## References
 

@@ -15,56 +15,55 @@ _SAID = {
 
 
 class SideEffectInFunction(Rule):
-    """Python code that is meant for every step runs once, while compiled code is traced.
+    """Python code that is meant for every step runs only once, at tracing time.
 
     ## What it does
 
     Checks `call`, `train_step`, losses, `Lambda` bodies and functions under `tf.function`, and the functions that they
-    call. It reports:
+    call. The rule reports:
 
-    - `print` of a tensor, also inside a text;
-    - numbers drawn by `np.random` and `random`;
+    - `print` of a tensor, also inside a formatted string;
+    - random numbers from `np.random` and `random`;
     - `time.time`, `time.sleep` and the like; `open` and `input`;
-    - tensors that are appended to a list from outside, or stored in a variable or a dictionary of the module;
+    - tensors that the code appends to an outer list, or stores in a variable or a dictionary of the module;
     - counters such as `self.steps += 1` and, with `global`, `steps += 1`.
 
-    As an info it reports a `print` of words alone, in a function under `tf.function` or a `train_step` that runs in a
-    loop, or under a condition on a tensor. It may be meant to show when the code is traced.
+    A `print` of plain text is an info: it may be meant to show when TensorFlow traces the code. The rule reports it in
+    a `tf.function` or `train_step` that runs in a loop, or under a condition on a tensor.
 
     ## Why it costs
 
-    It costs correctness. The Python code runs while tracing, usually once. From then on only the graph runs. A random
-    number becomes a constant, so every step and every example gets the same one. A counter stays at one, and a clock
-    measures the trace. A list keeps a tensor without a value, and the whole graph with it. `print` shows
+    It costs correctness. The Python code runs at tracing time, usually once. From then on only the graph runs. A
+    random number becomes a constant, so every step and every example gets the same one. A counter stays at one, and a
+    clock measures the trace. A list keeps a tensor without a value and, with it, the whole graph. `print` shows
     `Tensor("...")` once.
 
     ## What the runtime does by itself
 
-    AutoGraph converts `if`, `for` and `while` over tensors, and nothing of this. Each retrace runs the Python code once
-    more, so it seems to run at random.
+    AutoGraph converts `if`, `for` and `while` over tensors, but none of these side effects. Each retrace runs the
+    Python code once more, so it seems to run at random.
 
     ## When it stays silent
 
     - A `print` of shapes and settings, or one that mentions tracing in its text or names.
-    - A `print` of words alone in `call`, in losses, or in code that is not known to run repeatedly; or one about
-      building, calling, executing or debugging.
-    - A `print` that formats a tensor as a number, with `f"{loss:.3f}"` or `"%d" % loss`: it raises TypeError while
-      tracing.
-    - A `print` under a parameter of the function, or an attribute of the object, that is false by default; also a
-      function that is only compiled under such an attribute.
+    - A `print` of plain text in `call`, in losses, or in code that is not known to run repeatedly.
+    - A `print` about building, calling, executing or debugging.
+    - A `print` that formats a tensor as a number, with `f"{loss:.3f}"` or `"%d" % loss`: tracing raises TypeError.
+    - A `print` under a flag that is false by default: a parameter of the function or an attribute of the object. Also
+      a function that the program compiles only under such an attribute.
     - Lists that only exist during the trace, and lists of `tf.Variable`s that the first trace creates.
-    - A counter that only numbers what is traced, as in `name=f"copy_{self.made}"`.
-    - Generators with their own seed (`np.random.default_rng`), which are created once on purpose, and draws that are
-      passed as `seed=`.
-    - Draws under a condition that its own branches change, as in a pool that draws once it is full: a trace may not
-      reach them. The counting is reported.
-    - Functions of datasets, which `python-in-map` reports, also where they run under `tf.function` as well.
+    - A counter that only numbers the traced objects, as in `name=f"copy_{self.made}"`.
+    - Generators with their own seed (`np.random.default_rng`), which programs create once on purpose, and random
+      numbers passed as `seed=`.
+    - Random numbers under a condition that its own branches change, such as a pool that draws once it is full. A trace
+      may not reach them. The rule reports the counting instead.
+    - Dataset functions, even if they also run under `tf.function`: `python-in-map` reports them.
     - Metrics, which may be meant for eager evaluation; callbacks, `__init__` and `build`; models that the program only
       calls on values.
-    - `tf.py_function`, `tf.init_scope`, branches on how the code runs, and programs that run eagerly.
+    - `tf.py_function`, `tf.init_scope`, branches on the execution mode, and programs that run eagerly.
 
-    It is an info, not a warning, in a module that does not train, unless the code is in a `tf.function` or a
-    `train_step`: users of its layers may call them eagerly.
+    In a module that does not train, the finding is an info, not a warning: users may call its layers eagerly. Code in
+    a `tf.function` or a `train_step` remains a warning there.
 
     ## Use instead
 
@@ -76,12 +75,12 @@ class SideEffectInFunction(Rule):
 
     ## Fix safety
 
-    Never safe: `print` becomes `tf.print`, which writes to standard error instead of standard output, and in every
-    step instead of once. XLA compiles no `tf.print`.
+    Never safe. The fix replaces `print` with `tf.print`. It writes to standard error instead of standard output, and
+    in every step instead of once. XLA cannot compile `tf.print`.
 
-    There is no automatic fix where Python puts the tensor into a text, because `tf.print` needs the tensor itself.
-    Nor is there one for words, which would be printed in every step, or for the other cases, because the repair
-    changes results.
+    There is no automatic fix if Python formats the tensor into a string, because `tf.print` needs the tensor itself.
+    Plain text has no fix because it would appear in every step. The other cases have none because a fix changes
+    results.
 
     ## References
 

@@ -6,31 +6,33 @@ class StateCreatedInCall(Rule):
 
     ## What it does
 
-    Reports `tf.Variable(...)`, Keras layers with weights or a random seed, and Keras optimizers that are created in
-    `call`, `train_step`, a loss, a `Lambda` body or a function under `tf.function`. It is an info where nothing is
-    trained and Keras would compile the code: a program that builds or converts a model calls it once.
+    Reports `call`, `train_step`, losses, `Lambda` bodies and functions under `tf.function` that create state. State is
+    a `tf.Variable(...)`, a Keras layer with weights or a random seed, or a Keras optimizer. The finding is an info if
+    the program trains nothing and Keras would compile the code. A program that builds or converts a model calls such
+    code once.
 
     ## Why it costs
 
-    It is an error, not a slow line: `fit` ends in `ValueError: tf.function only supports singleton tf.Variables
-    created on the first call` (TensorFlow 2.21, Keras 3.15). Called eagerly, the line works and does something worse:
-    every call has new random weights, which no optimizer ever updates. An optimizer created in the step loses its
-    momentum each time.
+    It is an error, not a slow line. `fit` raises `ValueError: tf.function only supports singleton tf.Variables created
+    on the first call` (TensorFlow 2.21, Keras 3.15). In eager mode the line works and does something worse: every call
+    has new random weights, and no optimizer ever updates them. An optimizer created in the step loses its momentum
+    each time.
 
     ## What the runtime does by itself
 
-    It raises where a trace after the first creates a variable. In Keras 3 a new `Dropout` raises as well, since it
-    keeps the seed of its generator in a variable; in Keras 2 it did not.
+    TensorFlow raises if a trace after the first creates a variable. In Keras 3 a new `Dropout` raises as well, because
+    it keeps the seed of its generator in a variable. In Keras 2 it did not.
 
     ## When it stays silent
 
     - `__init__` and `build`, and functions that build a functional model.
-    - A condition that creates it once, as `if self.dense is None:`, or `if layer is None:` for a parameter of the
+    - A condition that creates the object once: `if self.dense is None:`, or `if layer is None:` for a parameter of the
       compiled function.
-    - Functions with an unknown decorator: it may make sure that they run once.
-    - Functions that are called only where an error is expected, as in `with pytest.raises(ValueError)`.
+    - Functions with an unknown decorator: it may ensure that they run once.
+    - Functions that the program calls only where it expects an error, as in `with pytest.raises(ValueError)`.
     - Layers without weights and seeds (`Flatten`, `Add`, `Concatenate`, `Activation`, pooling): they are only
-      functions. Also `RNN`: its variables are those of its cell, which is reported where it is created.
+      functions.
+    - `RNN`: its variables belong to its cell, and the rule reports the creation of the cell.
     - `tf.init_scope`, programs that run eagerly, and the PyTorch backend.
 
     ## Use instead

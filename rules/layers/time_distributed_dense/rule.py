@@ -4,21 +4,24 @@ _MANY = 10
 
 
 class TimeDistributedDense(Rule):
-    """TimeDistributed wraps a layer that handles sequences anyway, and runs it step by step.
+    """TimeDistributed wraps a layer that accepts sequences anyway, and runs it step by step.
 
     ## What it does
 
-    Reports `TimeDistributed(Dense(...))`, and the same with `Activation`, `ReLU`, `LeakyReLU`, `ELU`, `Dropout`,
-    `Embedding`, `Rescaling` or `LayerNormalization`, as a warning; in projects for Keras 2 and over 10 steps or fewer
-    as an info. Also as an info, it reports a convolution or a whole model in `TimeDistributed` over 10 steps or more,
-    where the input shape shows the number.
+    Reports `TimeDistributed(Dense(...))` as a warning, and the same with `Activation`, `ReLU`, `LeakyReLU`, `ELU`,
+    `Dropout`, `Embedding`, `Rescaling` or `LayerNormalization`. The finding is an info in projects for Keras 2 and for
+    10 steps or fewer.
+
+    The rule also reports, as an info, a convolution or a whole model in `TimeDistributed` if the input shape shows 10
+    steps or more.
 
     ## Why it costs
 
     In Keras 3 `TimeDistributed` is a Python loop: it calls the layer once for each time step, stacks the results, and
-    transposes before and after. Every step becomes separate operations in the graph. Two wrapped `Dense` layers
-    compared with the same layers unwrapped, batches of 32 sequences of 32 features (Keras 3.15, TensorFlow 2.21, 2
-    CPU cores shared with other work, no GPU):
+    transposes before and after. Every step becomes separate operations in the graph.
+
+    The table compares two wrapped `Dense` layers with the same layers unwrapped. Batches had 32 sequences of 32
+    features (Keras 3.15, TensorFlow 2.21, 2 CPU cores shared with other work, no GPU).
 
     | time steps | training step | first call of train_on_batch |
     |---|---|---|
@@ -26,44 +29,46 @@ class TimeDistributedDense(Rule):
     | 80 | 5.5 times | 6.8 times |
     | 200 | 16 times | 25 times |
 
-    `Input((None, 32))` gave the same result, since the batches themselves have a known length. Where a graph leaves
-    the length open, as with `padded_batch` and a `tf.function` with a signature, Keras uses `vectorized_map` instead
-    of the loop. For a small CNN over 32 frames, compared with the frames folded into the batch, the first call took
-    2.6 times as long and a step 1.2 to 1.9 times. A GPU runs many small operations instead of one large one;
+    `Input((None, 32))` gave the same result, because the batches themselves have a known length. If the graph does not
+    know the length, Keras uses `vectorized_map` instead of the loop. An example is `padded_batch` with a `tf.function`
+    that has a signature.
+
+    We also compared a wrapped small CNN over 32 frames with the frames folded into the batch. The first call took 2.6
+    times as long and a step 1.2 to 1.9 times. A GPU runs many small operations instead of one large one; this is
     unmeasured here.
 
     ## What the runtime does by itself
 
-    Nothing in Keras 3. tf.keras 2 folds the time axis into the batch itself, so there the wrapper only adds two
-    reshapes: the advice that `TimeDistributed` costs nothing dates from that time. `Dense` has always applied to the
-    last axis; seq2seq examples wrap it because Keras 1 required it.
+    Nothing in Keras 3. In tf.keras 2 the wrapper itself folds the time axis into the batch and only adds two reshapes.
+    The advice that `TimeDistributed` costs nothing dates from that time. `Dense` applies to the last axis. Seq2seq
+    examples wrap it because Keras 1 required it.
 
     ## When it stays silent
 
     - Sequences of one step, as after `RepeatVector(1)`.
-    - Layers that use more than the last axis, short sequences of images, sequences of unknown length.
-    - `BatchNormalization` and `PReLU`, which have other weights or statistics without the wrapper, and `Softmax`, which
+    - Layers that use more than the last axis, for short sequences of images or sequences of unknown length.
+    - `BatchNormalization` and `PReLU`, whose weights or statistics differ without the wrapper, and `Softmax`, which
       reads the mask.
     - `LayerNormalization(axis=...)` and `Dropout(noise_shape=...)`, which count axes.
     - Layers of the project itself.
-    - It is an info, not a warning, for few steps, for Keras 2, and for an unknown number of steps, as in
-      `Input((None, 32))` or after a layer of the project itself, unless arrays of a known shape are fitted: where the
-      graph leaves the number open there is no loop.
+    - The finding is an info, not a warning, for few steps and for Keras 2. It is also an info for an unknown number of
+      steps, as in `Input((None, 32))` or after a layer of the project, because the graph may then have no loop. If the
+      model is fitted on arrays of a known shape, it remains a warning.
 
     ## Use instead
 
     The layer alone: `Dense(10)` instead of `TimeDistributed(Dense(10))`. For a CNN over frames, use the frames as one
-    long batch: `keras.ops.reshape(x, (-1, 64, 64, 3))` before it, `keras.ops.reshape(x, (-1, steps, features))` after
-    it.
+    long batch. Call `keras.ops.reshape(x, (-1, 64, 64, 3))` before the CNN and `keras.ops.reshape(x, (-1, steps,
+    features))` after it.
 
     ## Fix safety
 
-    Never safe. The sums over all time steps at once round in another order than those of each step. The layer and
-    its weights also get other names, by which checkpoints, losses and targets may find them. `Dropout` draws other
+    Never safe. Sums over all time steps at once round in another order than sums over each step. The layer and its
+    weights also get other names, and checkpoints, losses and targets may refer to the old ones. `Dropout` draws other
     numbers, too.
 
-    There is no fix for a layer that is created elsewhere and passed by name, a convolution or a model: no local
-    edit is enough.
+    There is no fix for a convolution, a model, or a layer that is created elsewhere and passed by name: no local edit
+    is enough.
 
     ## References
 

@@ -13,34 +13,34 @@ class UnalignedDims(Rule):
 
     ## What it does
 
-    Off by default. Reports `Dense`, `LSTM`, `GRU` and `Embedding` layers of a model whose width is a literal of 32 or
-    more that is not a multiple of 8, where they are created under `mixed_float16` or `mixed_bfloat16` and are not the
-    output of the model.
+    Off by default. Reports `Dense`, `LSTM`, `GRU` and `Embedding` layers that a model creates under `mixed_float16` or
+    `mixed_bfloat16`. The width must be a literal of 32 or more that is not a multiple of 8. The output layer of the
+    model does not count.
 
     ## Why it costs
 
     Tensor Cores multiply tiles of 16-bit numbers. According to TensorFlow's guide to GPU performance, they work best
-    with dimensions that are multiples of 8. Newer NVIDIA libraries pad other sizes, so the loss may be small. It
-    needs a GPU and is unmeasured here, which is why this rule is off by default.
+    with dimensions that are multiples of 8. Newer NVIDIA libraries pad other sizes, so the loss may be small. The
+    measurement needs a GPU. The loss is unmeasured here, so this rule is off by default.
 
     ## What the runtime does by itself
 
-    cuBLAS and cuDNN choose among their kernels by the shape, and may pad it. TensorFlow and Keras change no width.
+    cuBLAS and cuDNN choose a kernel by the shape, and may pad the shape. TensorFlow and Keras do not change the width.
 
     ## When it stays silent
 
-    - No half-precision policy holds when the layer is created, or the policy is unknown.
+    - No half-precision policy is active when the layer is created, or the policy is unknown.
     - The output of the model, whose width is the number of classes, and models whose output is unknown.
     - Convolutions, which cuDNN pads; widths below 32; widths that are not literals.
     - A layer with its own `dtype`.
 
     ## Use instead
 
-    The next multiple of 8: `Dense(104)` instead of `Dense(100)`. A multiple of 64 is better still where it fits.
+    The next multiple of 8: `Dense(104)` instead of `Dense(100)`. A multiple of 64 is even better if it fits.
 
     ## Fix safety
 
-    There is no fix: another width is another model, and saved weights do not fit it.
+    There is no fix: another width makes another model, and saved weights do not fit it.
 
     ## References
 
