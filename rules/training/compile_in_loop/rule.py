@@ -12,30 +12,30 @@ class CompileInLoop(Rule):
 
     ## What it does
 
-    Reports `compile` in a `for` or `while` loop that also trains, where the model was created before the loop and the
-    arguments are the same in every iteration. The call may be in the body of the loop or in a function that the loop
+    Reports `compile` in a `for` or `while` loop that also trains. The program creates the model before the loop, and
+    the arguments are the same in every iteration. The call may be in the loop body or in a function that the loop
     calls.
 
     ## Why it costs
 
-    `compile` throws away the compiled step. The next `fit` or `train_on_batch` traces it again, and with XLA compiles
-    it again. `compile` also creates a new optimizer: momentum, the moments of Adam and a learning rate schedule start
-    from zero. 20 iterations of `compile` and `fit` for one epoch of 40 steps took 3.3 times as long as 20 iterations of
-    `fit`, or 0.3 s more for each iteration (2 CPU cores, TensorFlow 2.21, no GPU).
+    `compile` discards the compiled step. The next `fit` or `train_on_batch` traces it again, and compiles it again if
+    XLA is on. `compile` also creates a new optimizer: momentum, the moments of Adam and a learning rate schedule start
+    from zero. We ran 20 iterations of `fit`, each for one epoch of 40 steps. With `compile` in each iteration they
+    took 3.3 times as long, or 0.3 s more per iteration (2 CPU cores, TensorFlow 2.21, no GPU).
 
     ## What the runtime does by itself
 
-    Nothing: a function that was traced for one `compile` is not reused for the next, even if the arguments are the
-    same.
+    Nothing. Keras does not reuse the trace of one `compile` for the next, even if the arguments are the same.
 
     ## When it stays silent
 
-    - Each iteration trains a new model, or another one of several.
+    - Each iteration trains a new model, or a different one of several.
     - The arguments depend on the iteration, such as another loss.
-    - The loop sets `trainable` of a layer or model, as for GANs and fine-tuning: it takes effect only with `compile`.
-    - The loop sets or loads weights: every iteration then starts again, with a new optimizer.
-    - The loop passes the model to a function that is not visible, which may do one of these.
-    - `compile` stands under a condition.
+    - The loop sets `trainable` of a layer or model, as for GANs and fine-tuning: the change takes effect only with
+      `compile`.
+    - The loop sets or loads weights: every iteration then starts over with a new optimizer.
+    - The loop passes the model to a function that is not visible and may do one of these.
+    - `compile` is conditional.
     - The loop has at most 3 iterations or does not train; the code is a test.
     - The object is not a Keras model, such as a regular expression.
 
@@ -45,10 +45,10 @@ class CompileInLoop(Rule):
 
     ## Fix safety
 
-    A `compile` that is a statement of the loop itself moves before the loop. Unsafe: the optimizer then keeps its state
-    from one iteration to the next, which changes the numbers of every optimizer but plain SGD.
+    The fix moves a `compile` that is a direct statement of the loop in front of the loop. Unsafe: the optimizer then
+    keeps its state between iterations. This changes the results of every optimizer but plain SGD.
 
-    There is no fix elsewhere, or where `compile` reads a name that the loop binds.
+    There is no fix for other calls, or if `compile` reads a name that the loop binds.
 
     ## References
 

@@ -20,15 +20,15 @@ class DebugLeftOn(Rule):
 
     Reports `compile(run_eagerly=True)` and `model.run_eagerly = True`. Also reports calls that turn on
     `tf.config.run_functions_eagerly`, `tf.data.experimental.enable_debug_mode`, `tf.debugging.enable_check_numerics`,
-    `enable_dump_debug_info` or, as an info, `set_log_device_placement`. The calls are reported where code of the
+    `enable_dump_debug_info` or, as an info, `set_log_device_placement`. The rule reports these calls if code of the
     program updates weights.
 
     ## Why it costs
 
-    The eager switches take away the compiled step: Python starts each operation of each batch. With `run_eagerly=True`
-    in `fit`, a small dense network took 3.3 times as long and a small CNN 2.4 times, best run against best run (2 CPU
-    cores, TensorFlow 2.21, no GPU). The debug mode of `tf.data` does the same to mapped functions: 2,000 images,
-    flipped at random in batches of 32, took 11 to 14 times as long.
+    The eager switches disable the compiled step, so Python starts each operation of each batch. With
+    `run_eagerly=True` in `fit`, a small dense network took 3.3 times as long and a small CNN 2.4 times. These figures
+    compare the best runs (2 CPU cores, TensorFlow 2.21, no GPU). The debug mode of `tf.data` does the same to mapped
+    functions. Flipping 2,000 images at random in batches of 32 took 11 to 14 times as long.
 
     | one epoch takes so many times as long | `fit`, small dense | `fit`, small CNN | eager steps, small CNN |
     |---|---|---|---|
@@ -36,46 +36,45 @@ class DebugLeftOn(Rule):
     | `enable_dump_debug_info` with `FULL_HEALTH` | 2.5 to 3.1 | 8 | 3.4 to 3.5 |
     | `set_log_device_placement`, into a file | 1.1 | 1.1 | 1.1 |
 
-    The device log counts a compiled step as one operation, so it costs little more than the lines that it writes.
+    The device log counts a compiled step as one operation, so it costs little more than writing the lines.
 
-    `run_eagerly=True` is also a popular workaround for an error inside `call`. It hides the error: NumPy in `call` then
-    runs and cuts the gradient (see `numpy-in-call`).
+    `run_eagerly=True` is also a popular workaround for an error inside `call`. It hides the error. NumPy in `call`
+    then runs and cuts the gradient (see `numpy-in-call`).
 
     ## What the runtime does by itself
 
     Nothing: a switch stays on for the whole process. `run_functions_eagerly` does not affect the functions of
-    `tf.data`, which is why that module has its own debug mode.
+    `tf.data`; that module has its own debug mode.
 
     ## When it stays silent
 
-    - The switch stands under an `if` on a flag, an argument or the environment, unless all training stands under it
-      too; or its value is a variable.
-    - The switch is turned off here, or the program turns it off again elsewhere with `False`.
-    - The program trains nothing, or nothing after the call; `run_functions_eagerly` where no compiled function is
-      visible.
-    - The model only runs `predict` or `predict_on_batch`, and nothing in the program may fit it: its layers can then be
-      inspected on the way. Also a model in a notebook that never fits, evaluates or predicts with it.
-    - The model is fitted for at most 100 steps on a slice of the data, as in `fit(x[:64], y[:64])`: that is a trial
-      run.
-    - The `call` or `train_step` of the model draws numbers with `random` or `numpy.random`: a graph would draw them
-      once.
+    - The switch is under an `if` on a flag, an argument or the environment, unless all training is under it too.
+    - The value of the switch is a variable.
+    - The line turns the switch off, or the program turns it off again elsewhere with `False`.
+    - The program trains nothing, or nothing after the call.
+    - `run_functions_eagerly` in a program without a visible compiled function.
+    - The model only runs `predict` or `predict_on_batch`, and nothing in the program may fit it. Eager execution lets
+      the author inspect its layers. Also a model in a notebook that never fits it, evaluates it or predicts with it.
+    - The program fits the model for at most 100 steps on a slice of the data, as in `fit(x[:64], y[:64])`. That is a
+      trial run.
+    - The `call` or `train_step` of the model draws random numbers with `random` or `numpy.random`. A graph would draw
+      them once.
     - The model's own `compile` has `run_eagerly=True` as its default, so the argument changes nothing. Also a model
-      that is not visible and takes arguments that the `compile` of Keras does not have.
+      that is not visible and whose `compile` takes arguments unknown to Keras.
     - The code is a test function or a test class.
     - `set_synchronous_execution(True)`: TensorFlow runs operations that way anyway.
-    - `disable_eager_execution`: it is no debugging help but marks code for TensorFlow 1. Under Keras 3 `fit` fails with
-      it at once (`RuntimeError: tf.data.Dataset only supports Python-style iteration`, TensorFlow 2.21), which needs no
-      linter.
+    - `disable_eager_execution`: it is not a debugging aid but marks code for TensorFlow 1. Under Keras 3, it makes
+      `fit` fail at once (`RuntimeError: tf.data.Dataset only supports Python-style iteration`, TensorFlow 2.21).
     - Attributes and methods of these names on objects that are not Keras models.
 
     It is an info, not a warning:
 
-    - for the eager switches, where not all code that they keep from being compiled is visible: models from elsewhere,
-      or calls of unknown functions in layers and steps of the project;
-    - without a fix, where the data comes from a `py_function` or `numpy_function` without `set_shape` or
-      `ensure_shape`, because `fit` raises for it in a graph;
-    - without a fix, where compiled code creates variables or reads the values of tensors: the program needs the switch
-      until that is repaired. Code under a condition that asks whether something exists already does not count.
+    - for the eager switches, if not all affected code is visible, such as models from elsewhere, or unknown functions
+      that layers and steps of the project call;
+    - without a fix, if the data comes from a `py_function` or `numpy_function` without `set_shape` or `ensure_shape`,
+      because `fit` then raises in a graph;
+    - without a fix, if compiled code creates variables or reads the values of tensors. The program needs the switch
+      until you repair that code. Code under a check that something already exists does not count.
 
     ## Use instead
 
@@ -83,13 +82,13 @@ class DebugLeftOn(Rule):
 
     ## Fix safety
 
-    Never safe. Deleting the argument or the statement restores the default, and a graph, and XLA, round in another
-    order than single operations. Random operations draw other numbers in a graph, and Python in the step runs once
-    instead of in each step. A check that is gone no longer raises the error that the program may wait for.
+    Never safe. The fix deletes the argument or the statement, which restores the default. Graphs and XLA round in
+    another order than single operations. Random operations draw other numbers in a graph, and Python in the step runs
+    once instead of in each step. A deleted check no longer raises the error that the program may expect.
 
-    A model that only runs eagerly, because it calls NumPy or `.numpy()` in its step, fails after the fix with the
-    error that the switch was hiding. There is no fix where the program needs the switch, or where the argument is
-    not in the call itself.
+    A model that calls NumPy or `.numpy()` in its step runs only eagerly. After the fix it fails with the error that
+    the switch was hiding. There is no fix if the program needs the switch, or if the argument is not in the call
+    itself.
 
     ## References
 

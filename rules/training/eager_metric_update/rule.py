@@ -2,21 +2,21 @@ from kerascheck.api import Applies, ExternalInstance, Rule, Severity, graph, nam
 
 
 class EagerMetricUpdate(Rule):
-    """A metric is updated eagerly at every step, outside the compiled training step.
+    """A loop updates a metric eagerly at every step, outside the compiled training step.
 
     ## What it does
 
     Reports `metric.update_state(...)` and `metric(...)` of Keras metrics in a loop whose iterations run a compiled
-    training step, where the metric itself is outside compiled code. It is a warning where all visible layers are dense
-    ones, and an info with others: the larger the step, the less it matters.
+    training step. The update itself must be outside compiled code. The finding is a warning if all visible layers are
+    dense, and an info otherwise: the larger the step, the less it matters.
 
     ## Why it costs
 
     One call starts the compiled step. An eager update of a metric starts a dozen operations from Python, one by one,
     and takes about as long as a small step. For a small dense network the loop took 2.1 times as long. For a small CNN
-    no difference could be shown (1.04 times). In another run, with a network of 64 units, a `Mean` of the loss alone
-    took 2.5 times the processor time of a loop that updates it in the step. With a `SparseCategoricalAccuracy` as well
-    it took 5.1 times (2 CPU cores, TensorFlow 2.21, no GPU).
+    we found no difference (1.04 times). Another run compared processor time with a loop that updates the metrics in
+    the step, for a network of 64 units. A `Mean` of the loss alone took 2.5 times as much. With a
+    `SparseCategoricalAccuracy` as well, the loop took 5.1 times as much (2 CPU cores, TensorFlow 2.21, no GPU).
 
     ## What the runtime does by itself
 
@@ -24,22 +24,22 @@ class EagerMetricUpdate(Rule):
 
     ## When it stays silent
 
-    - The metric is updated inside a `tf.function`, on any path that leads to it.
-    - The update stands under a condition, such as once every hundred steps.
-    - Its value is measured in Python, such as the seconds of a step: it cannot move into the step.
+    - On some path, the metric update is inside a `tf.function`.
+    - The update is conditional, such as once every hundred steps.
+    - Python measures the value, such as the seconds of a step, so the update cannot move into the step.
     - The training step is not compiled (see `eager-train-step`), or the loop trains nothing, as in validation.
     - The loops around it have at most 100 iterations in total, according to the literals.
     - The program runs functions eagerly; the code is a test.
 
     ## Use instead
 
-    `metric.update_state(y, predictions)` inside the function that is decorated with `@tf.function`, and
-    `metric.result()` after the loop. Metrics that are created at module level or in `__init__` keep their variables
-    between calls.
+    `metric.update_state(y, predictions)` inside the function with `@tf.function`, and `metric.result()` after the
+    loop. Metrics created at module level or in `__init__` keep their variables between calls.
 
     ## Fix safety
 
-    There is no fix: the update moves into another function, which must receive the metric and the values it compares.
+    There is no fix: the update would move into another function, which must receive the metric and the values to
+    compare.
 
     ## References
 

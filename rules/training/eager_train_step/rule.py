@@ -10,84 +10,85 @@ class EagerTrainStep(Rule):
 
     ## What it does
 
-    Finds a function, method or loop body that records a `tf.GradientTape`, updates weights and runs in a loop without
-    being compiled. Updates are `apply_gradients`, `apply` and `minimize`, and as an info `assign_sub`.
+    Finds an uncompiled function, method or loop body that records a `tf.GradientTape`, updates weights and runs in a
+    loop. Updates are `apply_gradients`, `apply` and `minimize`, and as an info `assign_sub`.
 
-    The finding is at the `def` of the step, or at the `with tf.GradientTape()` of a step that is written directly into
-    the loop. Where one function computes the gradients and the loop applies them, it is at the call of that function.
+    The finding is at the `def` of the step, or at the `with tf.GradientTape()` of a step written directly into the
+    loop. If a function computes the gradients and the loop applies them, it is at the call of that function.
 
     ## Why it costs
 
     Outside `tf.function`, Python starts every operation of the forward pass, the backward pass and the optimizer
-    separately. An accelerator finishes a small operation before Python can start the next one, and waits. Compared with
-    the same step under `tf.function`, a small dense network took 29 times as long and a small CNN 5.9 times (2 CPU
+    separately. An accelerator finishes a small operation before Python can start the next one, and waits. An eager
+    step of a small dense network took 29 times as long as under `tf.function`. For a small CNN it was 5.9 times (2 CPU
     cores, TensorFlow 2.21, no GPU). The larger the single operations, the smaller the loss.
 
-    Popular advice replaces `fit` by a custom loop to gain speed. `fit` compiles its step already, so an eager loop
-    loses that.
+    Popular advice replaces `fit` by a custom loop for speed. But `fit` compiles its step, and an eager loop does not.
 
     ## What the runtime does by itself
 
-    Nothing. Keras compiles the `train_step` of a model that is trained by `fit`, but not a function of yours.
+    Nothing. Keras compiles the `train_step` of a model trained by `fit`, but not your own functions.
 
     ## When it stays silent
 
-    - The step, a function around it, or one of its callers is a `tf.function`; or the step is passed to
-      `tf.function(step)`, or to `strategy.run` inside a `tf.function`.
-    - The gradients are computed in another function, and the same iteration calls a compiled function with a tape.
+    - The step, an enclosing function, or a caller is a `tf.function`.
+    - The program passes the step to `tf.function(step)`, or to `strategy.run` inside a `tf.function`.
+    - Another function computes the gradients, and the same iteration calls a compiled function with a tape.
     - The step overrides `train_step` of a Keras model.
-    - No weights are updated: saliency maps, Grad-CAM, a few steps on the pixels of an image.
-    - The tape spans calls of a Python environment, as in reinforcement learning; or the step of such a program is
-      written into its loop, or calls `predict`, NumPy or `random`. A step in a separate function that only uses
-      TensorFlow is reported there too.
-    - The loop or function of the step calls any method of an `env`; or the code under the tape continues with what
-      Python computes from numbers of a tensor, as in `actions = space.decode(chosen.numpy())`.
-    - The step is not reached from a loop, or is in a test.
-    - In the same iteration, `fit` trains another model, `clone_model` copies one, or a plot is shown (`plt.pause`,
-      `plt.show`).
-    - The loops around it have at most 10 iterations in total, according to the literals; or at most 100, and the step
-      calls only known operations, but no layer and no model.
-    - It calls a model from `tf.saved_model.load` or `hub.load`, which is compiled already.
-    - A function of the same name is compiled elsewhere in the file, so that the two can be compared; but it is reported
-      if it only replaces a compiled one that nothing has called.
-    - It has an unknown decorator, which may compile it.
+    - The code updates no weights: saliency maps, Grad-CAM, a few steps on the pixels of an image.
+    - The tape spans calls of a Python environment, as in reinforcement learning. In such a program, also a step
+      written into the loop, or one that calls `predict`, NumPy or `random`. A step in a separate function that only
+      uses TensorFlow is still reported.
+    - The loop or function of the step calls any method of an `env`.
+    - The code under the tape uses Python results computed from tensor values, as in `actions =
+      space.decode(chosen.numpy())`.
+    - No loop reaches the step, or the step is in a test.
+    - In the same iteration, `fit` trains another model, `clone_model` copies one, or `plt.pause` or `plt.show`
+      displays a plot.
+    - The loops around the step have at most 10 iterations in total, according to the literals. The limit is 100 if the
+      step calls only known operations, but no layer and no model.
+    - The step calls a model from `tf.saved_model.load` or `hub.load`, which is compiled already.
+    - The file also compiles a function of the same name, so the program can compare both. The step is reported if it
+      only replaces a compiled function that nothing has called.
+    - The step has an unknown decorator, which may compile it.
 
-    It is an info, not a warning:
+    The finding is an info, not a warning:
 
-    - up to 1,000 iterations, which take seconds; up to 100, tracing takes about as long as the steps;
-    - where the step calls another `tf.function`, or the `call` of the model is one;
-    - where the program turns compiled code off, for example by `tf.config.run_functions_eagerly(True)`;
-    - where the step changes the input of a model, such as an image that excites a neuron, and not its weights: most
-      such loops are short;
-    - where a library that is not visible receives the model or a function under the tape, such as a solver of
-      differential equations;
-    - under a condition on how the code runs, such as `if mode == "eager_tf"`, or where the name of the function says
-      it, such as `train_step_eager`;
-    - where the decorator stands in a comment above the function: it was tried before;
-    - where the same step is in the file a second time, in a `tf.function`;
-    - where each iteration calls `optimizer._set_hyper`, whose value a trace would keep.
+    - for up to 1,000 iterations, which take seconds; up to 100, tracing takes about as long as the steps;
+    - if the step calls another `tf.function`, or the `call` of the model is one;
+    - if the program turns compilation off, for example by `tf.config.run_functions_eagerly(True)`;
+    - if the step changes the input of a model and not its weights, such as an image that excites a neuron, because
+      most such loops are short;
+    - if, under the tape, an external library receives the model or a function, such as a solver of differential
+      equations;
+    - under a condition on the execution mode, such as `if mode == "eager_tf"`, or if the function name mentions it,
+      such as `train_step_eager`;
+    - if a comment above the function contains the decorator, because the author has tried it;
+    - if the file contains the same step again in a `tf.function`;
+    - if each iteration calls `optimizer._set_hyper`, because a trace would keep its value.
 
     ## Use instead
 
-    `@tf.function` above the step. Move a step that is written into the loop to a function first. Create models,
-    optimizers and metrics outside it, and pass tensors, not Python numbers.
+    `@tf.function` above the step. Move a step in the loop body to a function first. Create models, optimizers and
+    metrics outside it, and pass tensors, not Python numbers.
 
     ## Fix safety
 
-    The fix adds the decorator. Unsafe: Python statements in the body then run only while tracing, so `print`, list
+    The fix adds the decorator. Unsafe: Python statements in the body then run only at tracing time, so `print`, list
     appends and `.numpy()` change their meaning or fail. Look for them before you apply the fix. For a body of tensor
-    operations the numbers stay the same up to rounding; random draws may come in another order.
+    operations, the numbers stay the same up to rounding; the order of random draws may change.
 
     There is no fix
 
-    - for a step that is written into a loop;
-    - where the step creates a `tf.Variable` or a layer with weights each time, because `tf.function` raises a
-      ValueError for that;
-    - where the step is called with a second optimizer, whose variables do not exist yet (also a ValueError; tried with
-      TensorFlow 2.21);
-    - where the step, or a function, layer or loss that it calls, passes tensors to NumPy or calls `.numpy()`, which
-      raises while tracing: the finding names the place; or a `call` draws with NumPy, which a trace does once;
-    - where the function itself needs Python: it draws with NumPy or `random`, or sets attributes.
+    - for a step in a loop body;
+    - if the step creates a `tf.Variable` or a layer with weights each time, because `tf.function` then raises a
+      ValueError;
+    - if the program calls the step with a second optimizer, whose variables do not exist yet (also a ValueError;
+      tested with TensorFlow 2.21);
+    - if the step, or code that it calls, passes tensors to NumPy or calls `.numpy()`, because tracing raises; the
+      finding shows the line;
+    - if a `call` draws random numbers with NumPy, because a trace draws them once;
+    - if the function itself needs Python: it draws random numbers with NumPy or `random`, or sets attributes.
 
     ## References
 

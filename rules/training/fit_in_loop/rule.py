@@ -13,58 +13,57 @@ _FITTED = {
 
 
 class FitInLoop(Rule):
-    """`model.fit` is called for one batch, or for one epoch, in every iteration of a Python loop.
+    """A Python loop calls `model.fit` for one batch, or for one epoch, in every iteration.
 
     ## What it does
 
-    Looks at `fit` with one epoch, of a model that was created before the loop. It is a warning where each iteration
+    Checks `fit` with one epoch, for a model created before the loop. The finding is a warning if each iteration
     certainly fits only a few steps:
 
     - `batch_size=len(batch)`, or `steps_per_epoch` of at most 16;
-    - the data of the iteration is an element of a `tf.data` dataset, or a slice of at most 512 rows, according to the
-      step of `range`;
-    - the data is written as a batch of one, such as `np.array([state])` or `x[None]`, here with up to 16 epochs;
+    - the data is an element of a `tf.data` dataset, or a slice of at most 512 rows, according to the step of `range`;
+    - the expression shows a batch of one, such as `np.array([state])` or `x[None]`, here with up to 16 epochs;
     - the program learns in an environment such as gym, one batch of experience at a time.
 
-    It is an info where each iteration fits the whole data for one epoch, as in `for epoch in range(50)`.
+    It is an info if each iteration fits the whole data for one epoch, as in `for epoch in range(50)`.
 
     ## Why it costs
 
-    Each `fit` builds a data adapter, a dataset with an optimized graph, an iterator and a list of callbacks, and throws
-    them away again. For one batch of 32 rows that takes 165 ms, for a step of 2 ms. A loop of such fits took 53 to 89
-    times as long as a loop of `train_on_batch`. A `fit` for each epoch, compared with one `fit` of several epochs, took
-    1.8 times as long with 40 steps per epoch and 1.03 times with 2,000. That is why it is only an info (2 CPU cores,
-    TensorFlow 2.21, no GPU, busy machine).
+    Each `fit` builds a data adapter, a dataset with an optimized graph, an iterator and a list of callbacks, and
+    discards them again. For one batch of 32 rows that takes 165 ms, for a step of 2 ms. A loop of such fits took 53 to
+    89 times as long as a loop of `train_on_batch`. We also compared a `fit` for each epoch with one `fit` of several
+    epochs. It took 1.8 times as long with 40 steps per epoch and 1.03 times with 2,000, so this case is only an info
+    (2 CPU cores, TensorFlow 2.21, no GPU, busy machine).
 
     ## What the runtime does by itself
 
-    The compiled step is kept between the calls, so nothing is traced again. The optimizer and its state are kept too.
-    All the rest is built again each time.
+    Keras keeps the compiled step between the calls, so it does not trace again. It also keeps the optimizer and its
+    state. It rebuilds everything else each time.
 
     ## When it stays silent
 
-    - Each iteration has a new model, as for folds or for settings that are compared.
-    - The data is a window over a series that grows or slides: each iteration has more than the new part of it.
+    - Each iteration has a new model, as for folds or for a comparison of settings.
+    - The data is a growing or sliding window over a series, so each iteration contains more than the new part.
     - An agent learns from the whole game at its end, for example under `if done`.
     - Each iteration runs several epochs on more than a single example, or a number of epochs that is not a literal.
     - The loop has at most 10 iterations.
     - Each iteration fits a whole dataset, or a chunk of unknown size, such as one of several files that do not fit into
       memory together.
-    - Whole epochs, where the loop also compiles the model, sets its weights or another of its attributes, or trains
-      another model; where `fit` stands under a condition; or where the loop creates its data.
+    - Each iteration fits a whole epoch, and the loop also compiles the model, sets its weights or another attribute,
+      or trains another model. Also whole epochs under a condition, or on data that the loop creates.
     - The object is not a Keras model, such as one of scikit-learn; or the code is a test.
 
     ## Use instead
 
-    For a batch that the program has just created, `model.train_on_batch(x, y)`: the same compiled step without the
-    rest. For slices, one `fit` over the array with a `batch_size`. For epochs, `fit(..., epochs=50)`, with the rest of
-    the loop in `on_epoch_end` of a callback, or `EarlyStopping` where that ends the loop.
+    For a batch that the program has just created, `model.train_on_batch(x, y)`: it runs the same compiled step without
+    the rest. For slices, one `fit` over the array with a `batch_size`. For epochs, `fit(..., epochs=50)`, with the
+    rest of the loop in `on_epoch_end` of a callback. If the loop ends on a metric, use `EarlyStopping`.
 
     ## Fix safety
 
-    `fit(x, y)` for one batch becomes `train_on_batch(x, y)` where nothing uses the History that it returns. Unsafe:
-    `fit` splits its data into batches of 32, and `train_on_batch` makes one step of it. There is no fix for slices, few
-    steps and whole epochs.
+    The fix replaces `fit(x, y)` for one batch with `train_on_batch(x, y)` if nothing uses the returned History.
+    Unsafe: `fit` splits its data into batches of 32, and `train_on_batch` runs one step on all of it. There is no fix
+    for slices, few steps and whole epochs.
 
     ## References
 

@@ -2,7 +2,7 @@ from kerascheck.api import Applies, Rule, Severity, graph
 
 
 class FunctionInLoop(Rule):
-    """A `tf.function` is created, and traced, again in every iteration of a loop.
+    """A loop creates and traces a new `tf.function` in every iteration.
 
     ## What it does
 
@@ -11,9 +11,9 @@ class FunctionInLoop(Rule):
 
     ## Why it costs
 
-    The graphs that a `tf.function` has traced belong to that one object. A new object starts with none: it runs the
-    Python body to build the graph, optimizes it, runs it once, and is thrown away. For a small dense training step, a
-    loop that wraps it in each iteration took 67 times as long as one that wraps it before the loop. A loop around a
+    The graphs that a `tf.function` has traced belong to that one object. A new object starts with none. It runs the
+    Python body to build the graph, optimizes the graph and runs it once; then the program discards it. Wrapping a
+    small dense training step in each iteration took 67 times as long as wrapping it before the loop. A loop around a
     decorated `def` took 72 times as long (2 CPU cores, TensorFlow 2.21, no GPU). That is slower than no `tf.function`
     at all.
 
@@ -24,24 +24,24 @@ class FunctionInLoop(Rule):
 
     ## When it stays silent
 
-    - The iteration calls the function in an inner loop, as where the outer loop is over folds, models or settings: the
-      trace is then used many times.
+    - The iteration calls the function in an inner loop, and so uses the trace many times. An example is an outer loop
+      over folds, models or settings.
     - The loops have at most 10 iterations in total, according to the literals.
-    - It may be created once and kept: under a condition inside the loop, stored in an attribute or an item, or created
-      by a function with `lru_cache`.
-    - The function is passed on and not called in the loop, or only saved.
-    - It is inside compiled code, which is itself traced once.
+    - The program may create the function once and keep it. It is under a condition inside the loop, in an attribute or
+      an item, or from a function with `lru_cache`.
+    - The loop only saves the function, or passes it on without a call.
+    - The function is inside compiled code, which is itself traced once.
     - Tests; `jax.jit` and `torch.compile`.
 
     ## Use instead
 
-    Create it before the loop, at module level or in `__init__`, and pass changing values as tensors. A function that
-    closes over another model in each iteration is better called eagerly, unless the iteration calls it many times.
+    Create it before the loop, at module level or in `__init__`, and pass changing values as tensors. If a function
+    closes over a different model in each iteration, call it eagerly, unless the iteration calls it many times.
 
     ## Fix safety
 
-    There is no fix: the values that the body takes from the iteration have to become arguments first, and only the
-    author knows which of them may stay Python values.
+    There is no fix: values that the body takes from the iteration have to become arguments first. Only the author
+    knows which of them may stay Python values.
 
     ## References
 

@@ -13,19 +13,21 @@ class HeavyBatchCallback(Rule):
 
     ## What it does
 
-    Reports `predict`, `evaluate`, `fit`, `save` and `save_weights` of a Keras model, and `savefig`, `show`, `pause` and
-    `draw` of Matplotlib's pyplot, where a callback runs them in every batch. That is:
+    Reports a callback that runs one of these methods in every batch: `predict`, `evaluate`, `fit`, `save` and
+    `save_weights` of a Keras model, or `savefig`, `show`, `pause` and `draw` of Matplotlib's pyplot. The call is:
 
     - in `on_train_batch_end` and `on_train_batch_begin`, or under their older names `on_batch_end` and
       `on_batch_begin`;
     - in a method that one of these calls;
-    - in a function that is passed to `LambdaCallback` under one of these names.
+    - in a function passed to `LambdaCallback` under one of these names.
 
     ## Why it costs
 
-    `predict` and `evaluate` are built for a whole data set: each call builds a data adapter, a dataset and an iterator,
-    and runs its own callbacks. With files and figures, the next step starts only after the file is written or the
-    figure is drawn. Measured in a `fit` of 100 steps of 2 ms with 70,000 parameters, after every batch (best of three
+    `predict` and `evaluate` are designed for a whole data set. Each call builds a data adapter, a dataset and an
+    iterator, and runs its own callbacks. With files and figures, the next step waits until the callback has written
+    the file or drawn the figure.
+
+    The table shows the cost after every batch, in a `fit` of 100 steps of 2 ms with 70,000 parameters (best of three
     runs on 2 CPU cores, TensorFlow 2.21, no GPU):
 
     | in `on_train_batch_end` | added to each step | epoch takes |
@@ -40,25 +42,25 @@ class HeavyBatchCallback(Rule):
     | `self.model(rows)` | 2.4 ms | 2.2 times |
     | `get_weights` | 0.7 ms | 1.3 times |
 
-    `evaluate` and `predict` once in 8 batches still doubled the time. With steps of a second none of this matters.
+    `evaluate` and `predict` once in 8 batches still doubled the time. If a step takes a second, none of this matters.
 
     ## What the runtime does by itself
 
-    Nothing: callbacks run between the steps, in the thread that starts them. A callback that only counts, prints or
-    collects the logs had no measurable cost. The popular advice to avoid `on_train_batch_end` altogether is therefore
+    Nothing: callbacks run between the steps, in the thread that starts the steps. A callback that only counts, prints
+    or collects the logs had no measurable cost. So the popular advice to avoid `on_train_batch_end` altogether is
     wrong.
 
     ## When it stays silent
 
-    - The call stands under a condition such as `if batch % 500 == 0`, or after a `return` that does.
-    - It is in `on_epoch_end` or another hook, or in a hook of `evaluate` and `predict`.
-    - Counters, logs, prints, learning rates, and everything that the table shows to be cheap.
+    - The call is under a condition such as `if batch % 500 == 0`, or after a conditional `return`.
+    - The call is in `on_epoch_end` or another hook, or in a hook of `evaluate` and `predict`.
+    - Counters, logs, prints, learning rates, and the cheap calls of the table.
     - The class is not a Keras callback, or the object is not a Keras model.
     - The project pins Keras below 2.4, whose `fit` and `predict` build no datasets.
 
     ## Use instead
 
-    `validation_data` and `ModelCheckpoint` do this once per epoch. Within a long epoch, write a condition: `if batch %
+    `validation_data` and `ModelCheckpoint` do this once per epoch. Within a long epoch, add a condition: `if batch %
     500 == 0`. For a few rows in every batch, call `self.model.predict_on_batch(rows)`.
 
     ## Fix safety

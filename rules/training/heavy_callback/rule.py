@@ -17,20 +17,20 @@ _RECORDED = {
 
 
 class HeavyCallback(Rule):
-    """A checkpoint is written every few batches, or TensorBoard records more than curves.
+    """A callback saves a checkpoint every few batches, or TensorBoard records more than curves.
 
     ## What it does
 
     Reports
 
-    - as a warning `ModelCheckpoint(save_freq=n)` and `BackupAndRestore(save_freq=n)` with a literal below 20;
-    - as an info `TensorBoard` with `histogram_freq=1`, with `write_images=True` and histograms, with
-      `update_freq="batch"` or a number below 10, or with a `profile_batch` of 20 batches or more.
+    - as a warning, `ModelCheckpoint(save_freq=n)` and `BackupAndRestore(save_freq=n)` with a literal below 20;
+    - as an info, `TensorBoard` with `histogram_freq=1`, with `write_images=True` and histograms, with a small
+      `update_freq` (`"batch"` or a number below 10), or with a `profile_batch` of 20 batches or more.
 
     ## Why it costs
 
-    `save_freq` counts batches, although many programs use it as if it counted epochs. Training waits each time until a
-    file is written. Compared with a `fit` without callbacks, for 100 steps of 2 ms and 70,000 parameters (best of three
+    `save_freq` counts batches, although many programs use it as if it counted epochs. Training waits for each save.
+    The table compares a `fit` of 100 steps of 2 ms and 70,000 parameters with one without callbacks (best of three
     runs, 2 CPU cores, TensorFlow 2.21, no GPU):
 
     | | epoch takes |
@@ -40,43 +40,42 @@ class HeavyCallback(Rule):
     | `BackupAndRestore(save_freq=1)` | 8.9 times |
     | `BackupAndRestore(save_freq=10)` | 1.9 times |
 
-    `ModelCheckpoint(save_freq=1)` took 7 times as long on the same machine, also when it saved the weights alone. The
-    time of a save grows with the model. A step of several seconds hides it.
+    `ModelCheckpoint(save_freq=1)` took 7 times as long on the same machine, even if it saved only the weights. The
+    time of a save grows with the model. Next to a step of several seconds it does not matter.
 
-    Histograms of 85,000 parameters cost about 80 ms per epoch (1.3 times an epoch of 0.25 s), and with images of them
-    1.5 times. Curves per batch cost about 2 ms per step (1.5 times), and a profile of a range of batches 1.5 times. In
-    long epochs all of this disappears, except the curves per batch. That is why it is an info.
+    Histograms of 85,000 parameters cost about 80 ms per epoch (1.3 times an epoch of 0.25 s). With images of them an
+    epoch took 1.5 times as long. Curves per batch cost about 2 ms per step (1.5 times), and a profile of a range of
+    batches 1.5 times. In long epochs only the cost of curves per batch remains, so these findings are infos.
 
     ## What the runtime does by itself
 
-    Nothing: saves and summaries are written in the thread that starts the steps. TensorBoard with its defaults costs
+    Nothing: the thread that starts the steps also writes the saves and summaries. TensorBoard with its defaults costs
     little (1.1 times the epoch of 0.25 s). Before TensorFlow 2.2 `save_freq` counted samples, so a small number meant
     every batch.
 
     ## When it stays silent
 
     - `save_freq="epoch"`, numbers of 20 and more, and numbers that are not literals, such as `5 * steps_per_epoch`.
-    - `save_best_only`, where it is unknown how often it writes. But with a `val_...` value to monitor, which no batch
-      has, Keras 3 saves each time (tried with 3.15), and that is reported.
-    - A save stands under a condition, unless all training stands under it too.
-    - TensorBoard stands under a condition that names debugging, profiles or histograms, or in a handler of an
-      exception.
-    - A notebook opens TensorBoard, with `%tensorboard` or `!tensorboard --logdir`, or Weights & Biases runs with
-      `sync_tensorboard=True`: the recordings are then looked at.
-    - The callback of TensorBoard is passed to no call, or bound to a name that is never read.
+    - `save_best_only`, because the number of saves is unknown. The rule reports it with a `val_...` value to monitor.
+      No batch has such a value, so Keras 3 saves each time (tested with 3.15).
+    - A save is conditional, unless all training is under the same condition.
+    - TensorBoard is under a condition that names debugging, profiles or histograms, or in an exception handler.
+    - Somebody views the recordings: a notebook opens TensorBoard with `%tensorboard` or `!tensorboard --logdir`, or
+      Weights & Biases runs with `sync_tensorboard=True`.
+    - The program passes the TensorBoard callback to no call, or never reads its name.
     - The defaults of TensorBoard, histograms every few epochs, a profile of some batches.
     - Tests.
 
     ## Use instead
 
-    `save_freq="epoch"`, which is the default. Within long epochs, a number of batches that take some minutes. For
+    `save_freq="epoch"`, which is the default. Within long epochs, save every few minutes, counted in batches. For
     curves per batch, `update_freq=100`.
 
     ## Fix safety
 
-    Deleting the argument restores the default. Unsafe: the program then writes fewer files, and fewer or no histograms,
-    images and points. There is no fix for a checkpoint with the number of the batch in its file name, which cannot be
-    written per epoch.
+    The fix deletes the argument, which restores the default. Unsafe: the program then writes fewer files, and fewer or
+    no histograms, images and points. There is no fix for a checkpoint with the batch number in its file name, because
+    no epoch has such a number.
 
     ## References
 

@@ -9,35 +9,36 @@ class HostSyncInLoop(Rule):
 
     ## What it does
 
-    Reports the first place in a loop with a training step where each iteration turns a tensor into a number or text.
-    If the loop also calls a function of another file that does so, the finding names that place too:
+    Reports the first line in a training loop that turns a tensor into a number or text in each iteration. If the loop
+    also calls a function of another file that does so, the finding shows that line too. Examples are:
 
     - `loss.numpy()`, `float(loss)`, `print(loss)` or `f"{loss:.3f}"`;
     - a NumPy function such as `np.mean(loss)`;
     - `optimizer.iterations.numpy()`;
-    - a tensor that is passed to a progress bar.
+    - a tensor passed to a progress bar.
 
-    A loss that enters the gradients of a `GradientTape` is a tensor, whichever function computes it.
+    If a `GradientTape` computes gradients of a loss, the loss is a tensor, whichever function computes it.
 
     ## Why it costs
 
-    Python passes steps to an accelerator one after the other, without waiting. When it reads a number, it waits until
-    all steps that it has passed are done. The accelerator then waits for Python to start the next step. How much that
-    costs on a GPU is unmeasured here. On a CPU no cost could be shown: loops with `float(loss)` or `print` in each step
-    took 0.91 to 1.06 times as long as without (2 CPU cores, TensorFlow 2.21, no GPU). So this is an info.
+    Python queues steps on an accelerator without waiting. To read a number, it waits until all queued steps are done.
+    The accelerator then waits for Python to start the next step. The cost on a GPU is unmeasured here. On a CPU we
+    found no cost. Loops with `float(loss)` or `print` in each step took 0.91 to 1.06 times as long as without (2 CPU
+    cores, TensorFlow 2.21, no GPU). So this is an info.
 
     ## What the runtime does by itself
 
-    Nothing here. `fit` of Keras 3 on TensorFlow itself reads its logs back at every step.
+    Nothing. In Keras 3 on TensorFlow, even `fit` reads its logs back at every step.
 
     ## When it stays silent
 
-    - The number is read under a condition, such as once every hundred steps, or after the loop.
+    - The loop reads the number under a condition, such as once every hundred steps, or the program reads it after the
+      loop.
     - The value is an element of the dataset, which is in the memory of the host anyway.
-    - The loop trains nothing; or its step runs many steps in an inner loop and reads once for all of them.
-    - An eager step acts in a game or a simulation, which needs a number each time.
-    - Python uses what a function computes from the numbers, as in `state = client.step(action.numpy())`.
-    - The training stands under `tf.device("cpu")`.
+    - The loop trains nothing, or its step runs many steps in an inner loop and reads once for all of them.
+    - An eager step acts in a game or a simulation that needs a number each time.
+    - Python uses the result of a function that receives the numbers, as in `state = client.step(action.numpy())`.
+    - The training is under `tf.device("cpu")`.
     - The loops around it have at most 50 iterations in total, according to the literals.
     - The program runs functions eagerly; the code is a test.
 

@@ -2,40 +2,41 @@ from kerascheck.api import Applies, Rule, Severity, graph
 
 
 class ManualAccumulation(Rule):
-    """Gradients are summed by hand over several steps, which the optimizers of Keras 3 do themselves.
+    """Code sums gradients by hand over several steps; Keras 3 optimizers can do this themselves.
 
     ## What it does
 
-    Reports `apply_gradients` in a loop that computes gradients in every iteration, under an `if` with `%`, or under an
-    `if` on a counter that it resets (`if count == k: ...; count = 0`).
+    Reports a conditional `apply_gradients` in a loop that computes gradients in every iteration. The condition is an
+    `if` with `%`, or an `if` on a counter that it resets (`if count == k: ...; count = 0`).
 
     ## Why it costs
 
-    Such code is easy to get wrong. The sums must be cleared, divided by the number of steps, applied at the end of the
-    epoch, and kept in variables so that the step can be compiled. No difference in speed is claimed; it was not
-    measured.
+    Such code is easy to get wrong. It must clear the sums, divide them by the number of steps, and apply them at the
+    end of the epoch. To compile the step, it must also keep the sums in variables. We claim no difference in speed and
+    have not measured one.
 
     ## What the runtime does by itself
 
     With `gradient_accumulation_steps=k`, a Keras 3 optimizer keeps the sums in its own variables and adds to them in
-    each `apply_gradients`. In every k-th call it updates the weights with their mean. Keras 2 has no such argument and
-    raises.
+    each `apply_gradients`. In every k-th call, the optimizer updates the weights with the mean. Keras 2 has no such
+    argument and raises.
 
     ## When it stays silent
 
-    - The gradients are computed under the same condition, for example where a network is trained in every fifth step
-      only.
-    - The condition does not count iterations: a flag that is passed in, or the last batch.
+    - The code also computes the gradients under the condition, for example if it trains a network only in every fifth
+      step.
+    - The condition does not count iterations: a flag parameter, or the last batch.
     - The code is a test.
 
     ## Use instead
 
-    `keras.optimizers.Adam(1e-3, gradient_accumulation_steps=4)`, and `apply_gradients` in every step. It works with
-    `fit`, too. Gradients are averaged: where yours are summed, multiply the learning rate for optimizers such as SGD.
+    `keras.optimizers.Adam(1e-3, gradient_accumulation_steps=4)`, and `apply_gradients` in every step. This works with
+    `fit`, too. The optimizer averages gradients. If your code sums them, multiply the learning rate for optimizers
+    such as SGD.
 
     ## Fix safety
 
-    There is no fix: several statements have to go, and a sum becomes a mean.
+    There is no fix: you have to remove several statements, and a sum becomes a mean.
 
     ## References
 

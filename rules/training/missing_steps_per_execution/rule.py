@@ -24,18 +24,19 @@ class MissingStepsPerExecution(Rule):
 
     ## What it does
 
-    Reports, as an info, `compile(...)` without `steps_per_execution` of a model that meets all of these conditions:
+    Reports, as an info, `compile(...)` without `steps_per_execution` if the model meets all of these conditions:
 
     - It consists of `Dense` layers and the like, or of recurrent layers over at most ten time steps.
-    - It has at most 1.6 million parameters, without those of frozen embeddings.
+    - It has at most 1.6 million parameters, not counting frozen embeddings.
     - Parameters times batch size stay below 130 million.
-    - `fit` trains it for several epochs, or for 300 steps that can be counted.
+    - `fit` trains it for several epochs, or the program shows 300 steps.
 
     ## Why it costs
 
     Between two steps Keras 3 returns to Python, fetches the next batch, reads the losses back (also with `verbose=0`)
-    and calls the callbacks: about 0.7 to 1.5 ms. `steps_per_execution=16` does that once in 16 steps. Time of a step
-    with 1 and with 16, `fit` on arrays (Keras 3.15, TensorFlow 2.21, 2 CPU cores shared with other work, no GPU):
+    and calls the callbacks. That takes about 0.7 to 1.5 ms. With `steps_per_execution=16` it happens once in 16 steps.
+    The table shows the step time with 1 and with 16, for `fit` on arrays (Keras 3.15, TensorFlow 2.21, 2 CPU cores
+    shared with other work, no GPU):
 
     | parameters | batch | 1 | 16 | ratio |
     |---|---|---|---|---|
@@ -52,19 +53,22 @@ class MissingStepsPerExecution(Rule):
     | LSTM, 4,700, 10 time steps | 32 | 1.9 ms | 1.3 ms | 1.5 |
     | LSTM, 10,900, 30 time steps | 32 | 4.4 ms | 4.4 ms | 1.0 |
 
-    The ratio alone, from seven alternating pairs on the same machine: 1.35 (0.6 to 2.1) with 818,000 parameters and
-    batches of 128, 1.4 (1.0 to 2.1) with 1,004,000 and 128, 1.0 (0.7 to 1.7) with 1,864,000 and 64.
+    For larger models we measured only the ratio, in seven alternating pairs on the same machine.
 
-    Short epochs gain less, because each epoch has an overhead of some 30 ms: 1.7 with 32 steps, 1.5 with 22, 1.3 with
-    15, 1.1 with 10 and 0.9 with 6 (median of seven alternating runs, 1,400 parameters).
+    - 818,000 parameters, batches of 128: 1.35 (0.6 to 2.1)
+    - 1,004,000 parameters, batches of 128: 1.4 (1.0 to 2.1)
+    - 1,864,000 parameters, batches of 64: 1.0 (0.7 to 1.7)
 
-    Large batches gain less, because each step copies them: 1.8 with 401,000 numbers in a batch (0.6 to 3.3), 1.9 with
-    1,024,000 (0.8 to 2.7), 1.6 with 2,048,000 (1.0 to 2.0) and 0.9 with 5,120,000 (0.6 to 1.8). These are medians of
-    five alternating runs with at most 160,000 parameters.
+    Short epochs gain less, because each epoch has an overhead of some 30 ms. The ratio was 1.7 with 32 steps, 1.5 with
+    22, 1.3 with 15, 1.1 with 10 and 0.9 with 6. These are medians of seven alternating runs with 1,400 parameters.
 
-    In Keras 2 (tf-keras 2.21) the ratios were 2.3 with 300 parameters, 2.1 with 5,100 and 1.5 with 118,000. For a small
-    CNN the ratio was 0.9: a step that itself takes milliseconds gains nothing. On a GPU, where steps are shorter, more
-    models may gain; unmeasured here.
+    Large batches gain less, because each step copies them. The ratio was 1.8 with 401,000 numbers in a batch (0.6 to
+    3.3) and 1.9 with 1,024,000 (0.8 to 2.7). With 2,048,000 it was 1.6 (1.0 to 2.0), and with 5,120,000 it was 0.9
+    (0.6 to 1.8). These are medians of five alternating runs with at most 160,000 parameters.
+
+    In Keras 2 (tf-keras 2.21) the ratios were 2.3 with 300 parameters, 2.1 with 5,100 and 1.5 with 118,000. For a
+    small CNN the ratio was 0.9: a step that itself takes milliseconds gains nothing. Steps are shorter on a GPU, so
+    more models may gain there; this is unmeasured here.
 
     ## What the runtime does by itself
 
@@ -72,25 +76,25 @@ class MissingStepsPerExecution(Rule):
 
     ## When it stays silent
 
-    - No `fit` of the model comes after that `compile`.
-    - The argument is given, or may be in `**options`; or `run_eagerly` is.
-    - The model has convolutions, attention, a `Lambda` that does more than a few operations on each number, or
-      recurrent layers over more than ten or an unknown number of time steps.
-    - A model or layer of the project creates weights itself, or does more than call layers and compute number by
-      number.
-    - The size of the model is unknown. Models of dense layers alone may leave the width of their data open; it then
-      counts as 784 columns.
-    - A callback acts on batches (`TerminateOnNaN`, `on_train_batch_end`, `save_freq=100`, `update_freq="batch"`), or is
-      unknown.
-    - An epoch has fewer than 15 steps, or all epochs fewer than 300, as far as arrays, batches and `steps_per_epoch`
-      show.
+    - No `fit` of the model follows that `compile`.
+    - The call has the argument or `run_eagerly`, or `**options` may contain it.
+    - The model has convolutions, attention, or a `Lambda` that runs more than a few operations on each number.
+    - The model has recurrent layers over more than ten or an unknown number of time steps.
+    - A model or layer of the project creates weights itself, or does more than call layers and run elementwise
+      operations.
+    - The size of the model is unknown. If a model of dense layers only does not specify the width of its data, the
+      rule assumes 784 columns.
+    - A callback acts on batches (`TerminateOnNaN`, `on_train_batch_end`, `save_freq=100`, `update_freq="batch"`), or
+      the callback is unknown.
+    - An epoch has fewer than 15 steps, or all epochs together fewer than 300, according to arrays, batches and
+      `steps_per_epoch`.
     - The batch size is unknown, or a batch has more than three million numbers.
-    - The size of the data is unknown, and it is trained on for a single epoch, for a thousand epochs or more (which
-      suggests a handful of rows), or in batches of more than 512.
+    - The size of the data is unknown, and training runs for a single epoch or in batches of more than 512. A thousand
+      epochs or more also count, because they suggest a handful of rows.
 
     ## Use instead
 
-    `model.compile(..., steps_per_execution=16)`; 8 where an epoch has fewer than 16 steps.
+    `model.compile(..., steps_per_execution=16)`, or 8 if an epoch has fewer than 16 steps.
 
     ## Fix safety
 

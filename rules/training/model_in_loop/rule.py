@@ -4,49 +4,48 @@ _A_FEW = 5
 
 
 class ModelInLoop(Rule):
-    """A new model is built and trained in every iteration of a long loop.
+    """A long loop builds and trains a new model in every iteration.
 
     ## What it does
 
-    Reports the construction of a model, or the call of the function that builds it, in a `for` or `while` loop of more
-    than 5 iterations that also trains it with `fit` or `train_on_batch`. Nested loops, `itertools.product` and
-    `ParameterGrid` count as the number of their combinations, with three items for a list of unknown length. It is an
-    info: there is often a good reason.
+    Reports the construction of a model, or the call of the function that builds it, in a `for` or `while` loop. The
+    loop must have more than 5 iterations and train the model with `fit` or `train_on_batch`. Nested loops,
+    `itertools.product` and `ParameterGrid` count as the number of their combinations. A list of unknown length counts
+    as three items. The finding is an info, because there is often a good reason.
 
     ## Why it costs
 
-    Each new model is traced again, and its memory is not freed. Building and fitting a small model took 9 times the
-    processor time of reusing one with `set_weights` (0.83 s compared with 0.09 s), and left 6.1 to 7.5 MB behind (2 CPU
-    cores, TensorFlow 2.21, no GPU). The iterations did not become slower as memory grew.
+    Keras traces each new model again and does not free its memory. Building and fitting a small model took 9 times the
+    processor time of reusing one with `set_weights`: 0.83 s compared with 0.09 s. Each model left 6.1 to 7.5 MB behind
+    (2 CPU cores, TensorFlow 2.21, no GPU). The iterations did not become slower as memory grew.
 
     ## What the runtime does by itself
 
     Nothing. The popular remedy is `keras.backend.clear_session()` in every iteration, with `del model` and
-    `gc.collect()`. With Keras 3 on TensorFlow 2.21 it did not stop the growth: as much was left behind with it as
-    without it. On TensorFlow 2.12 and Keras 2, 3.9 MB were left behind per model, and next to nothing with `del` and
-    `gc.collect()`. On Keras 3 `clear_session` also resets the policy to float32.
+    `gc.collect()`. With Keras 3 on TensorFlow 2.21 it did not stop the growth: memory grew as much as without it. On
+    TensorFlow 2.12 and Keras 2, each model left 3.9 MB behind, and almost nothing with `del` and `gc.collect()`. On
+    Keras 3 `clear_session` also resets the policy to float32.
 
     ## When it stays silent
 
     - The loop has at most 5 iterations, or ends in a `break`, also in the branch that creates the model.
-    - A single loop is over something of unknown length, such as the folds of a splitter or a list of settings from
-      elsewhere.
-    - The models are kept in a list or a dictionary, as for an ensemble.
-    - Each iteration runs in its own process, by `multiprocessing`.
-    - The loop asks with `input` what to do.
+    - A single loop of unknown length, for example over the folds of a splitter or a list of settings from elsewhere.
+    - The program keeps the models in a list or a dictionary, as for an ensemble.
+    - Each iteration runs in its own process, with `multiprocessing`.
+    - The loop asks the user with `input`.
     - The program uses Keras 2, with `clear_session` or `gc.collect` in the loop.
     - The loop only loads the model; or the code is a test.
     - Each iteration has a session and a graph.
 
     ## Use instead
 
-    Where all iterations have the same model, build and compile it once, keep `start = model.get_weights()`, and begin
-    each iteration with `model.set_weights(start)`. Compile again if the optimizer has to start again as well. Where the
-    models differ, run each iteration in a separate process: its memory is freed when it ends.
+    If all iterations have the same model, build and compile it once and keep `start = model.get_weights()`. Begin each
+    iteration with `model.set_weights(start)`. Compile again if the optimizer has to start over as well. If the models
+    differ, run each iteration in a separate process, which frees its memory when it ends.
 
     ## Fix safety
 
-    There is no automatic fix: what has to start again in each iteration depends on the program.
+    There is no automatic fix: only the author knows which state has to start over in each iteration.
 
     ## References
 

@@ -2,29 +2,32 @@ from kerascheck.api import Applies, Rule, Severity, fixes, program, proofs, trai
 
 
 class PredictInLoop(Rule):
-    """`model.predict` is called for one item or one batch at a time.
+    """A loop calls `model.predict` for one item or one batch at a time.
 
     ## What it does
 
-    Reports `predict` of a Keras model inside a loop or a comprehension, or in a function that a loop calls, where
+    Reports `predict` of a Keras model inside a loop or a comprehension, or in a function that a loop calls, in these
+    cases:
 
-    - the loop variable, or another name that each iteration sets, picks the one item or batch to predict;
-    - the iterations call `step` of a game or simulation or `train_on_batch`, or draw the data to predict;
-    - a comprehension over a `range` predicts the same few rows again and again, for example with dropout that stays on.
+    - the loop variable, or another name that each iteration sets, selects the item or batch to predict;
+    - the iterations call `train_on_batch` or the `step` of a game or simulation, or generate random data to predict;
+    - a comprehension over a `range` predicts the same few rows repeatedly, for example with active dropout.
 
-    Also reports `evaluate` of a batch that the same iteration passes to `train_on_batch`, or that a loop takes from a
-    dataset or loader.
+    The rule also reports `evaluate` of a batch that the same iteration passes to `train_on_batch`, or that a loop
+    takes from a dataset or loader.
 
-    `predict` is a warning in a script that trains, and an info in one that only applies a model, also where another
+    `predict` is a warning in a script that trains, and an info in one that only applies a model, even if another
     script imports it.
 
     ## Why it costs
 
-    `predict` is built for a whole data set. Each call builds a data adapter, a dataset with an optimized graph and an
-    iterator, runs the callbacks, and throws all of it away. That takes about 0.1 s, whatever the size of the model. For
-    128 single items a loop took 168 times as long as one `predict` over the array. For 40 single items, a loop of
-    `predict` took so many times as long as a loop of the alternatives (2 CPU cores, TensorFlow 2.21, Keras 3.15, no
-    GPU; median of three; the first call is included for texts only):
+    `predict` is designed for a whole data set. Each call builds a data adapter, a dataset with an optimized graph and
+    an iterator, runs the callbacks, and discards all of it. That takes about 0.1 s for a model of any size. For 128
+    single items a loop took 168 times as long as one `predict` over the array.
+
+    The table shows the time of a `predict` loop over 40 single items, divided by the time of a loop with each
+    alternative. Values are medians of three; only those for texts include the first call (2 CPU cores, TensorFlow
+    2.21, Keras 3.15, no GPU).
 
     | | `predict_on_batch(x)` | `model(x, training=False)` |
     |---|---|---|
@@ -34,60 +37,63 @@ class PredictInLoop(Rule):
     | an embedding and a dense layer, texts that grow | 37 | 27 |
     | an embedding and a GRU, texts that grow | 10 | 1.2 |
 
-    A model that is called outside a `tf.function` runs its operations one by one, and a recurrent layer runs a Python
-    loop over the time steps. `predict_on_batch` runs the function that is compiled for `predict`. `verbose=0` hides the
-    progress bar and keeps the cost. A single `predict` of the whole validation set in each epoch is cheap by comparison
-    and not reported.
+    A model called outside a `tf.function` runs its operations one by one, and a recurrent layer runs a Python loop
+    over the time steps. `predict_on_batch` runs the compiled function of `predict`. `verbose=0` hides the progress bar
+    but does not reduce the cost. A single `predict` of the whole validation set in each epoch is cheap by comparison,
+    so the rule does not report it.
 
     ## What the runtime does by itself
 
-    The compiled step of the model is kept between calls. All the rest is built again each time.
+    Keras keeps the compiled step of the model between calls. It rebuilds everything else each time.
 
     ## When it stays silent
 
-    - The loop is over models, folds, files or datasets, and each call gets a whole array or dataset. A loop inside a
-      loop over models is reported where each call is written for one item, such as `row[None]`. So is one inside a loop
-      over batches that also calls `train_on_batch`.
+    - The loop is over models, folds, files or datasets, and each call gets a whole array or dataset. Inside a loop
+      over models, the rule reports an inner loop with calls for one item, such as `row[None]`. Inside a loop over
+      batches, it reports an inner loop that also calls `train_on_batch`.
     - The data is a whole array from a dictionary, as in `for split, x in data.items()`.
-    - The data is a whole array that does not depend on the loop, such as once per epoch, or a part of all its examples:
-      `images[:, top:bottom]`.
+    - The data is a whole array that does not depend on the loop, such as once per epoch.
+    - The data is a part of every example, such as `images[:, top:bottom]`.
     - The loops have at most 10 iterations in total, according to `take(1)`, literal ranges and slices, or an
       unconditional `break`.
-    - The loop is for people. Every iteration plots with Matplotlib (also on axes of unknown origin) or waits for
-      `input` or `cv2.waitKey()`, or the call stands under a condition on a key. Also a loop over what is `uploaded`.
-    - The iterations also train for several epochs, with a generator, or on the same data each time: compared with that,
-      a `predict` is short. It is reported where they train on a single example.
-    - A clock measures the call in every iteration, and nothing uses the result.
-    - The call runs once in several iterations, for example under `if step % 100 == 0`. It is reported for a batch that
-      is full, as under `if (i + 1) % batch_size == 0`.
-    - `steps` greater than one, or a `batch_size` greater than one, is given: each call then predicts more than a batch.
-      With a `batch_size` it is still reported where the data is written as one item, in a loop that also calls
-      `train_on_batch`, and in a `while` loop of a script that trains nothing, which waits for a camera or a user.
-    - Keras 2.3 and older, a separate package, whose `predict` builds no dataset: where an iteration predicts a batch,
-      or needs the result of the one before. Other calls are an info there.
-    - The object is not visible, and a model class of the project overrides `predict`: it may be one of that class.
-    - The object is not a Keras model, such as one of scikit-learn; the code is a test; or no loop calls the function
-      that predicts one item.
+    - The loop is interactive. Every iteration plots with Matplotlib (also on axes of unknown origin) or waits for
+      `input` or `cv2.waitKey()`. The same holds for a call under a condition on a key and a loop over `uploaded`
+      files.
+    - The iterations also train for several epochs, with a generator, or on the same data each time. A `predict` is
+      short by comparison. The rule reports it if they train on a single example.
+    - The program times the call in every iteration, and nothing uses the result.
+    - The call runs once in several iterations, for example under `if step % 100 == 0`. The rule reports a call for a
+      full batch, as under `if (i + 1) % batch_size == 0`.
+    - The call has `steps` or a `batch_size` greater than one, and so predicts more than one batch. Three calls with a
+      `batch_size` are still reported. In the first, the expression shows a single item. The second is in a loop that
+      also calls `train_on_batch`. The third is in a `while` loop of a script that trains nothing, because such a loop
+      waits for a camera or a user.
+    - Keras 2.3 and older, a separate package whose `predict` builds no dataset, if an iteration predicts a batch or
+      needs the previous result. Other calls are an info there.
+    - The object is not visible, and a model class of the project overrides `predict`: it may be an instance of that
+      class.
+    - The object is not a Keras model, such as one of scikit-learn, or the code is a test.
+    - No loop calls the function that predicts one item.
 
-    It is an info, not a warning,
+    The finding is an info, not a warning:
 
     - in scripts that train nothing;
-    - where an iteration measures the `predict` with a clock;
-    - for one pass over the batches of a dataset or loader, or over items that fill one batch after the other;
+    - if an iteration times the `predict`;
+    - for one pass over the batches of a dataset or loader, or over items that fill one batch after another;
     - for at most 100 iterations in total, which take ten seconds.
 
     ## Use instead
 
-    One `predict` over all items, before the loop. Where the items arrive one by one, `model.predict_on_batch(x)`
-    returns the same NumPy array, and `model(x, training=False)` a tensor. A `tf.function` around the latter is as fast
+    One `predict` over all items, before the loop. If the items arrive one by one, `model.predict_on_batch(x)` returns
+    the same NumPy array, and `model(x, training=False)` returns a tensor. A `tf.function` around the latter is as fast
     as `predict_on_batch` if the shape does not change.
 
     ## Fix safety
 
-    `predict(x)` becomes `predict_on_batch(x)` where `x` and `verbose` are the only arguments. Unsafe: `x` must be an
-    array or a tensor, because `predict_on_batch` takes no dataset or generator. It passes through the model in one
-    piece, where `predict` splits it into batches of 32. Callbacks do not run. There is no fix for other calls, nor for a
-    model that is not visible, whose class may override `predict`.
+    The fix replaces `predict(x)` with `predict_on_batch(x)` if `x` and `verbose` are the only arguments. Unsafe: `x`
+    must be an array or a tensor, because `predict_on_batch` takes no dataset or generator. It runs the model once on
+    all of `x`, but `predict` splits `x` into batches of 32. Callbacks do not run. There is no fix for other calls. A
+    model that is not visible has no fix either, because its class may override `predict`.
 
     ## References
 

@@ -23,18 +23,17 @@ class RemovedFitArgument(Rule):
 
     ## What it does
 
-    Reports `fit_generator`, `evaluate_generator` and `predict_generator` on a Keras model, and the arguments `workers`,
-    `use_multiprocessing` and `max_queue_size` of `fit`, `evaluate` and `predict`. The finding is at the call for a
-    method and at the argument for an argument.
+    Reports `fit_generator`, `evaluate_generator` and `predict_generator` on a Keras model, and the arguments
+    `workers`, `use_multiprocessing` and `max_queue_size` of `fit`, `evaluate` and `predict`. For a method, the finding
+    is at the call; for an argument, it is at the argument.
 
-    A model that is not visible here counts where only Keras fits: the file imports Keras and no other library of
-    estimators, or the call has two arguments that no other library has, such as `steps_per_epoch` and
-    `use_multiprocessing`.
+    A model that is not visible counts if only Keras is plausible. The file imports Keras and no other library of
+    estimators, or the call has two Keras-only arguments, such as `steps_per_epoch` and `use_multiprocessing`.
 
     ## Why it costs
 
-    The call fails: `AttributeError` for the methods, `TypeError: ... got an unexpected keyword argument 'workers'` for
-    the arguments. Old tutorials and answers still recommend both to keep an accelerator busy.
+    The call fails. The methods raise `AttributeError`, and the arguments raise `TypeError: ... got an unexpected
+    keyword argument 'workers'`. Old tutorials and answers still recommend both to keep an accelerator busy.
 
     ## What the runtime does by itself
 
@@ -42,18 +41,19 @@ class RemovedFitArgument(Rule):
     generator. The number of workers now belongs to the data: `keras.utils.PyDataset` takes `workers`,
     `use_multiprocessing` and `max_queue_size` in its constructor, with the defaults 1, False and 10.
 
-    More workers are no gain in themselves. Threads helped loading that waits 30 ms for each batch: one worker took 1.43
-    times as long as two. For Python code that computes, two workers were slower (0.84), and processes did not help
-    (0.92-1.02; 2 CPU cores, TensorFlow 2.21, no GPU).
+    More workers alone do not make training faster. Threads helped with loading that waits 30 ms for each batch: one
+    worker took 1.43 times as long as two. For compute-bound Python code, two workers were slower (0.84), and processes
+    did not help (0.92-1.02; 2 CPU cores, TensorFlow 2.21, no GPU).
 
     ## When it stays silent
 
     - The arguments are in the constructor of a `PyDataset`.
-    - The program uses Keras 2: `tf_keras`, models or layers of `tensorflow.python.keras` (or any import of it in the
-      file that calls a model from elsewhere), a project that pins Keras below 3 or TensorFlow below 2.16, or a model
-      that such another module creates or trains. A file that uses names of TensorFlow 1 alone is such a module.
-    - The program turns off eager execution, which Keras 3 needs.
-    - The file has arguments of Keras 1, such as `nb_epoch` or `border_mode`: it does not run with Keras 3 as it is.
+    - The program uses Keras 2: it imports `tf_keras`, or models or layers of `tensorflow.python.keras`, or the project
+      pins Keras below 3 or TensorFlow below 2.16. For a model from elsewhere, any import of `tensorflow.python.keras`
+      in the calling file counts.
+    - A Keras 2 module creates or trains the model. A file that uses names found only in TensorFlow 1 is such a module.
+    - The program turns off eager execution, which Keras 3 requires.
+    - The file has arguments of Keras 1, such as `nb_epoch` or `border_mode`, so it cannot run with Keras 3.
     - The method belongs to another class, or to a model that overrides `fit` with such a parameter.
     - A name stands for one of two methods, as in `fit = model.fit_generator if old else model.fit`.
     - The call is in a branch on the version of Keras, or in a `try` with a handler for `TypeError`, `AttributeError`,
@@ -61,19 +61,23 @@ class RemovedFitArgument(Rule):
 
     ## Use instead
 
-    `model.fit(batches, steps_per_epoch=n)`. For loading that waits on files or a network, call
-    `super().__init__(workers=4)` in the `PyDataset` (passing `**kwargs` on lets the caller choose).
+    `model.fit(batches, steps_per_epoch=n)`. For loading that waits for files or a network, call
+    `super().__init__(workers=4)` in the `PyDataset`. Pass `**kwargs` on to let the caller choose.
 
     ## Fix safety
 
-    Renaming `fit_generator` to `fit`, and the other two likewise, is safe on a model of Keras's own class or a subclass
-    of it in sight: the call raises today, and nothing catches that. It is unsafe in a `try` or a `with` that may catch
-    the exception, in the function or around its calls, where not all of those are visible, and where the program may
-    give the object such a method. Further positional arguments have another order in `fit`, and `generator=` is called
-    `x=`: there is no fix for such calls.
+    The fix renames `fit_generator` to `fit`, and the other two methods likewise. Safe if the model is of Keras's own
+    class or a visible subclass: the call raises today, and nothing catches the exception. Unsafe in these cases:
 
-    Removing an argument is unsafe: the program runs again, but with one worker. Where the data is a `PyDataset`, move
-    the argument to its constructor.
+    - a `try` or a `with`, in the function or around its calls, may catch the exception;
+    - not all calls of the function are visible;
+    - the program may give the object such a method.
+
+    There is no fix for calls with `generator=`, which `fit` names `x=`, or with further positional arguments, because
+    `fit` has another order.
+
+    Removing an argument is unsafe: the program runs again, but with one worker. If the data is a `PyDataset`, move the
+    argument to its constructor.
 
     ## References
 

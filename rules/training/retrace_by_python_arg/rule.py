@@ -10,7 +10,7 @@ _KINDS = {
 
 
 class RetraceByPythonArg(Rule):
-    """A `tf.function` is called with a changing Python number or string, and is traced again for each value.
+    """A loop calls a `tf.function` with a changing Python number or string; each value causes a new trace.
 
     ## What it does
 
@@ -19,20 +19,19 @@ class RetraceByPythonArg(Rule):
 
     - the variable of `range` or `enumerate`, a counter, or a number computed from them;
     - a draw from `random` or `numpy.random`;
-    - a line of a file, the name of a file in a folder, an item of a list of strings, or text that contains such a
-      number;
-    - an item of what `tolist()` of an array, or of a column of a table, makes.
+    - a line of a file, a file name in a folder, an item of a list of strings, or text with such a number;
+    - an item of the `tolist()` of an array or a table column.
 
-    Lists, tuples and dictionaries with such values in them count as well. It is a warning where the innermost loop
-    around the call changes the value. It is an info where an outer loop does, for example once per epoch, and for each
-    item of `tolist()`, of which there may be few.
+    Lists, tuples and dictionaries with such values count as well. The finding is a warning if the innermost loop
+    around the call changes the value. It is an info if an outer loop does, for example once per epoch. Items of
+    `tolist()` are an info, because there may be few.
 
     ## Why it costs
 
     `tf.function` keeps one graph for each set of arguments, and it distinguishes Python numbers and strings by their
-    value. Every new value runs the Python body again to build another graph, which is kept forever. 200 calls with 200
-    values took 93 times as long as the calls with a tensor (2 CPU cores, TensorFlow 2.21, no GPU), and memory grows
-    with each.
+    value. For every new value, it runs the Python body again, builds another graph and never frees it. 200 calls with
+    200 values took 93 times as long as calls with a tensor (2 CPU cores, TensorFlow 2.21, no GPU). Memory grows with
+    each value.
 
     ## What the runtime does by itself
 
@@ -40,34 +39,35 @@ class RetraceByPythonArg(Rule):
     shapes, not numbers and strings (five calls, five traces on 2.21). `input_signature` helps, because it turns them
     into tensors.
 
-    NumPy numbers, such as `np.float32(x)` or an item of an array, are tensors to `tf.function` and cost no trace. So
-    are arrays of strings, but not their items: `np.str_` is a Python string.
+    `tf.function` treats NumPy numbers, such as `np.float32(x)` or an item of an array, as tensors and does not trace
+    again. The same holds for arrays of strings, but not for their items: `np.str_` is a Python string.
 
     ## When it stays silent
 
-    - The loop has at most 10 iterations, according to the literals, or the number comes from `%` or `//`: a few values.
-    - `input_signature` is given, or may be.
-    - The value is wrapped: `tf.constant(i)`, `tf.cast(i, ...)`, `np.float32(i)`, `np.array(names)`.
+    - The loop has at most 10 iterations, according to the literals, or the number comes from `%` or `//` and has few
+      values.
+    - `input_signature` is set, or may be.
+    - The call wraps the value: `tf.constant(i)`, `tf.cast(i, ...)`, `np.float32(i)`, `np.array(names)`.
     - Booleans such as `training=True`, and numbers and strings that stay the same.
     - Items of unknown lists: they may be strings or arrays, few or many.
-    - The function picks one of several objects with the parameter (`models[i]`), or it is the number of iterations of a
-      Python loop: it must be a Python number there.
-    - The function reads the string in Python: it compares, joins or formats it, calls a method of it, or uses it as a
+    - The function selects one of several objects with the parameter (`models[i]`), or uses it as the length of a
+      Python loop. The parameter must be a Python number there.
+    - The function uses the string in Python: it compares, joins or formats it, calls a method of it, or uses it as a
       name.
-    - The call stands under an `if` with `%`, and runs once in several steps.
+    - The call is under an `if` with `%`, and runs once in several steps.
     - The program runs functions eagerly; the code is a test.
 
     ## Use instead
 
-    `step(batch, tf.constant(i))`. A counter that only the function needs is better a `tf.Variable`, such as
-    `optimizer.iterations`. Where the number decides about Python control flow in the function, one trace for each value
+    `step(batch, tf.constant(i))`. For a counter that only the function needs, use a `tf.Variable`, such as
+    `optimizer.iterations`. If the number controls Python branches or loops in the function, one trace for each value
     is intended.
 
     ## Fix safety
 
-    The argument becomes `tf.constant(...)`. Unsafe: inside the function it is then a tensor. `range(i)`, `if` and
-    formatting mean something else, and a float becomes float32. There is no fix for a tuple, a dictionary, or a list
-    that also holds other values.
+    The fix wraps the argument in `tf.constant(...)`. Unsafe: inside the function it is then a tensor. `range(i)`, `if`
+    and formatting behave differently, and a float becomes float32. There is no fix for a tuple, a dictionary, or a
+    list that also holds other values.
 
     ## References
 

@@ -20,24 +20,24 @@ _LONG_STEP = {
 
 
 class TinyBatch(Rule):
-    """A small model trains on a few examples at a time, so that most of a step is overhead.
+    """A small model trains on a few examples at a time, so most of a step is overhead.
 
     ## What it does
 
-    Reports the batch size of a model that has at most two million parameters (without those of frozen embeddings) and
-    small inputs:
+    Reports the batch size of a model that has small inputs and at most two million parameters, not counting frozen
+    embeddings:
 
-    - `batch_size=` in `fit`, or the `.batch(n)` of the dataset that is fitted, with a literal of 16 or less;
-    - arrays passed to `fit` without a batch size, where the model has only dense layers, or inputs of at most as many
-      numbers as a color image of 32 x 32 pixels.
+    - `batch_size=` in `fit`, or the `.batch(n)` of the training dataset, with a literal of 16 or less;
+    - arrays passed to `fit` without a batch size, if the model has only dense layers or small inputs. An input is
+      small if it has no more numbers than a color image of 32 x 32 pixels.
 
-    It is an info: the batch size also decides how a model learns.
+    The finding is an info, because the batch size also affects how a model learns.
 
     ## Why it costs
 
-    Every step costs about a millisecond of Python and of starting operations, however few examples it has. Time of an
-    epoch compared with batches of 64, with the same examples (Keras 3.15, TensorFlow 2.21, 2 CPU cores shared with
-    other work, no GPU):
+    Every step spends about a millisecond on Python and on starting operations, even for a few examples. The table
+    compares epoch times with those for batches of 64, on the same examples (Keras 3.15, TensorFlow 2.21, 2 CPU cores
+    shared with other work, no GPU):
 
     | batch | dense, 1,800 parameters | dense, 118,000 | CNN, 28 x 28 pixels | LSTM, 50,000, 50 steps |
     |---|---|---|---|---|
@@ -48,8 +48,8 @@ class TinyBatch(Rule):
     | 32 | 1.4 | 1.4 | 1.2 | 1.5 |
     | 128 | 1.2 | 1.7 | 0.9 | 0.8 |
 
-    The default of 32 compared with larger batches, for further models on the same machine (shortest of five alternating
-    runs):
+    The next table compares the default of 32 with larger batches, for further models on the same machine (shortest of
+    five alternating runs):
 
     | model | 32 : 64 | 32 : 128 |
     |---|---|---|
@@ -62,16 +62,16 @@ class TinyBatch(Rule):
     | LSTM, 19,000 parameters, 50 steps | 1.3 | 1.7 |
     | LSTM, 71,000 parameters, 100 steps | 1.3 | 1.4 |
 
-    Larger images give a step more work. A CNN of 67,800 parameters over 64 x 64 x 3 took 1.2 times as long with batches
-    of 16 as with 64, 3.6 times with 4 and 7.1 times with 1. One of 293,000 parameters over 128 x 128 x 3 took 1.1, 1.5
-    and 3.2 times (median of three).
+    Larger images give a step more work. We compared batches of 16, 4 and 1 with batches of 64 (median of three). A CNN
+    of 67,800 parameters over 64 x 64 x 3 took 1.2, 3.6 and 7.1 times as long. One of 293,000 parameters over 128 x 128
+    x 3 took 1.1, 1.5 and 3.2 times as long.
 
     Epochs of few steps gain nothing, because each epoch has an overhead of some 30 ms. 12 rows in batches of 6 took 0.9
     of the time of one batch. 100 rows in batches of 32 took 1.2 of the time of batches of 64, and 320 rows 1.0 (median
     of five alternating runs).
 
-    Beyond 128 little more is gained here. On a GPU, a step of few examples leaves most of the cores idle, and the
-    smallest batch that pays is larger. That is unmeasured here.
+    Batches beyond 128 gain little more here. On a GPU, a step of few examples leaves most of the cores idle, so the
+    smallest useful batch is larger. That is unmeasured here.
 
     ## What the runtime does by itself
 
@@ -79,30 +79,30 @@ class TinyBatch(Rule):
 
     ## When it stays silent
 
-    - The size is a literal of 17 or more, or not a literal, such as one per replica.
+    - The size is a literal of 17 or more, or not a literal, such as a size per replica.
     - The default size with `steps_per_epoch`, because Keras then divides the arrays by it.
-    - The default size of a model with `Bidirectional`, or with convolutions or recurrent layers over inputs that are
-      larger than above or unknown.
-    - Batches of more than 4, where an input has more numbers than a color image of 64 x 64 pixels.
+    - The default size of a model with `Bidirectional`, or with convolutions or recurrent layers over inputs of unknown
+      size or above this limit.
+    - Batches of more than 4, if an input has more numbers than a color image of 64 x 64 pixels.
     - Inputs larger than a color image of 128 x 128 pixels, stateful recurrent layers, attention, large models, and
-      models of unknown size: memory may allow no more, or a step has enough work.
-    - Models of dense layers alone may leave the width of their data open, which then counts as 784 columns. So may
-      models of the project that do little but call layers.
+      models of unknown size. Memory may not allow larger batches, or a step has enough work.
+    - If a model of dense layers only does not specify the width of its data, the rule assumes 784 columns. The same
+      holds for models of the project that do little but call layers.
     - The optimizer has `gradient_accumulation_steps`.
-    - Batches of 64 would save fewer than eight steps per epoch, as far as the arrays show. For the default size, also
+    - According to the arrays, batches of 64 would save fewer than eight steps per epoch. For the default size, also
       arrays of fewer than a thousand examples, unless batches of 64 save 500 steps in all epochs.
-    - A callback acts on batches, for example one that raises the learning rate after each.
-    - Data of unknown length in a loop that plays a game: it may be one row.
-    - Validation and prediction; custom loops; lines with a comment on memory.
+    - A callback acts on batches, for example one that raises the learning rate after each batch.
+    - Data of unknown length in a loop that plays a game: it may be a single row.
+    - Validation and prediction; custom loops; lines with a comment about memory.
 
     ## Use instead
 
-    32 to 256: the largest that trains as well. Expect fewer and larger updates: the learning rate may have to grow with
-    the batch.
+    32 to 256: the largest size that trains equally well. Updates become fewer and larger, so the learning rate may
+    have to grow with the batch.
 
     ## Fix safety
 
-    There is no fix: another batch size trains another model.
+    There is no fix: another batch size gives another trained model.
 
     ## References
 

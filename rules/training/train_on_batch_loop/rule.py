@@ -4,31 +4,32 @@ _OTHER_TRAINING = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gr
 
 
 class TrainOnBatchLoop(Rule):
-    """Loops over epochs and batches around a single `train_on_batch` do by hand what `fit` does.
+    """Loops over epochs and batches around a single `train_on_batch` duplicate the work of `fit`.
 
     ## What it does
 
-    Reports `train_on_batch` in a loop over batches within a loop over epochs, where nothing else in these loops trains.
-    It is off until it is selected, and an info, because it is a matter of style.
+    Reports `train_on_batch` in a loop over batches within a loop over epochs if nothing else in these loops trains.
+    The rule is off by default, and its findings are infos, because this is a matter of style.
 
     ## Why it costs
 
-    It costs no time in itself: `train_on_batch` runs the same compiled step, and such loops took 0.83 times as long as
-    `fit` (2 CPU cores, TensorFlow 2.21, no GPU). The advice that `train_on_batch` is slow is wrong.
+    It costs no time in itself, because `train_on_batch` runs the same compiled step. Such loops took 0.83 times as
+    long as `fit` (2 CPU cores, TensorFlow 2.21, no GPU). The advice that `train_on_batch` is slow is wrong.
 
-    Such a loop lacks what `fit` offers: it prepares the next batch while the step runs, and it has validation,
-    callbacks, checkpoints and a progress bar. The loss also returns to Python after every step; the effect of that on a
-    GPU is unmeasured here.
+    Such a loop lacks the features of `fit`. `fit` prepares the next batch while the step runs, and it has validation,
+    callbacks, checkpoints and a progress bar. The loop also returns the loss to Python after every step; the effect on
+    a GPU is unmeasured here.
 
     ## What the runtime does by itself
 
-    The step is traced once and kept, as in `fit`. The Python code of the loop prepares the batches, between the steps.
+    Keras traces the step once and keeps it, as in `fit`. The Python code of the loop prepares the batches between the
+    steps.
 
     ## When it stays silent
 
     - One loop trains two models, or trains in two ways, as for GANs.
-    - `train_on_batch` stands under a condition, or its data does not depend on the loops.
-    - There is only one loop, as over a stream, or each iteration has another model.
+    - `train_on_batch` is conditional, or its data does not depend on the loops.
+    - There is only one loop, for example over a stream, or each iteration has another model.
     - The code is a test.
 
     ## Use instead
@@ -38,7 +39,7 @@ class TrainOnBatchLoop(Rule):
 
     ## Fix safety
 
-    There is no automatic fix: the code between the batches has to move into a callback or a dataset.
+    There is no automatic fix: you have to move the code between the batches into a callback or a dataset.
 
     ## References
 
