@@ -13,30 +13,30 @@ class ForcedCpu(Rule):
     ## What it does
 
     Reports `fit`, and the `GradientTape` of a custom training step, inside `with tf.device("/CPU:0")`. Also reports
-    code that hides every GPU from a program that trains: `CUDA_VISIBLE_DEVICES` set to "" or "-1", or
+    code that hides every GPU from a program that trains: `CUDA_VISIBLE_DEVICES` with the value "" or "-1", or
     `set_visible_devices([], "GPU")`.
 
     ## Why it costs
 
-    The whole training runs on the CPU, on every machine. Such a line is often written for an experiment, or to work
-    around a broken driver, and then forgotten. What a GPU would save depends on the model and the machine; it is
-    unmeasured here. The device of a `with` around `fit` also applies to the compiled step. We checked this with two
-    virtual CPUs: every matrix product of the training ran on the CPU that was named (Keras 3.15, TensorFlow 2.21).
+    The whole training runs on the CPU, on every machine. Authors often write such a line for an experiment, or to work
+    around a broken driver, and then forget it. The time that a GPU would save depends on the model and the machine; it
+    is unmeasured here. The device of a `with` around `fit` also applies to the compiled step. We checked this with two
+    virtual CPUs: every matrix product of the training ran on the specified CPU (Keras 3.15, TensorFlow 2.21).
 
     ## What the runtime does by itself
 
-    TensorFlow uses the first GPU by default, and the CPU where there is none. No code is needed to run on both.
+    TensorFlow uses the first GPU by default, and the CPU if there is none. No code is needed to run on both.
     Operations inside a `tf.data` pipeline run on the CPU anyway.
 
     ## When it stays silent
 
-    - The GPUs are hidden under a condition or by a value that is not a literal, or one GPU stays visible.
+    - The program hides the GPUs under a condition or with a value that is not a literal, or one GPU stays visible.
     - A comment on the line explains it, or a comment above it mentions devices or memory. A heading and commented-out
       code do not count.
     - The step uses `tf.nn.embedding_lookup` or its losses, whose tables may be too large for a GPU.
-    - Only data, embeddings, metrics, predictions or the sum of gradients are placed on the CPU, or the device is not a
-      literal.
-    - The program trains on several workers or sets `TF_CONFIG`: its workers may share one machine.
+    - The program places only data, embeddings, metrics, predictions or the sum of gradients on the CPU, or the device
+      is not a literal.
+    - The program trains on several workers or sets `TF_CONFIG`. Its workers may share one machine.
 
     ## Use instead
 
@@ -44,7 +44,7 @@ class ForcedCpu(Rule):
 
     ## Fix safety
 
-    There is no automatic fix: the author may want the CPU on purpose, and results differ between devices.
+    There is no automatic fix: the author may use the CPU on purpose, and results differ between devices.
 
     ## References
 

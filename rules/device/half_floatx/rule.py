@@ -26,11 +26,11 @@ class HalfFloatx(Rule):
     ## Why it costs
 
     `floatx` is the type of the weights, the gradients and the state of the optimizer. In float16 the squares of small
-    gradients become 0, and so does Adam's epsilon, nearly. Updates smaller than a thousandth of a weight are lost.
-    Measured for a network of three dense layers, 11 epochs (Keras 3.15, TensorFlow 2.21, 2 CPU cores): with Adam the
-    loss was nan, where float32 ended at 0.010. With RMSprop it was 0.270 instead of 0.204, and with SGD 0.027 instead
-    of 0.024. Epochs took 1.2 to 1.6 times as long as in float32, on a machine that was also busy with other work. The
-    speed on a GPU is unmeasured here. Advice to save memory this way predates mixed precision.
+    gradients become 0, and Adam's epsilon almost does. Updates smaller than a thousandth of a weight are lost. We
+    trained a network of three dense layers for 11 epochs (Keras 3.15, TensorFlow 2.21, 2 CPU cores). With Adam the
+    loss was nan instead of 0.010 in float32. With RMSprop it was 0.270 instead of 0.204, and with SGD 0.027 instead of
+    0.024. Epochs took 1.2 to 1.6 times as long as in float32, on a machine that was also busy with other work. The
+    speed on a GPU is unmeasured here. Advice to save memory with float16 predates mixed precision.
 
     float64 doubles the bytes of every operation. Training took 2.2 times the processor time of float32 for three dense
     layers, and 3.2 times for two convolutions (same machine). On a GPU it is unmeasured here.
@@ -43,17 +43,18 @@ class HalfFloatx(Rule):
     ## When it stays silent
 
     - `set_floatx` is called with another type or with a variable.
-    - "float64" in a file whose code names physics, or with integrators or optimizers of SciPy, or with parts of TensorFlow
-      Probability that need the digits; or with a comment on the line, or a comment on precision above it.
-    - It is an info for reinforcement learning, and where no trained model is known to have 20,000 parameters: a step
-      of a smaller model is mostly overhead. Eager steps of two dense layers of 64 units took 1.03 to 1.09 times as
-      long (same machine).
-    - It stands under a condition, or the program sets the type back to "float32".
-    - No layer is created after it and, for "float16", Keras is not used at all.
+    - "float64" in a file whose code mentions physics, or uses integrators or optimizers of SciPy, or parts of
+      TensorFlow Probability that need the precision.
+    - "float64" with a comment on the line, or a comment about precision above it.
+    - The finding is an info for reinforcement learning, and if no trained model is known to have 20,000 parameters. A
+      step of a smaller model is mostly overhead. Eager steps of two dense layers of 64 units took 1.03 to 1.09 times
+      as long (same machine).
+    - The call is under a condition, or the program sets the type back to "float32".
+    - The program creates no layer after the call and, for "float16", does not use Keras at all.
 
     ## Use instead
 
-    For float64, the default float32. Keras casts NumPy arrays that are passed to a model. For float16,
+    For float64, use the default float32. Keras casts NumPy arrays passed to a model. For float16, use
 
         keras.mixed_precision.set_global_policy("mixed_float16")
 
@@ -61,8 +62,8 @@ class HalfFloatx(Rule):
 
     ## Fix safety
 
-    There is no automatic fix: the policy needs a last layer in float32, and data that the script casts to float16 by
-    hand has to follow.
+    There is no automatic fix: the policy needs a last layer in float32. You also have to adapt data that the script
+    casts to float16.
 
     ## References
 

@@ -9,16 +9,17 @@ class HalfPrecisionOnCpu(Rule):
     ## What it does
 
     Reports the policies `mixed_float16` and `mixed_bfloat16`, and `compile(jit_compile=True)` of a model with
-    convolutions, in a program that trains and hides every GPU unconditionally: `CUDA_VISIBLE_DEVICES` is "" or "-1", or
-    `set_visible_devices([], "GPU")`.
+    convolutions. The program must train and hide every GPU unconditionally: `CUDA_VISIBLE_DEVICES` is "" or "-1", or
+    the program calls `set_visible_devices([], "GPU")`.
 
     ## Why it costs
 
-    TensorFlow uses no fast 16-bit units of CPUs for this: values are converted back and forth. Measured for training a
-    CNN (2 CPU cores, TensorFlow 2.21, no GPU): `mixed_float16` was 7.1 times slower than float32, `mixed_bfloat16` 1.8
-    times, and `jit_compile=True` 1.9 times. For a network of dense layers `jit_compile=True` made no difference (0.98),
-    so the rule does not report those. Newer CPUs have bfloat16 units (AMX), where this may differ; unmeasured here.
-    Both settings are good advice for GPUs, and often remain when a script moves to a CPU.
+    TensorFlow does not use the fast 16-bit units of CPUs for this, but converts values back and forth. We trained a
+    CNN on 2 CPU cores without a GPU (TensorFlow 2.21). `mixed_float16` was 7.1 times slower than float32,
+    `mixed_bfloat16` 1.8 times, and `jit_compile=True` 1.9 times. For a network of dense layers `jit_compile=True` made
+    no difference (0.98), so the rule does not report such models. Newer CPUs have bfloat16 units (AMX) and may behave
+    differently; this is unmeasured here. Both settings are good advice for GPUs, and often remain when a script moves
+    to a CPU.
 
     ## What the runtime does by itself
 
@@ -27,8 +28,8 @@ class HalfPrecisionOnCpu(Rule):
 
     ## When it stays silent
 
-    - The GPUs are hidden under a condition or by a value that is not a literal, or one GPU stays visible.
-    - The policy or `jit_compile` is set under a condition or comes from a variable; `jit_compile="auto"`.
+    - The program hides the GPUs under a condition or with a value that is not a literal, or one GPU stays visible.
+    - A condition or a variable decides about the policy or `jit_compile`, or the value is `jit_compile="auto"`.
     - `jit_compile=True` without a convolution in the program.
 
     ## Use instead
@@ -41,7 +42,7 @@ class HalfPrecisionOnCpu(Rule):
     ## Fix safety
 
     Removing `jit_compile=True` is unsafe, because it changes the order of rounding. There is no fix for a policy: only
-    the author knows whether it should go, or move under the condition that chooses the device.
+    the author knows whether to remove it, or to move it under the condition that chooses the device.
 
     ## References
 

@@ -11,38 +11,39 @@ class HalfPrecisionOutput(Rule):
 
     ## What it does
 
-    Reports the last layer of a trained model that ends in softmax or sigmoid, has no `dtype`, and is created under the
-    policy `mixed_float16`. Under `mixed_bfloat16` it reports a sigmoid, as an info.
+    Reports the last layer of a trained model if it ends in softmax or sigmoid, has no `dtype`, and is created under
+    the policy `mixed_float16`. Under `mixed_bfloat16` the rule reports only a sigmoid, as an info.
 
     ## Why it costs
 
     float16 has no number between 0.9995 and 1, and none above 65504. Measured with Keras 3.15 on TensorFlow 2.21:
 
-    - A sigmoid that is wrong by a logit of 8 (of 6 in bfloat16) returns exactly 1. Its gradient is then 0, where it is
-      0.9997 in float32. The model learns nothing from its worst mistakes.
-    - The gradient of a probability p is 1/p times the scale of the loss, which overflows. In 512 steps of training a
-      classifier of 10 classes with Adam, the loss scale fell from 32768 to 16 and 11 steps were skipped; with a
-      sigmoid it fell to 64 and 9 steps were skipped. With `dtype="float32"` on the last layer it stayed at 32768 and
-      no step was skipped. At a scale of 16, small gradients of earlier layers become 0, which the scale is meant to
-      prevent.
+    - A sigmoid that is wrong by a logit of 8 (of 6 in bfloat16) returns exactly 1. Its gradient is then 0, but 0.9997
+      in float32. The model learns nothing from its worst mistakes.
+    - The gradient of a probability p is 1/p times the loss scale, which overflows. We trained a classifier of 10
+      classes with Adam for 512 steps. The loss scale fell from 32768 to 16, and the optimizer skipped 11 steps. With a
+      sigmoid the scale fell to 64, and the optimizer skipped 9 steps. With `dtype="float32"` on the last layer it
+      stayed at 32768, and the optimizer skipped no step. At a scale of 16, small gradients of earlier layers become 0,
+      and the scale should prevent just that.
     - The final loss was 1 % (softmax) and 3 % (sigmoid, also in bfloat16) higher than with a float32 output.
 
-    A softmax in bfloat16 made no difference, nor did logits with `from_logits=True`: the rule leaves both alone.
-    The cast of a few numbers per example costs next to nothing.
+    A softmax in bfloat16 and logits with `from_logits=True` made no difference, so the rule reports neither. The cast
+    of a few numbers per example costs almost nothing.
 
     ## What the runtime does by itself
 
-    The losses of Keras 3 cast their inputs to float32. That is too late for a number that was rounded to 1. The cast
-    also hides the sigmoid from the loss, which would otherwise use the stable formula on logits. tf.keras 2 does not
-    cast and finds the logits itself; there this is an info, unmeasured.
+    The losses of Keras 3 cast their inputs to float32. That is too late for a number already rounded to 1. The cast
+    also hides the sigmoid from the loss, which would otherwise use the stable formula on logits. In tf.keras 2 the
+    loss does not cast and finds the logits itself. There the finding is an info; the effect is unmeasured.
 
     ## When it stays silent
 
     - The last layer has a `dtype=`, or an `Activation` or `Softmax` with a `dtype` follows it.
     - The last layer is linear, has another activation, or is a softmax under bfloat16.
-    - The policy is float32 or unknown when the layer is created: set under a condition, reset, or dropped by
-      `clear_session()`.
-    - The last layer is unknown or depends on a condition; the program does not train the model.
+    - The policy is float32 or unknown when the layer is created, because the program sets it under a condition, resets
+      it, or drops it by `clear_session()`.
+    - The last layer is unknown or depends on a condition.
+    - The program does not train the model.
 
     ## Use instead
 
@@ -51,9 +52,8 @@ class HalfPrecisionOutput(Rule):
 
     ## Fix safety
 
-    Never safe: with `dtype="float32"` the outputs, the loss and the gradients are float32, and the training takes
-    another course. A loss of your own that mixes them with float16 may raise. Weights, shapes and saved files stay
-    the same.
+    Never safe: with `dtype="float32"` the outputs, the loss and the gradients are float32, so training gives other
+    results. A custom loss that mixes them with float16 may raise. Weights, shapes and saved files stay the same.
 
     ## References
 

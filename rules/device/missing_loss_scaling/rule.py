@@ -2,7 +2,7 @@ from kerascheck.api import Applies, ExternalInstance, Method, Rule, Severity, mo
 
 
 class MissingLossScaling(Rule):
-    """Under mixed_float16, the gradients are computed from a loss that is not scaled.
+    """Under mixed_float16, a step computes the gradients from an unscaled loss.
 
     ## What it does
 
@@ -13,32 +13,34 @@ class MissingLossScaling(Rule):
 
     ## Why it costs
 
-    `compile` wraps the optimizer in a `LossScaleOptimizer`, which divides every gradient by its scale, initially 32768.
-    If the loss was not multiplied by the scale first, the updates are 32768 times too small. Measured (Keras 3.15,
-    TensorFlow 2.21, CPU): with SGD the loss went from 20.009 to 19.975, with `scale_loss` to 0.077. Adam divides by the
-    size of the gradients and hides the fault (0.31), until they are small compared with its epsilon. There is no error
-    and no warning.
+    `compile` wraps the optimizer in a `LossScaleOptimizer`, which divides every gradient by its scale, initially
+    32768. If the step does not multiply the loss by the scale first, the updates are 32768 times too small. We
+    measured this with Keras 3.15 and TensorFlow 2.21 on a CPU. With SGD the loss went from 20.009 to 19.975, and with
+    `scale_loss` to 0.077. Adam divides by the size of the gradients and hides the fault (0.31), until they are small
+    compared with its epsilon. There is no error and no warning.
 
     A custom loop with a plain optimizer divides nothing, and mostly learns. Gradients below 6e-8 become 0 on their way
-    through the 16-bit layers. How much is lost depends on the model.
+    through the 16-bit layers. The effect depends on the model.
 
     ## What the runtime does by itself
 
     `Model.train_step` of Keras 3 calls `self.optimizer.scale_loss(loss)`. Every optimizer has this method, and it
     changes nothing without a scale, so a custom step may always call it. In tf.keras 2 the wrapped optimizer does not
-    divide; there a `train_step` without `get_scaled_loss` learns (measured on TensorFlow 2.12), so both cases are an
-    info. `mixed_bfloat16` needs no scaling and gets none.
+    divide. A `train_step` without `get_scaled_loss` learns there (measured on TensorFlow 2.12), so both cases are an
+    info. `mixed_bfloat16` needs no scaling, and Keras applies none.
 
     ## When it stays silent
 
     - The step, or a function that it calls, calls `scale_loss` or `get_scaled_loss`.
     - The step calls `super().train_step(data)`.
-    - `compile(auto_scale_loss=False)`; the step uses its own optimizers, which `compile` does not wrap.
-    - The policy is another one or unknown when the model is created: set under a condition or dropped by
-      `clear_session()`; the model has its own `dtype`.
-    - The program is not seen to create and compile the model, or the model overrides `compile`.
-    - The gradients come from code that is not visible: the loss may be scaled there. Also `optimizer.apply` of an
-      unknown optimizer, and the `stateless_apply` of steps written for JAX.
+    - The program calls `compile(auto_scale_loss=False)`, or the step uses its own optimizers, which `compile` does not
+      wrap.
+    - Another policy is active when the model is created, or the policy is unknown, because a condition decides or
+      `clear_session()` drops it.
+    - The model has its own `dtype`.
+    - The program does not visibly create and compile the model, or the model overrides `compile`.
+    - The gradients come from code that is not visible and may scale the loss. Also `optimizer.apply` of an unknown
+      optimizer, and the `stateless_apply` of steps written for JAX.
 
     ## Use instead
 

@@ -11,51 +11,50 @@ class MissingMemoryGrowth(Rule):
 
     ## What it does
 
-    Reports the first training call of a script that nowhere says how much GPU memory TensorFlow may
-    take: no `set_memory_growth`, no limit on a logical device, no `TF_FORCE_GPU_ALLOW_GROWTH`.
+    Reports the first training call of a script that sets no policy for GPU memory. Such a script has no
+    `set_memory_growth`, no limit on a logical device, and no `TF_FORCE_GPU_ALLOW_GROWTH`.
 
     ## Why it costs
 
-    TensorFlow reserves nearly all memory of each GPU it sees when it first uses it. That is no
-    fault on a machine of one's own. On a shared GPU a second process, be it another script, a
-    notebook or an evaluation beside the training, finds no memory and fails. So this is an info.
-    Popular advice promises speed from memory growth, or says that a full GPU spills into the
-    memory of the host and slows down. Nothing of the kind was found in the sources, and nothing was
-    measured: growth shares memory, it does not make a step faster. Nor does the reserved amount,
-    as a monitor shows it, tell what the model needs.
+    TensorFlow reserves nearly all memory of each visible GPU on first use. That is no fault on your own machine. On a
+    shared GPU a second process finds no memory and fails. Examples are another script, a notebook, or an evaluation
+    next to the training. So this is an info.
+
+    Popular advice promises speed from memory growth, or claims that a full GPU spills into host memory and slows down.
+    We found nothing of the kind in the sources and have not measured it. Growth shares memory; it does not make a step
+    faster. The reserved amount in a monitor also does not show the memory that the model needs.
 
     ## What the runtime does by itself
 
-    It reserves in advance, which keeps the memory in one piece. With growth it starts small and
-    takes more when needed; it does not give memory back before the process ends. The environment
-    variable overrides what the script says.
+    TensorFlow reserves memory in advance to avoid fragmentation. With growth it starts small and takes more when
+    needed, but frees no memory before the process ends. The environment variable overrides the settings of the script.
 
     ## When it stays silent
 
-    - Growth is set anywhere in the script, in a helper, by the environment variable or in a session.
+    - The script sets growth anywhere: directly, in a helper, by the environment variable or in a session.
     - A logical device has a memory limit.
     - The script hides the GPUs: `CUDA_VISIBLE_DEVICES` of `-1` or nothing, or `set_visible_devices([], "GPU")`.
-    - The file imports `google.colab`, or names files below `/content`, where each notebook has its GPU for itself, or below `/Users`, as on a Mac.
+    - The file imports `google.colab`, or uses paths below `/content` (Colab, with one GPU per notebook) or `/Users` (a
+      Mac).
     - The script is for a TPU.
-    - Nothing is trained when the script is run; modules that only define functions.
-    - Files that use what only TensorFlow 1 has, such as `tf.gfile`: there a session limits the memory.
+    - The script trains nothing when it runs, or the module only defines functions.
+    - Files that use names found only in TensorFlow 1, such as `tf.gfile`: there a session limits the memory.
 
     ## Use instead
 
-    The loop over all GPUs directly after the imports, before anything touches a device. Setting it
-    for the first GPU only is an error of its own (`partial-memory-growth`), and so is setting it
-    late (`late-device-config`).
+    A loop over all GPUs directly after the imports, before anything uses a device. Other rules report growth for the
+    first GPU only (`partial-memory-growth`) and late settings (`late-device-config`).
 
     ## Fix safety
 
-    The loop is put below the imports. Safe where no import starts the devices and nothing else sets them up: the loop
-    does nothing without a GPU, and no number changes. Unsafe where a module of the program starts the devices when it
-    is imported, where an import is not visible, and where the program sets up devices in another way.
+    The fix inserts the loop below the imports. Safe if no import starts the devices and nothing else sets them up: the
+    loop does nothing without a GPU, and no number changes. Unsafe if the import of a module starts the devices, if an
+    import is not visible, or if the program sets up devices in another way.
 
-    There is no fix where TensorFlow has no name below the imports, or where the program looks through its own names.
+    There is no fix if TensorFlow has no name below the imports, or if the program inspects its own names.
 
-    Since it is about sharing a GPU, and does not make training faster, `--fix` applies it only where the rule is selected
-    by its code or name, as in `--select KC306 --fix`.
+    This fix helps to share a GPU and does not make training faster. Therefore `--fix` applies it only if you select
+    the rule by its code or name, as in `--select KC306 --fix`.
 
     ## References
 

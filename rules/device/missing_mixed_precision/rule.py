@@ -6,79 +6,82 @@ _SHOWN = 3
 
 
 class MissingMixedPrecision(Rule):
-    """A large model is trained in float32, and no dtype policy is mentioned anywhere.
+    """A script trains a large model in float32 without any dtype policy.
 
     ## What it does
 
-    Reports the places where a script trains a large model while nothing in it speaks of precision: no dtype policy,
-    no `float16`, no `bfloat16`, no option or flag that chooses a type. It reports each model once where `fit` trains
-    it, and once where a loop of the script's own does. A model counts as large if it has a layer of at least 64
-    filters in two or three dimensions, 512 units, or 192 numbers over all heads of an attention; a network of
-    `keras.applications`, `from_pretrained` or `from_preset`; or a layer other than `Dense` of a width that is not a
-    literal. Of a model that comes from a module out of sight, the name of an architecture tells: `ResNet50`,
+    Reports the training of a large model in a script that never mentions precision. Such a script has no dtype policy,
+    no `float16`, no `bfloat16`, and no option or flag for a type. The rule reports each model once at its `fit`, and
+    once at a custom training loop. A model counts as large if it has one of these:
+
+    - a layer of at least 64 filters in two or three dimensions, or 512 units;
+    - an attention of at least 192 numbers over all heads;
+    - a network of `keras.applications`, `from_pretrained` or `from_preset`;
+    - a layer other than `Dense` with a width that is not a literal.
+
+    For a model from a module that is not visible, the name of an architecture counts, such as `ResNet50` or
     `build_unet`. In modules that the script imports, any convolution of images or volumes and any attention counts.
-    It is an info: a candidate to measure, not a fault.
+    The finding is an info: a candidate to measure, not a fault.
 
     ## Why it costs
 
     The Tensor Cores of NVIDIA GPUs from compute capability 7.0 on multiply half-precision matrices faster than
-    float32, and activations take half the memory. How much that gives depends on the GPU, on the size of the layers
-    and on the batch. From compute capability 8.0 on, TensorFlow uses TF32 for float32 anyway, which takes a part of
-    the gain in advance; a network of small layers may gain nothing. It is unmeasured here; figures published by
-    others stand under "Evidence".
+    float32, and activations take half the memory. The gain depends on the GPU, on the size of the layers and on the
+    batch. From compute capability 8.0 on, TensorFlow uses TF32 for float32 anyway, which reduces the gain. A network
+    of small layers may gain nothing. The gain is unmeasured here; "Evidence" lists figures published by others.
 
-    On a CPU half precision is slower: with `mixed_float16` a CNN took 7.1 times as long, with `mixed_bfloat16` 1.8
+    On a CPU half precision is slower. With `mixed_float16` a CNN took 7.1 times as long, and with `mixed_bfloat16` 1.8
     times (2 CPU cores, TensorFlow 2.21, no GPU).
 
     ## What the runtime does by itself
 
-    Keras computes in float32 unless told otherwise. With `mixed_float16`, `compile` wraps the optimizer in a
-    `LossScaleOptimizer`, and the step of Keras scales the loss, with TensorFlow, JAX and PyTorch alike (Keras 3.15).
-    A step of the program's own has to scale it itself (see `missing-loss-scaling`). `Dense`, convolutions and
-    attention follow the policy on each of the three.
+    Keras computes in float32 by default. With `mixed_float16`, `compile` wraps the optimizer in a
+    `LossScaleOptimizer`, and the step of Keras scales the loss, with TensorFlow, JAX and PyTorch alike (Keras 3.15). A
+    custom step has to scale the loss itself (see `missing-loss-scaling`). `Dense`, convolutions and attention follow
+    the policy on each of the three.
 
     ## When it stays silent
 
-    - Any policy, in a helper, an argument, a command-line option or a layer.
-    - Scripts that always hide the GPU or train under `tf.device("cpu")`, and scripts that run on a TPU only. Where an
+    - The script mentions any policy, in a helper, an argument, a command-line option or a layer.
+    - Scripts that always hide the GPU or train under `tf.device("cpu")`, and scripts that run on a TPU only. If an
       option or a handler decides, the script may run on a GPU too.
-    - Scripts for DirectML; layers of TensorLayer, of CVNN, and those of the copy of Keras inside TensorFlow;
-      `tensorflow.compat.v1` in the place of TensorFlow.
-    - Models whose layers are all narrower, as literals tell, and models of fewer than a million parameters, unless
-      they convolve inputs of more numbers than a picture of 64 x 64 pixels.
-    - Models of TensorFlow Hub, and models from `load_model`: their layers keep the types they were saved with.
-    - Models of which nothing is wide but dense layers, with fewer than a million parameters in these; where a width
-      is not known, that of a table with 784 columns is assumed.
-    - The classic small data sets: MNIST, Fashion-MNIST, IMDB, Reuters, the housing prices, and those of scikit-learn;
-      and pictures that are all resized to at most 28 x 28 pixels, according to the literals. It speaks if the model
-      takes larger pictures or comes from `keras.applications`, `from_pretrained` or `from_preset`.
-    - A training of at most ten steps, which only tries whether the script runs, and dense models that are fitted on
-      batches of fewer than eight examples: so many rows are multiplied at a time.
+    - Scripts for DirectML, and `tensorflow.compat.v1` in place of TensorFlow.
+    - Layers of TensorLayer, of CVNN, and of the copy of Keras inside TensorFlow.
+    - Models whose layers are all narrower, according to literals.
+    - Models of fewer than a million parameters, unless they convolve inputs with more numbers than a picture of 64 x
+      64 pixels.
+    - Models of TensorFlow Hub, and models from `load_model`: their layers keep their saved types.
+    - Models whose only wide layers are dense, with fewer than a million parameters in these. If a width is unknown,
+      the rule assumes a table with 784 columns.
+    - The classic small data sets: MNIST, Fashion-MNIST, IMDB, Reuters, the housing prices, and those of scikit-learn.
+      Also pictures that the program resizes to at most 28 x 28 pixels, according to the literals. The rule reports
+      them if the model takes larger pictures or comes from `keras.applications`, `from_pretrained` or `from_preset`.
+    - A training of at most ten steps, which only tests the script.
+    - Dense models with batches of fewer than eight examples, because Tensor Cores multiply eight rows at a time.
     - GANs, reinforcement learning, and code that sets float64.
     - Gradients that change an image or another `tf.Variable`, not a model; updates without an optimizer.
-    - Modules that define functions only and run nothing.
-    - With `--this-machine`: there is no NVIDIA GPU, or one without Tensor Cores, such as a GTX 1070 or a GTX 1660; and
-      for a step written for JAX one without fast `bfloat16`, such as a T4.
+    - Modules that only define functions and run nothing.
+    - With `--this-machine`: the machine has no NVIDIA GPU, or one without Tensor Cores, such as a GTX 1070 or a GTX
+      1660. For a step written for JAX, also a GPU without fast `bfloat16`, such as a T4.
 
     ## Use instead
 
     Call `keras.mixed_precision.set_global_policy("mixed_float16")` before the first layer, and give the last layer
-    `dtype="float32"`. `mixed_bfloat16` needs no loss scaling, but compute capability 8.0, or a TPU. Then measure both
-    on the machine that trains.
+    `dtype="float32"`. `mixed_bfloat16` needs no loss scaling, but it needs compute capability 8.0 or a TPU. Then
+    measure both on the machine that trains.
 
     - **A step of your own** also scales the loss. In Keras 3, wrap the optimizer in
       `keras.optimizers.LossScaleOptimizer` (`compile` does it for a `train_step`) and take the gradients of
       `optimizer.scale_loss(loss)`. In tf.keras 2, take those of `optimizer.get_scaled_loss(loss)` and apply
       `optimizer.get_unscaled_gradients(gradients)`. A stateless step for JAX is simpler with `mixed_bfloat16`.
-    - **Layers of your own** must not write float32 down: TensorFlow raises where such a tensor meets half precision.
-      Cast to `self.compute_dtype`, and pass `dtype=` to `tf.constant`, `tf.random.normal`, `tf.linspace` and their
-      like.
-    - **An `ImageDataGenerator`** often feeds more slowly than the GPU computes (see `image-data-generator`): repair
-      the input first.
+    - **Layers of your own** must not hard-code float32: TensorFlow raises if such a tensor meets half precision. Cast
+      to `self.compute_dtype`, and pass `dtype=` to `tf.constant`, `tf.random.normal`, `tf.linspace` and similar
+      functions.
+    - **An `ImageDataGenerator`** is often slower than the GPU (see `image-data-generator`): improve the input first.
 
     ## Fix safety
 
-    There is no fix. The numbers change, and only a measurement says whether the time does.
+    There is no fix. The numbers change, and only a measurement shows whether the time does.
 
     ## References
 

@@ -27,34 +27,34 @@ def _may_leave_one(call):
 
 
 class PartialMemoryGrowth(Rule):
-    """Memory growth is set for the first GPU only.
+    """A script sets memory growth for the first GPU only.
 
     ## What it does
 
-    Reports `set_memory_growth(gpus[0], True)` where `gpus` lists all GPUs of the machine, no other line covers the
-    other GPUs, and the script does not choose among the devices.
+    Reports `set_memory_growth(gpus[0], True)` if `gpus` lists all GPUs of the machine. No other line may cover the
+    other GPUs, and the script must not choose among the devices.
 
     ## Why it costs
 
     On a machine with one GPU it works. With two, the first operation raises `ValueError: Memory growth cannot differ
-    between GPU devices`, even if the program uses only the first: every visible GPU counts. The line is often copied
-    from examples that were tried on one GPU. It is a failure, not a slowdown. We know of no effect of memory growth
-    on speed.
+    between GPU devices`. This happens even if the program uses only the first, because every visible GPU counts.
+    Authors often copy the line from examples for one GPU. The result is a failure, not a slowdown. We know of no
+    effect of memory growth on speed.
 
     ## What the runtime does by itself
 
     When TensorFlow starts, it compares the setting of all visible GPUs and refuses to run if they differ. The call
-    itself gives no warning. An `except RuntimeError` around it does not help: the error comes later and has another
-    type. With `TF_FORCE_GPU_ALLOW_GROWTH` the value in the environment replaces the configured one when the memory of
-    a GPU is set up.
+    itself gives no warning. An `except RuntimeError` around it does not help, because the error occurs later and has
+    another type. The value of `TF_FORCE_GPU_ALLOW_GROWTH` in the environment replaces the configured one when
+    TensorFlow sets up the memory of a GPU.
 
     ## When it stays silent
 
-    - A loop, a comprehension or an index runs over all devices anywhere in the program, also in a branch beside one
-      for a single GPU.
-    - Several devices are set one by one, or the first by hand and the rest in a loop.
-    - The script leaves one GPU visible by `set_visible_devices`, or passes it something that may be a single GPU (all
-      GPUs or a list of two are more; CPUs do not count).
+    - A loop, a comprehension or an index covers all devices anywhere in the program, even if another branch handles a
+      single GPU.
+    - The script sets several devices one by one, or the first directly and the rest in a loop.
+    - The script leaves one GPU visible with `set_visible_devices`, or passes it a value that may be a single GPU. All
+      GPUs or a list of two are more than one; CPUs do not count.
     - The script sets `CUDA_VISIBLE_DEVICES` to one device or to a value that is not a literal, or only such scripts
       import the module.
     - `set_memory_growth(gpus[0], False)`, or a branch that counts one device.
@@ -71,13 +71,14 @@ class PartialMemoryGrowth(Rule):
 
     ## Fix safety
 
-    The call becomes a loop over the list of GPUs. One GPU gets the same setting as before. With several GPUs the first
-    operation raises today, and without a GPU an unguarded `gpus[0]` raises `IndexError`: the program then goes on.
+    The fix replaces the call with a loop over the list of GPUs. One GPU gets the same setting as before. Today, with
+    several GPUs the first operation raises, and without a GPU an unguarded `gpus[0]` raises `IndexError`. After the
+    fix, the program continues in both cases.
 
-    Safe where nothing catches these exceptions. Unsafe in a `try` or a `with` that may catch them, in the function or
-    around its calls, and where not all calls of the function are visible.
+    Safe if nothing catches these exceptions. Unsafe if a `try` or a `with` may catch them, in the function or around
+    its calls. Also unsafe if not all calls of the function are visible.
 
-    There is no fix unless the list is what `list_physical_devices("GPU")` returned, and nothing changes it.
+    There is a fix only if the list is the unchanged result of `list_physical_devices("GPU")`.
 
     ## References
 

@@ -2,23 +2,22 @@ from kerascheck.api import Rule, Severity, conditions, fixes, models, names
 
 
 class PolicyAfterLayers(Rule):
-    """A mixed precision policy is set after the layers that should use it.
+    """A program sets a mixed precision policy after creating the layers that should use it.
 
     ## What it does
 
     Follows the script in execution order, through the functions that it calls. Reports `set_global_policy` or
-    `set_dtype_policy` with a 16-bit policy where layers were created before it, and where `compile`, `fit` or a custom
-    update of weights follows before another layer is created.
+    `set_dtype_policy` with a 16-bit policy if the script creates layers before it. After the call, `compile`, `fit` or
+    a custom weight update must follow before the creation of another layer.
 
     ## Why it costs
 
     A layer takes its policy when it is created and keeps it. Layers created before the call stay in float32, without
-    an error or a warning. `compile` follows the layers: a policy set between building and compiling gives a plain
-    optimizer without loss scaling, so mixed precision is simply off. The call does not do what it says, hence an
-    error. What is lost in time depends on the GPU and is unmeasured here. On a CPU nothing is lost, since 16-bit
-    arithmetic is slower there (7.1 times for a CNN under `mixed_float16`; 2 CPU cores, TensorFlow 2.21, no GPU).
-    Examples that set the policy "before compile" or "before training" are wrong: it has to come before the first
-    layer.
+    an error or a warning. `compile` follows the layers: if the policy is set between building and compiling, the
+    optimizer has no loss scaling. Mixed precision is then simply off. The finding is an error because the call has no
+    effect. The lost time depends on the GPU and is unmeasured here. A CPU loses nothing, because 16-bit arithmetic is
+    slower there (7.1 times for a CNN under `mixed_float16`; 2 CPU cores, TensorFlow 2.21, no GPU). Examples that set
+    the policy "before compile" or "before training" are wrong: set it before the first layer.
 
     ## What the runtime does by itself
 
@@ -27,13 +26,13 @@ class PolicyAfterLayers(Rule):
 
     ## When it stays silent
 
-    - The policy is set first. Functions and classes may be defined above it and used below it.
-    - The policy is float32, or an earlier policy that is restored.
-    - Another model is built after the policy, before anything is compiled or trained: the policy may be meant for
-      that one.
-    - Nothing is compiled or trained after it, as in a script that only predicts.
-    - Only layers that prepare or augment data come before it, such as `Rescaling` and `RandomFlip`.
-    - Policies are passed to single layers by `dtype=`, or the model is loaded from a file.
+    - The script sets the policy first. It may define functions and classes above the call and use them below.
+    - The policy is float32, or the call restores an earlier policy.
+    - The script builds another model after the call, before it compiles or trains anything. The policy may be meant
+      for that model.
+    - The script compiles and trains nothing after the call, for example because it only predicts.
+    - All layers before the call prepare or augment data, such as `Rescaling` and `RandomFlip`.
+    - The script passes policies to single layers with `dtype=`, or loads the model from a file.
     - The layer and the policy are in different branches.
 
     ## Use instead
@@ -42,11 +41,11 @@ class PolicyAfterLayers(Rule):
 
     ## Fix safety
 
-    Unsafe: the statement moves above the first statement of its block that creates a layer or a model. The script then
-    does what it says, and its numbers change with the precision.
+    Unsafe: the fix moves the statement above the first statement of its block that creates a layer or a model. The
+    policy then takes effect, and the numbers change with the precision.
 
-    There is no fix where the statement reads a name that is bound below the new place, in whatever form, or where the
-    layers are created in another block.
+    There is no fix if the statement reads a name that is bound below the new place, or if another block creates the
+    layers.
 
     ## References
 

@@ -6,29 +6,29 @@ class PolicyDropped(Rule):
 
     ## What it does
 
-    Reports `clear_session()` in a program for Keras 3 where a 16-bit policy holds before it, layers are created after
-    it without a new `set_dtype_policy` or `set_global_policy`, and the program trains.
+    Reports `clear_session()` while a 16-bit policy is active, in a program for Keras 3 that trains. After the call,
+    the program must create layers without a new `set_dtype_policy` or `set_global_policy`.
 
     ## Why it costs
 
-    In Keras 3, `clear_session()` resets every global setting, the policy included. Layers created after it compute in
-    float32, and `compile` adds no loss scaling. There is no error and no warning: the script says mixed precision and
-    trains without it. A search that sets the policy once and clears the session in each iteration trains at most its
-    first model in 16 bits, and compares it with others in 32. What is lost in time depends on the GPU and is unmeasured
+    In Keras 3, `clear_session()` resets every global setting, including the policy. Layers created after it compute in
+    float32, and `compile` adds no loss scaling. There is no error and no warning: the script sets mixed precision and
+    trains without it. A search may set the policy once and clear the session in each iteration. It then trains at most
+    its first model in 16 bits, and compares it with others in 32. The lost time depends on the GPU and is unmeasured
     here.
 
     ## What the runtime does by itself
 
     Nothing restores the policy. Measured with Keras 3.15: after `set_dtype_policy("mixed_float16")` and
-    `clear_session()` the policy is float32. tf.keras 2 keeps the policy, which is where the habit of setting it once
-    comes from; the rule is silent for that target. `floatx` and layers created earlier stay as they are.
+    `clear_session()` the policy is float32. In tf.keras 2, `clear_session()` keeps the policy, so programs often set
+    it only once. The rule is silent for that target. `floatx` and layers created earlier stay as they are.
 
     ## When it stays silent
 
-    - A policy is set between `clear_session()` and the next layer, any policy and also under a condition.
-    - No layer is created afterwards.
-    - The policy is float32 or unknown: it comes from a variable or is set under a condition.
-    - `clear_session()` stands under a condition that does not apply to the layers.
+    - The program sets any policy between `clear_session()` and the next layer, even under a condition.
+    - The program creates no layer afterwards.
+    - The policy is float32 or unknown, because it comes from a variable or a condition decides.
+    - `clear_session()` is under a condition that does not apply to the layers.
 
     ## Use instead
 
@@ -39,8 +39,8 @@ class PolicyDropped(Rule):
 
     ## Fix safety
 
-    There is no automatic fix: in a loop, the policy belongs into each iteration; elsewhere `clear_session()` is better
-    removed or moved up, and the model after it may be meant to use float32.
+    There is no automatic fix. In a loop, set the policy in each iteration. Elsewhere, remove `clear_session()` or move
+    it up. The author may also want float32 for the next model.
 
     ## References
 

@@ -2,57 +2,65 @@ from kerascheck.api import Applies, Rule, Severity, fixes, names, program
 
 
 class RemovedApi(Rule):
-    """A name that TensorFlow or Keras dropped, or that has had a plainer one for years.
+    """The code uses a name that TensorFlow or Keras has removed or replaced.
 
     ## What it does
 
-    Reports every use of the following, or the `from ... import` of what is gone:
+    Reports every use of these names, and each `from ... import` of a removed name:
 
-    - names that are gone: `tf.Session`, `tf.ConfigProto`, `tf.GPUOptions`, `tf.contrib`, `set_session` and `get_session` of
-      `keras.backend`, `keras.mixed_precision.experimental`, `keras.layers.experimental.preprocessing`, `CuDNNLSTM`, `CuDNNGRU`,
-      `multi_gpu_model`, `make_one_shot_iterator` of a dataset and `experimental_run_v2` of a strategy
-    - with `--pedantic`, old names that still work: `tf.data.experimental.AUTOTUNE`, `tf.config.experimental.list_physical_devices` and
-      its like, `tf.config.experimental_run_functions_eagerly`, and `map_and_batch`, `parallel_interleave`, `shuffle_and_repeat`
-      and `unbatch` of `tf.data.experimental`; `tf.compat.v1.ConfigProto` for `allow_growth`, where no graph is built
+    - removed names: `tf.Session`, `tf.ConfigProto`, `tf.GPUOptions`, `tf.contrib`, `set_session` and `get_session` of
+      `keras.backend`, `keras.mixed_precision.experimental`, `keras.layers.experimental.preprocessing`, `CuDNNLSTM`,
+      `CuDNNGRU`, `multi_gpu_model`, `make_one_shot_iterator` of a dataset and `experimental_run_v2` of a strategy
+    - with `--pedantic`, old names that still work: `tf.data.experimental.AUTOTUNE`,
+      `tf.config.experimental.list_physical_devices` and similar names, `tf.config.experimental_run_functions_eagerly`,
+      and `map_and_batch`, `parallel_interleave`, `shuffle_and_repeat` and `unbatch` of `tf.data.experimental`
+    - with `--pedantic`, `tf.compat.v1.ConfigProto` for `allow_growth` in code that builds no graph
 
     ## Why it costs
 
-    A name that is gone raises AttributeError or ImportError, often not before the line is reached. A name that still works costs nothing
-    today: replacing it is for the next release, and it is reported with `--pedantic` only.
+    A removed name raises AttributeError or ImportError, often only when the program reaches the line. A name that
+    still works costs nothing today. A replacement only prepares for a later release, so the rule reports such names
+    with `--pedantic` only.
 
-    A name that is gone is an error where the settings or requirements allow no version that has it. Where they allow an older version, or
-    name none, it is an info that says which version was assumed: whoever runs old code with the version that it was written for has no
-    fault to repair.
+    A removed name is an error if the settings or requirements allow no version that has it. If they allow an older
+    version, or specify none, the finding is an info with the assumed version. Old code that runs with its original
+    version has no fault.
 
     ## What the runtime does by itself
 
-    TensorFlow 2.21 with Keras 3.15 has none of the first list and all of the second (each was tried). The old names of constants
-    and devices stand for the very objects of the new ones. `tf.compat.v1` keeps `Session`, `ConfigProto`
-    and `GPUOptions`. In which release each name of the first list went was not tried: for targets below TensorFlow 2.16, and
-    for Keras 2, nothing is said of them; `mixed_precision.experimental` is an old name from TensorFlow 2.4 on. The new names of the second list are all there from TensorFlow 2.4 on.
+    TensorFlow 2.21 with Keras 3.15 has none of the removed names and all of the old ones (we tested each). The old
+    names of constants and devices refer to the same objects as the new ones. `tf.compat.v1` keeps `Session`,
+    `ConfigProto` and `GPUOptions`. We have not tested in which release each removed name disappeared. For targets
+    below TensorFlow 2.16, and for Keras 2, the rule does not report them. `mixed_precision.experimental` is an old
+    name from TensorFlow 2.4 on. All replacements of the old names exist from TensorFlow 2.4 on.
 
     ## When it stays silent
 
     - The rest of `tf.compat.v1`.
-    - What an import binds that is reported itself.
-    - Code below a test of the version, of `executing_eagerly` or `hasattr`, or in a `try` with a handler for the failure.
-    - Older targets, as written in the requirements or the settings, and files that use `tf.app`, `tf.flags`, `tf.gfile`, `tf.layers`, `tf.logging`,
-      `tf.python_io`, `tf.RunMetadata`, `tf.get_default_graph` or the like without asking for the version: they are for TensorFlow 1.
-    - A name that something else in the file binds too, and names of other libraries.
+    - A name bound by an import that is itself reported.
+    - Code under a check of the version, `executing_eagerly` or `hasattr`, or in a `try` with a handler for the
+      failure.
+    - Older targets, according to the requirements or the settings.
+    - Files for TensorFlow 1, which use `tf.app`, `tf.flags`, `tf.gfile`, `tf.layers`, `tf.logging`, `tf.python_io`,
+      `tf.RunMetadata`, `tf.get_default_graph` or similar names without a version check.
+    - A name that other code in the file also binds, and names of other libraries.
 
     ## Use instead
 
-    The message has the new name. Where `set_session` only let the memory grow, `tf.config.experimental.set_memory_growth` does.
+    The message shows the new name. If `set_session` only enables memory growth, use
+    `tf.config.experimental.set_memory_growth`.
 
     ## Fix safety
 
-    Safe where the old and the new name stand for one object (compared on TensorFlow 2.21): each use is renamed by itself.
+    Safe if the old and the new name refer to the same object (compared on TensorFlow 2.21). The fix renames each use
+    separately.
 
-    Unsafe where a module of the program replaces an attribute by name, for the old and the new name may then differ: by
-    `mock.patch`, `monkeypatch`, `setattr`, an assignment, a deletion, `importlib.reload` or `sys.modules`. Unsafe, too,
-    for `tf.config.experimental_run_functions_eagerly`, which does the same, but warns.
+    Unsafe if a module of the program replaces an attribute by name, because the old and the new name may then differ.
+    Examples are `mock.patch`, `monkeypatch`, `setattr`, an assignment, a deletion, `importlib.reload` and
+    `sys.modules`. Also unsafe for `tf.config.experimental_run_functions_eagerly`, which does the same, but warns.
 
-    There is no fix where the file imports the old name by itself, and none for the others, because more than a name changes.
+    There is no fix if the file imports the old name directly. The other names have no fix either, because more than
+    the name changes.
 
     ## References
 

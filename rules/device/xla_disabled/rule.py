@@ -20,7 +20,7 @@ _REASON = re.compile(
 
 
 class XlaDisabled(Rule):
-    """compile switches XLA off, although Keras 3 chooses it per machine and model.
+    """A program switches XLA off, although Keras 3 decides this per machine and model.
 
     ## What it does
 
@@ -30,24 +30,23 @@ class XlaDisabled(Rule):
     ## Why it costs
 
     On a GPU, Keras 3 compiles the training step with XLA if the layers of the model allow it. `jit_compile=False`
-    prevents that. Whether XLA is faster depends on the model and is unmeasured here on a GPU, hence an info. On a CPU
-    the argument changes nothing.
+    prevents that. The effect of XLA depends on the model and is unmeasured here on a GPU, so the finding is an info.
+    On a CPU the argument changes nothing.
 
     ## What the runtime does by itself
 
-    The default is "auto". It means False on a machine without a GPU, under a distribution strategy, and where a layer
-    of the model does not support XLA; it means True elsewhere (read and tried, Keras 3.15). So a model rarely needs
-    the argument to run. In tf.keras 2 the default is False. `tf.config.optimizer.set_jit(False)` is the default of
-    TensorFlow and is not reported.
+    The default is "auto". It means False on a machine without a GPU, under a distribution strategy, and if a layer of
+    the model does not support XLA. Otherwise it means True (read in the source and tested, Keras 3.15). So a model
+    rarely needs the argument to run. In tf.keras 2 the default is False. The rule does not report
+    `tf.config.optimizer.set_jit(False)`, which is the default of TensorFlow.
 
     ## When it stays silent
 
-    - A comment on the line explains it, or one above mentions XLA, errors, memory, speed and the like.
-    - The model or its steps use what XLA does not compile or Keras leaves to TensorFlow: random layers, lookups, text,
-      `tf.image`.
-    - Some layers of the model are not visible, or an input holds strings.
-    - The training is distributed: XLA is off there.
-    - A condition or a variable decides; `jit_compile="auto"`.
+    - A comment on the line explains it, or one above mentions XLA, errors, memory, speed or similar reasons.
+    - The model or its steps use operations without XLA support: random layers, lookups, text or `tf.image`.
+    - Some layers of the model are not visible, or an input contains strings.
+    - The training is distributed, so XLA is off.
+    - A condition or a variable decides, or the value is `jit_compile="auto"`.
     - The program trains other models and not this one.
 
     ## Use instead
@@ -56,8 +55,8 @@ class XlaDisabled(Rule):
 
     ## Fix safety
 
-    Unsafe: the argument is removed. On a GPU, XLA rounds in another order, and compiles for some seconds at the start
-    and again for every new shape. An assignment has no fix.
+    Unsafe: the fix removes the argument. On a GPU, XLA then rounds in another order. It compiles for some seconds at
+    the start and again for every new shape. An assignment has no fix.
 
     ## References
 

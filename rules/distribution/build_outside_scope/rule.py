@@ -2,30 +2,33 @@ from kerascheck.api import Applies, Rule, Severity, program
 
 
 class BuildOutsideScope(Rule):
-    """A distribution strategy is created, but the model is built outside its scope.
+    """A program creates a distribution strategy, but builds the model outside its scope.
 
     ## What it does
 
-    Reports a model that `fit` trains and that is built outside `strategy.scope()`, after a strategy for several
-    devices was created. It is a warning. It is an error in two cases, which raise: the model is compiled inside the
-    scope or passed to the function that creates the strategy, or an optimizer of Keras 3 is created outside and
-    passed to `compile` inside the scope. For steps under `strategy.run`, it reports their optimizer (an error, in
-    Keras 3) and their model (a warning) where no scope holds them. A `strategy.scope()` without `with` is reported
-    instead of the models, as a warning.
+    Reports, as a warning, a model that `fit` trains if the program builds it outside `strategy.scope()`, after
+    creating a strategy for several devices. The finding is an error in two cases that raise:
+
+    - the program compiles the model inside the scope, or passes it to the function that creates the strategy;
+    - the program creates an optimizer of Keras 3 outside and passes it to `compile` inside the scope.
+
+    For steps under `strategy.run`, the rule reports the optimizer (an error, in Keras 3) and the model (a warning) if
+    the program creates them outside any scope. Instead of the models, it reports a `strategy.scope()` without `with`,
+    as a warning.
 
     ## Why it costs
 
-    A model belongs to the strategy in whose scope it was built. Built and compiled outside, it trains on one device
-    and silently ignores the strategy. Built outside and compiled inside, Keras 3 stops in `fit` with a bare
-    `AssertionError`, Keras 2 with "was not created in the distribution strategy scope" (tried with two logical
-    devices on TensorFlow 2.21 and 2.12). An optimizer of Keras 3 has variables from the start: created outside, it
-    stops `fit` with "Mixing different tf.distribute.Strategy objects", even with one device. Keras 2 creates them in
-    `fit`, where nothing happens.
+    A model belongs to the strategy whose scope is active when the program builds it. Built and compiled outside, it
+    trains on one device and silently ignores the strategy. If the model is built outside and compiled inside, Keras 3
+    raises a bare `AssertionError` in `fit`. Keras 2 raises "was not created in the distribution strategy scope"
+    (tested with two logical devices on TensorFlow 2.21 and 2.12). An optimizer of Keras 3 has variables from the
+    start. If it is created outside, `fit` raises "Mixing different tf.distribute.Strategy objects", even with one
+    device. Keras 2 creates the variables in `fit`, which causes no error.
 
-    In a step under `strategy.run`, such an optimizer stops the first update with the same message. A model that has its
-    variables before the step stops it with "`colocate_vars_with` must only be passed a variable created in this
-    tf.distribute.Strategy.scope()", with one device and with two. A model that creates them in the step trains on one
-    device, and fails on two (TensorFlow 2.21, Keras 3.15).
+    In a step under `strategy.run`, such an optimizer raises the same message in the first update. A model with
+    variables from before the step raises "`colocate_vars_with` must only be passed a variable created in this
+    tf.distribute.Strategy.scope()". This happens with one device and with two. A model that creates its variables in
+    the step trains on one device, and fails on two (TensorFlow 2.21, Keras 3.15).
 
     ## What the runtime does by itself
 
@@ -33,19 +36,20 @@ class BuildOutsideScope(Rule):
 
     ## When it stays silent
 
-    - The model is built in a scope, also in a function that is called there, or in a `with` that cannot be read.
-    - The optimizer is created with `lr=`, which Keras 3 rejects: the program runs under Keras 2, where nothing raises.
-    - The model is compiled again before it is trained, with another optimizer.
+    - The program builds the model in a scope, in a function called there, or in a `with` that the rule cannot resolve.
+    - The optimizer has an `lr=` argument, which Keras 3 rejects. The program runs under Keras 2, where nothing raises.
+    - The program compiles the model again with another optimizer before it trains the model.
     - The origin of the model is not visible.
-    - The strategy is created later or under a condition, or is `OneDeviceStrategy` or the default.
-    - `fit` stands in a scope, or another model of the program does: the program may compare both.
+    - The program creates the strategy later or under a condition, or the strategy is `OneDeviceStrategy` or the
+      default.
+    - `fit` is in a scope, or another model of the program is: the program may compare both.
     - The program enters a strategy in another way: `experimental_set_strategy`, an `ExitStack`, parameter servers.
     - The strategy, the model or the optimizer of a step under `strategy.run` is not visible.
     - Tests.
 
     ## Use instead
 
-    Build and compile in the scope; `fit` may stand outside:
+    Build and compile in the scope; `fit` may be outside:
 
         with strategy.scope():
             model = build()
@@ -54,8 +58,8 @@ class BuildOutsideScope(Rule):
 
     ## Fix safety
 
-    There is no fix: optimizers, metrics and checkpoints of the model belong into the scope as well, and the batch size
-    then changes its meaning for each device.
+    There is no fix: optimizers, metrics and checkpoints of the model belong in the scope as well. The batch size per
+    device then changes, too.
 
     ## References
 

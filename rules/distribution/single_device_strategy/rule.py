@@ -6,19 +6,19 @@ _SEVERAL = re.compile(r"multi[-_ ]?gpus?\b|(?:multiple|several|two|all) gpus\b",
 
 
 class SingleDeviceStrategy(Rule):
-    """`MirroredStrategy` is used on any machine, also on one with a single GPU.
+    """A program uses `MirroredStrategy` on every machine, even with a single GPU.
 
     ## What it does
 
     Reports an unconditional `MirroredStrategy()` in a program that trains with `fit` of Keras 3 and does not mention
-    several devices. It is an info: the code is right on a machine with several GPUs.
+    several devices. The finding is an info, because the code is right on a machine with several GPUs.
 
     ## Why it costs
 
-    With any strategy but the default, `jit_compile="auto"` means `False`: on a GPU, XLA does not compile the model.
-    What that costs is unmeasured here. Each batch also takes a longer path: `fit` of a tiny dense network on one
-    device took 2.1 times the processor time of the same `fit` without a strategy (2 CPU cores, TensorFlow 2.21, no
-    GPU). The share is smaller for larger networks.
+    With any strategy but the default, `jit_compile="auto"` means `False`, so XLA does not compile the model on a GPU.
+    The cost is unmeasured here. Each batch also needs more processing. On one device, `fit` of a tiny dense network
+    took 2.1 times the processor time of `fit` without a strategy (2 CPU cores, TensorFlow 2.21, no GPU). The share is
+    smaller for larger networks.
 
     ## What the runtime does by itself
 
@@ -27,12 +27,13 @@ class SingleDeviceStrategy(Rule):
 
     ## When it stays silent
 
-    - It is created under a condition, or with a list of devices.
+    - The program creates the strategy under a condition, or with a list of devices.
     - The code mentions `num_replicas_in_sync`, several GPUs or a number of them, several workers, logical devices or
-      cross-device operations: it is written for several devices. Also where a comment on the line, or above it,
-      mentions several GPUs.
-    - Its scope is not entered, and it is not passed as `distribution_strategy`, for example to a tuner.
-    - No model is fitted.
+      cross-device operations, so it is meant for several devices. Also if a comment on the line, or above it, mentions
+      several GPUs.
+    - The program does not enter the scope, and does not pass the strategy as `distribution_strategy`, for example to a
+      tuner.
+    - The program fits no model.
 
     ## Use instead
 
@@ -41,8 +42,8 @@ class SingleDeviceStrategy(Rule):
 
     ## Fix safety
 
-    Writes that condition. Unsafe: a single-device machine then runs other code than one with several, and XLA may
-    change the last digits.
+    The fix inserts that condition. Unsafe: a machine with one device then runs other code than one with several, and
+    XLA may change the last digits.
 
     ## References
 

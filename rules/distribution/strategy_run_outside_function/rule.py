@@ -2,32 +2,33 @@ from kerascheck.api import Applies, Rule, Severity, program
 
 
 class StrategyRunOutsideFunction(Rule):
-    """`strategy.run` is called in a loop, and nothing compiles the step.
+    """A loop calls `strategy.run`, and nothing compiles the step.
 
     ## What it does
 
-    Reports `strategy.run(step, ...)` in a loop that updates weights, where neither the caller nor the step is a
+    Reports `strategy.run(step, ...)` in a loop that updates weights if neither the caller nor the step is a
     `tf.function`.
 
     ## Why it costs
 
-    `MirroredStrategy` runs an eager step once for each replica. Python starts every operation of it, and the threads
-    of the replicas share the GIL. A small dense network on two logical devices took 5.7 times the processor time of
-    the same steps in a `tf.function` (2 CPU cores, TensorFlow 2.21, no GPU); with real GPUs it is unmeasured.
+    `MirroredStrategy` runs an eager step once for each replica. Python starts every operation of the step, and the
+    threads of the replicas share the GIL. Eager steps of a small dense network on two logical devices took 5.7 times
+    the processor time of compiled steps (2 CPU cores, TensorFlow 2.21, no GPU). The effect on real GPUs is unmeasured.
 
     ## What the runtime does by itself
 
     Nothing. In eager code each `run` starts a Python thread for every replica and passes control from one to the next
-    at every synchronisation point. In a `tf.function` that happens once, while tracing.
+    at every synchronisation point. In a `tf.function` that happens once, at tracing time.
 
     ## When it stays silent
 
-    - `strategy.run` stands in a `tf.function` on any path that leads to it, or the step itself is one.
+    - On some path, `strategy.run` is in a `tf.function`, or the step itself is one.
     - The step is not visible, or has an unknown decorator that may compile it.
     - `tf.distribute.get_strategy()` and `OneDeviceStrategy`: there `run` only calls the step.
-    - Nothing is trained, for example because the loop predicts.
+    - The loop trains nothing, for example because it predicts.
     - The loops around it have at most 100 iterations in total, according to the literals, or there is no loop.
-    - A switch makes all functions run eagerly; tests.
+    - A switch makes all functions run eagerly.
+    - Tests.
 
     ## Use instead
 
@@ -40,8 +41,8 @@ class StrategyRunOutsideFunction(Rule):
 
     ## Fix safety
 
-    There is no fix: the call has to move into a separate function, where Python code of the step runs only while
-    tracing.
+    There is no fix: the call has to move into a separate function. Python code of the step then runs only at tracing
+    time.
 
     ## References
 

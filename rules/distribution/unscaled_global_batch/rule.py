@@ -2,40 +2,41 @@ from kerascheck.api import Applies, Rule, Severity, program
 
 
 class UnscaledGlobalBatch(Rule):
-    """A distribution strategy divides a batch whose size is meant for one device.
+    """A distribution strategy divides a batch that is sized for one device.
 
     ## What it does
 
-    Reports a literal batch size in `fit`, or in the `.batch(n)` of the dataset that is fitted or distributed. The model
-    is in the scope of a `MirroredStrategy`, `MultiWorkerMirroredStrategy` or `TPUStrategy`, and the program nowhere
-    uses the number of replicas or devices, or a global batch. Printing such a number, or computing a size that nothing
-    reads, does not count as a use.
+    Reports a literal batch size in `fit`, or in the `.batch(n)` of a dataset that the program fits or distributes. The
+    model is in the scope of a `MirroredStrategy`, `MultiWorkerMirroredStrategy` or `TPUStrategy`. The program never
+    uses the number of replicas or devices, or a global batch. Printing such a number, or computing an unused size,
+    does not count as a use.
 
-    Also reports any literal size with a name that says that it is for one device, such as `BATCH_SIZE_PER_REPLICA`.
+    The rule also reports any literal size whose name refers to one device, such as `BATCH_SIZE_PER_REPLICA`.
 
     ## Why it costs
 
-    The batch is the global one: each of n devices gets 1/n of it. The number of steps stays the same, each device has
-    less work in a step, and the devices add up their gradients after every step. So more devices make such a training
-    only a little faster, or slower. How much a larger batch gains is unmeasured here.
+    The batch is global: each of n devices gets 1/n of it. The number of steps stays the same, each device has less
+    work in a step, and the devices add up their gradients after every step. So more devices make such a training only
+    slightly faster, or slower. The gain from a larger batch is unmeasured here.
 
-    It is an info: the script does not show how many devices there are, or whether the size was already meant for all of
-    them.
+    The finding is an info. The script does not show the number of devices, or whether the size is already meant for
+    all of them.
 
     ## What the runtime does by itself
 
-    `fit` and `experimental_distribute_dataset` divide each batch among the replicas; neither makes it larger.
-    `distribute_datasets_from_function` is different: there the function creates the batches of one worker.
+    `fit` and `experimental_distribute_dataset` divide each batch among the replicas; neither makes it larger. In
+    `distribute_datasets_from_function`, the function creates the batches of one worker instead.
 
     ## When it stays silent
 
-    - The size is computed, or comes from outside the program.
+    - The program computes the size, or gets it from outside.
     - The program uses `num_replicas_in_sync`, numbers of GPUs or workers, or a global batch.
-    - A comment on the line of the size explains it, or one above it mentions these.
+    - A comment on the line of the size explains it, or one above mentions the replicas, devices, workers or global
+      batch.
     - The strategy is for one device: a list of one device, a notebook of Colab, which has one GPU, or the default
       strategy.
     - The program does not visibly load, read or generate a thousand examples or more.
-    - The dataset is distributed and then not used.
+    - The program distributes the dataset and then does not use it.
     - The model is not in the scope, or it is unknown whether it is.
     - The batches are for validation only.
     - The code is a test.

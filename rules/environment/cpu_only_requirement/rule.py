@@ -12,43 +12,45 @@ class CpuOnlyRequirement(RequirementsRule):
 
     ## What it does
 
-    Reads requirements files, `pyproject.toml`, conda environments and Dockerfiles, and reports
+    Reads requirements files, `pyproject.toml`, conda environments and Dockerfiles, and reports:
 
     - `tensorflow-cpu`;
-    - `tensorflow-gpu`, where the version may be 2.12 or later;
+    - `tensorflow-gpu`, if the version may be 2.12 or later;
     - `tensorflow` without `[and-cuda]` in a Dockerfile that starts from a plain image and installs no NVIDIA libraries;
-    - `tensorflow` for Windows, by a marker, where the version may be 2.11 or later;
+    - `tensorflow` with a Windows marker, if the version may be 2.11 or later;
     - conda builds with `mkl`, `eigen` or `cpu` in their name.
 
-    It is an info: these files do not say whether there is a GPU.
+    The finding is an info, because these files do not show whether the machine has a GPU.
 
     ## Why it costs
 
-    The program runs on the CPU without a visible warning. How much that costs depends on the model and the machine;
-    it is unmeasured here.
+    The program runs on the CPU without a visible warning. The cost depends on the model and the machine; it is
+    unmeasured here.
 
     ## What the runtime does by itself
 
-    TensorFlow looks for the CUDA libraries when it is imported. It uses the GPU if it finds the libraries that it was
-    built for, and continues on the CPU if not. The package `tensorflow` is built for GPUs on Linux, but contains no
-    CUDA libraries; `tensorflow[and-cuda]` does, from 2.14 on. `tensorflow-gpu` was another name of it up to 2.11;
-    from 2.12 on, installing it raises an error. Since 2.11, native Windows has no GPU support; WSL2, which is Linux,
-    has it.
+    TensorFlow looks for the CUDA libraries when it is imported. If it finds the libraries of its build, it uses the
+    GPU. Otherwise it continues on the CPU. The package `tensorflow` is built for GPUs on Linux, but contains no CUDA
+    libraries; `tensorflow[and-cuda]` does, from 2.14 on. `tensorflow-gpu` was another name of `tensorflow` up to 2.11;
+    from 2.12 on, its installation fails with an error. Since 2.11, native Windows has no GPU support. WSL2 has it,
+    because it is Linux.
 
     ## When it stays silent
 
     - `tensorflow` in a requirements file or in `pyproject.toml`: the machine may have CUDA.
-    - Images of NVIDIA, TensorFlow's own `-gpu` images and unknown images; NVIDIA's libraries are installed beside it.
-    - `tensorflow` of any version in an image with a Python before 3.9, for which no release has `[and-cuda]`.
-    - `tensorflow-cpu` beside another `tensorflow` in the file. It, or a build of conda, beside a file in the same folder that
-      brings a GPU: by `tensorflow[and-cuda]`, by a `tensorflow-gpu` that can be installed, or by a name such as
-      `conda_env_gpu.yml`. There users can choose. Also markers, such as that of a Mac.
-    - `tensorflow-cpu` beside a plug-in that brings its own GPU support, for DirectML, Metal or Intel.
-    - `tensorflow-cpu` beside a web server or framework, such as Flask or gunicorn: the model is served without a GPU on
+    - Images of NVIDIA, TensorFlow's own `-gpu` images and unknown images; files that also install NVIDIA's libraries.
+    - `tensorflow` of any version in an image with a Python before 3.9: no release for it has `[and-cuda]`.
+    - `tensorflow-cpu` with another `tensorflow` in the same file.
+    - `tensorflow-cpu` or a conda build with a GPU variant in the same folder, because users can choose. The variant
+      has `tensorflow[and-cuda]`, an installable `tensorflow-gpu`, or a name such as `conda_env_gpu.yml`.
+    - `tensorflow-cpu` with a marker, such as one for a Mac.
+    - `tensorflow-cpu` with a plug-in that has its own GPU support, for DirectML, Metal or Intel.
+    - `tensorflow-cpu` with a web server or framework, such as Flask or gunicorn: the service runs without a GPU on
       purpose.
-    - `tensorflow-cpu` beside JAX, Flax or PyTorch: those use the GPU, and TensorFlow reads the data.
-    - The name of the file, folder, group or conda environment says documentation, tests, continuous integration or
-      CPU, or a comment in the file mentions the CPU.
+    - `tensorflow-cpu` with JAX, Flax or PyTorch: these use the GPU, and TensorFlow reads the data.
+    - The name of the file, folder, group or conda environment indicates documentation, tests, continuous integration
+      or CPU.
+    - A comment in the file mentions the CPU.
     - `# noqa: KC701` at the end of the line, or alone on the line above.
     - Images that only run TensorBoard.
     - Files that do not mention TensorFlow.
@@ -59,9 +61,9 @@ class CpuOnlyRequirement(RequirementsRule):
 
     ## Fix safety
 
-    The name becomes `tensorflow[and-cuda]`, where the version may be 2.14 or later. Unsafe: it installs several
-    gigabytes of libraries, and is for Linux only. There is no fix for older versions, conda environments, poetry and
-    Windows.
+    The fix changes the name to `tensorflow[and-cuda]` if the version may be 2.14 or later. Unsafe: this package
+    installs several gigabytes of libraries and supports only Linux. There is no fix for older versions, conda
+    environments, poetry and Windows.
 
     ## References
 

@@ -11,7 +11,7 @@ _STARTING_PROCESSES = frozenset({"subprocess", "multiprocessing"})
 
 
 class LateBackendSelection(Rule):
-    """KERAS_BACKEND is set after Keras has been imported and has chosen its backend.
+    """A script sets KERAS_BACKEND after the import of Keras, which has already chosen its backend.
 
     ## What it does
 
@@ -20,11 +20,11 @@ class LateBackendSelection(Rule):
 
     ## Why it costs
 
-    Keras reads the variable once, when it is imported. Setting it later has no effect, without an error or a warning:
-    the script trains on TensorFlow (or on what `~/.keras/keras.json` says), while its author compares or pays for
-    JAX. `import tensorflow` is too early as well, since it imports Keras (measured with TensorFlow 2.21): setting the
-    variable between `import tensorflow` and `import keras` does nothing. Examples that set it "before importing
-    keras" but after an import of TensorFlow are wrong for that reason.
+    Keras reads the variable once, at import time. A later assignment has no effect and causes no error or warning. The
+    script trains on TensorFlow (or on the backend in `~/.keras/keras.json`), while its author compares or pays for
+    JAX. An assignment after `import tensorflow` is too late as well, because TensorFlow imports Keras (measured with
+    TensorFlow 2.21). Setting the variable between `import tensorflow` and `import keras` does nothing. Some examples
+    set it "before importing keras" but after an import of TensorFlow; they are wrong.
 
     ## What the runtime does by itself
 
@@ -33,12 +33,13 @@ class LateBackendSelection(Rule):
 
     ## When it stays silent
 
-    - Nothing before it imports Keras, or only under a condition or in a `try`.
+    - Nothing before the assignment imports Keras, or only under a condition or in a `try`.
     - The value is "tensorflow", the default of Keras, unless `--pedantic` is given; `setdefault` is always silent.
-    - The same value is already set above the import.
+    - The script already sets the same value above the import.
     - The program starts processes, which inherit the variable, or reloads Keras.
-    - It stands in a function that is not seen to be called: another module may call it before the import.
-    - tf.keras 2, and Keras 2.4 to 2.15, which have no other backend. Keras before that read the variable like Keras 3.
+    - The assignment is in a function without a visible call: another module may call it before the import.
+    - tf.keras 2, and Keras 2.4 to 2.15, which have no other backend. Earlier versions of Keras read the variable like
+      Keras 3.
 
     ## Use instead
 
@@ -52,12 +53,12 @@ class LateBackendSelection(Rule):
 
     ## Fix safety
 
-    Unsafe: the assignment moves, with `import os`, above the first import that needs Keras. The script then does what
-    it says, on another backend: that has to be installed, results change by rounding and by the random numbers, and
-    code that uses TensorFlow functions in layers or steps fails there.
+    Unsafe: the fix moves the assignment, with `import os`, above the first import that needs Keras. The script then
+    runs on the other backend, which you have to install. Results change with rounding and random numbers. Code that
+    uses TensorFlow functions in layers or steps fails on another backend.
 
-    There is no fix where the value is computed, where the assignment reads a name that is bound below the import, or
-    outside the top level of the script.
+    There is no fix if the value is computed or if the assignment reads a name that is bound below the import. There is
+    also none outside the top level of the script.
 
     ## References
 

@@ -9,34 +9,35 @@ class ColdTiming(Rule):
 
     ## What it does
 
-    Reports two readings of a clock around the first run of a `tf.function`, or of `predict`, `evaluate`,
-    `train_on_batch` and similar methods of a model, where the difference is used as a speed: divided by a number of
-    examples, collected with other readings, or called a latency, an inference time, a throughput and the like. `fit`
-    counts with up to three epochs.
+    Reports two clock readings around the first run of a `tf.function`, or of `predict`, `evaluate`, `train_on_batch`
+    and similar methods of a model. The program must use the difference as a speed. It divides the difference by a
+    number of examples, collects it with other readings, or calls it a latency, an inference time, a throughput or
+    similar. `fit` counts with up to three epochs.
 
     ## Why it costs
 
-    It costs no time; it makes the number wrong. The first run traces the Python code and builds the graph, and with
-    XLA compiles it. A first `fit` of one epoch took 0.6 to 1.0 s where the next took 0.2 s; with XLA 2.2 s where the
-    next took 0.14 s (2 CPU cores, TensorFlow 2.21, no GPU). A single `predict` of one image measures little else. On
-    a GPU the first run also loads libraries and tries algorithms, which is unmeasured here.
+    It costs no time; it makes the number wrong. The first run traces the Python code, builds the graph, and compiles
+    it if XLA is on. A first `fit` of one epoch took 0.6 to 1.0 s, and the next took 0.2 s. With XLA, the first took
+    2.2 s and the next 0.14 s (2 CPU cores, TensorFlow 2.21, no GPU). A single `predict` of one image measures little
+    else. On a GPU the first run also loads libraries and tests algorithms; this is unmeasured here.
 
     ## What the runtime does by itself
 
-    The traced function is kept for the next call with the same shapes and types. `fit`, `evaluate` and `predict` have
-    one each: running one of them does not warm up another, except that `fit` with `validation_data` runs the step of
-    `evaluate`.
+    TensorFlow keeps the traced function for the next call with the same shapes and types. `fit`, `evaluate` and
+    `predict` have one each, so running one of them does not warm up another. The exception is `fit` with
+    `validation_data`, which also runs the step of `evaluate`.
 
     ## When it stays silent
 
-    - The same code runs before the clock starts, or the model is passed to code that may have run it.
-    - The difference is only printed as the duration of the program, as in "training took 30 s", or as that of one of its
-      parts, where one reading ends a part and starts the next.
-    - The lines around it, comments included, mention the first run, warm-up, tracing, compilation or start-up: that
-      is what is measured.
-    - A loop repeats the measurement or runs over the data, where the first run hardly counts.
-    - Several different operations stand between two readings; the model comes from code that is not visible.
-    - The program itself does not call the function or callback; tests.
+    - The same code runs before the clock starts, or the program passes the model to code that may have run it.
+    - The program only prints the difference as its own duration, as in "training took 30 s".
+    - The program prints durations of its parts, and each reading ends one part and starts the next.
+    - The lines around it, including comments, mention the first run, warm-up, tracing, compilation or start-up. The
+      author measures these on purpose.
+    - A loop repeats the measurement or runs over the data, so the first run hardly counts.
+    - Several different operations are between the two readings, or the model comes from code that is not visible.
+    - The program itself does not call the function or callback.
+    - Tests.
 
     ## Use instead
 

@@ -2,19 +2,19 @@ from kerascheck.api import Applies, Rule, Severity, training
 
 
 class ReusedModelBenchmark(Rule):
-    """Settings are compared by fitting the same model with each of them in turn.
+    """A loop compares settings by fitting the same model with each of them in turn.
 
     ## What it does
 
-    Reports `fit` in a loop over batch sizes, learning rates or other settings, of a model that was created before the
-    loop, where the loop measures the time or stores the results of each setting.
+    Reports `fit` in a loop over batch sizes, learning rates or other settings, for a model created before the loop.
+    The loop must measure the time or store the results of each setting.
 
     ## Why it costs
 
-    It costs no time; it makes the comparison wrong. The second setting continues with the weights and the optimizer
-    of the first, so later settings seem to reach a lower loss. The first setting also pays for tracing: a first `fit`
-    of one epoch took 0.6 to 1.0 s where the next took 0.2 s; with XLA 2.2 s where the next took 0.14 s (2 CPU cores,
-    TensorFlow 2.21, no GPU). Another batch size or another `compile` is traced again.
+    It costs no time; it makes the comparison wrong. The second setting continues with the weights and the optimizer of
+    the first, so later settings seem to reach a lower loss. The first setting also includes the time for tracing. A
+    first `fit` of one epoch took 0.6 to 1.0 s, and the next took 0.2 s. With XLA, the first took 2.2 s and the next
+    0.14 s (2 CPU cores, TensorFlow 2.21, no GPU). Another batch size or another `compile` causes a new trace.
 
     ## What the runtime does by itself
 
@@ -23,7 +23,7 @@ class ReusedModelBenchmark(Rule):
     ## When it stays silent
 
     - Each iteration creates a new model, or sets or loads weights.
-    - The settings form a schedule: they change, but nothing is measured or compared.
+    - The settings form a schedule: they change, but the program measures and compares nothing.
     - The loop runs over data or epochs: the settings of `fit` and `compile` do not depend on the iteration.
     - `fit` of classes that are not Keras models; tests.
 
@@ -34,7 +34,7 @@ class ReusedModelBenchmark(Rule):
 
     ## Fix safety
 
-    There is no automatic fix: the code that builds the model has to become a function.
+    There is no automatic fix: you have to move the code that builds the model into a function.
 
     ## References
 

@@ -2,46 +2,51 @@ from kerascheck.api import Applies, Rule, Severity, program
 
 
 class UnsynchronizedTiming(Rule):
-    """A clock is read before the measured work is certain to be done.
+    """A program reads a clock before the measured work is certain to be done.
 
     ## What it does
 
-    Reports two readings of a clock around calls of a `tf.function` or eager training steps, where no code reads the
-    result before the second reading, in three cases: the difference is used as a speed (divided by a number of
-    examples, collected with other readings, or called a latency, a throughput and the like; also where each iteration
-    collects a reading, and `np.diff` takes the differences); a loop measures each
-    pass over the data; or there are only eager calls of models and matrix products between the readings.
+    Reports two clock readings around calls of a `tf.function` or eager training steps if no code reads the result
+    before the second reading. There are three cases:
+
+    - The program uses the difference as a speed. It divides the difference by a number of examples, collects it with
+      other readings, or calls it a latency, a throughput or similar. Readings that each iteration collects and
+      `np.diff` subtracts also count.
+    - A loop measures each pass over the data.
+    - There are only eager calls of models and matrix products between the readings.
 
     ## Why it costs
 
-    It costs no time; it makes the number wrong on a GPU. The call returns when the work is queued on the device, not
-    when it is done, so the measurement shows how fast Python queues work. On a CPU the result is ready when the call
-    returns, so the same program seems right until it runs on a GPU (unmeasured here). A pass over the data misses
+    It costs no time; it makes the number wrong on a GPU. The call returns when the work is in the queue of the device,
+    not when it is done. So the measurement shows how fast Python queues work. On a CPU the result is ready when the
+    call returns, so the same program seems right until it runs on a GPU (unmeasured here). A pass over the data misses
     only the last steps.
 
     ## What the runtime does by itself
 
-    Reading a value waits for it: `.numpy()`, `float(...)`, `print`. `fit`, `evaluate`, `predict` and `train_on_batch`
-    of Keras 3 on TensorFlow return numbers, and so wait.
+    Code that reads a value waits for it: `.numpy()`, `float(...)`, `print`. In Keras 3 on TensorFlow, `fit`,
+    `evaluate`, `predict` and `train_on_batch` return numbers, and so wait.
 
     ## When it stays silent
 
     - Another call between the work and the second reading may read the result.
     - The work ends in strings, for example by `tf.strings.join`, which the CPU builds from the results.
-    - The program selects boxes by `tf.image.non_max_suppression` and the like, which wait for the device.
+    - The program selects boxes with `tf.image.non_max_suppression` or similar functions, which wait for the device.
     - `fit`, `evaluate`, `predict` and other methods that wait.
     - The difference is the duration of the program, as in "training took 30 s".
-    - The work is placed on the CPU.
-    - Eager code that also calls libraries other than TensorFlow; functions that the program itself does not call; tests.
+    - The program places the work on the CPU.
+    - Eager code that also calls libraries other than TensorFlow.
+    - Functions that the program itself does not call.
+    - Tests.
 
     ## Use instead
 
-    Read the result before the clock: `result.numpy()`. Where there is no result,
+    Read the result before the clock: `result.numpy()`. If there is no result, call
     `tf.test.experimental.sync_devices()`, in TensorFlow 2.12 and later.
 
     ## Fix safety
 
-    There is no automatic fix: which of several results has to be read depends on the program.
+    There is no automatic fix: the result to read depends on the program.
 
     ## References
 

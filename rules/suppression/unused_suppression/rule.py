@@ -7,32 +7,31 @@ _CODE = re.compile(r"KC\d{0,3}", re.IGNORECASE)
 
 
 class UnusedSuppression(CommentsRule):
-    """A comment silences findings that are not there.
+    """A comment suppresses findings that do not exist.
 
     ## What it does
 
-    Reports the entries of `# noqa: KC...`, `# flake8: noqa: KC...` and `# kerascheck: ignore...` that silenced nothing
-    in this run, and those that name no rule. Entries are checked one by one: in `# noqa: KC101, KC102`, one of the two
-    may be unused.
+    Reports the entries of `# noqa: KC...`, `# flake8: noqa: KC...` and `# kerascheck: ignore...` that suppressed
+    nothing in this run, and entries that name no rule. The rule checks entries one by one: in `# noqa: KC101, KC102`,
+    one of the two may be unused.
 
     ## Why it costs
 
-    It costs no time. An unused comment hides the next finding on its line, which may be a real one. It also tells
-    readers of a problem that no longer exists.
+    It costs no time. An unused comment hides the next finding on its line, which may be a real one. It also points
+    readers to a problem that no longer exists.
 
     ## What the runtime does by itself
 
-    Nothing: comments are for people and linters. The findings depend on the TensorFlow that the code is checked for
-    (`target-tensorflow`): a comment may be needed for one version and not for another.
+    Nothing: comments are for people and linters. The findings depend on the target version of TensorFlow
+    (`target-tensorflow`). The code may need a comment for one version and not for another.
 
     ## When it stays silent
 
     - `# noqa` without codes, and codes of other tools: other linters read them.
-    - Rules that did not run, because they are not selected or are off: whether there is something to silence is
-      unknown. A prefix such as `KC1`, and a comment that silences everything, are checked where every rule ran that is
-      on by default.
-    - Files that could not be checked as a whole, and notebooks with a cell that cannot be parsed.
-    - `# noqa: KC101, KC900`, for a comment that is there on purpose.
+    - Entries for rules that did not run, because they are not selected or are off: their findings are unknown. If all
+      default rules run, this rule also checks prefixes such as `KC1` and comments that suppress everything.
+    - Files that kerascheck could not check completely, and notebooks with a cell that it cannot parse.
+    - An unused comment with `KC900`, as in `# noqa: KC101, KC900`, which is there on purpose.
 
     ## Use instead
 
@@ -40,8 +39,8 @@ class UnusedSuppression(CommentsRule):
 
     ## Fix safety
 
-    Safe: codes of other tools and any other text in the comment stay. An entry that is nearly the name of a rule stays
-    too, such as `serial-mop`: it was meant to silence something, and you have to correct it.
+    Safe: codes of other tools and any other text in the comment stay. An entry with a misspelled rule name, such as
+    `serial-mop`, stays too. Its author meant to suppress something, so you have to correct it.
 
     ## References
 
