@@ -16,7 +16,8 @@ class HalfPrecisionOutput(Rule):
 
     ## Why it costs
 
-    float16 has no number between 0.9995 and 1, and none above 65504. Measured with Keras 3.15 on TensorFlow 2.21:
+    float16 has no number between 0.9995 and 1, and none above 65504. We measured these effects with Keras 3.15 on
+    TensorFlow 2.21:
 
     - A sigmoid that is wrong by a logit of 8 (of 6 in bfloat16) returns exactly 1. Its gradient is then 0, but 0.9997
       in float32. The model learns nothing from its worst mistakes.

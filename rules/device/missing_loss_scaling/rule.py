@@ -54,7 +54,7 @@ class MissingLossScaling(Rule):
     ## Fix safety
 
     There is no automatic fix: only the gradient needs the scaled loss, and the logged loss must stay as it is. The
-    author has to decide which loss of a step is which.
+    author has to identify both losses in a step.
 
     ## References
 

@@ -14,10 +14,10 @@ class PolicyAfterLayers(Rule):
 
     A layer takes its policy when it is created and keeps it. Layers created before the call stay in float32, without
     an error or a warning. `compile` follows the layers: if the policy is set between building and compiling, the
-    optimizer has no loss scaling. Mixed precision is then simply off. The finding is an error because the call has no
-    effect. The lost time depends on the GPU and is unmeasured here. A CPU loses nothing, because 16-bit arithmetic is
-    slower there (7.1 times for a CNN under `mixed_float16`; 2 CPU cores, TensorFlow 2.21, no GPU). Examples that set
-    the policy "before compile" or "before training" are wrong: set it before the first layer.
+    optimizer has no loss scaling. Mixed precision is then simply off. The finding is an error because the call does
+    not have the intended effect. The lost time depends on the GPU and is unmeasured here. A CPU loses nothing, because
+    16-bit arithmetic is slower there (7.1 times for a CNN under `mixed_float16`; 2 CPU cores, TensorFlow 2.21, no
+    GPU). Examples that set the policy "before compile" or "before training" are wrong: set it before the first layer.
 
     ## What the runtime does by itself
 

@@ -45,12 +45,13 @@ class UnscaledGlobalBatch(Rule):
 
         global_batch_size = 64 * strategy.num_replicas_in_sync
 
-    in `batch` or `fit`, and where steps per epoch are computed. A larger batch usually needs a larger learning rate.
+    Use this size in `batch` or `fit`, and to compute the steps per epoch. A larger batch usually needs a larger
+    learning rate.
 
     ## Fix safety
 
-    There is no fix: another batch size trains another model, and the learning rate and the numbers of steps depend on
-    it.
+    There is no fix: another batch size gives another trained model, and the learning rate and the numbers of steps
+    depend on it.
 
     ## References
 

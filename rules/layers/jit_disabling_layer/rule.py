@@ -18,7 +18,7 @@ class JitDisablingLayer(Rule):
 
     ## Why it costs
 
-    Keras 3 compiles the training step with XLA by default where there is a GPU. Keras first checks whether every layer
+    Keras 3 compiles the training step with XLA by default if there is a GPU. Keras first checks whether every layer
     supports XLA, including the layers of nested models. One layer without support turns XLA off for all others,
     without a message. The cost on a GPU is unmeasured here; XLA may gain or lose. On a CPU it costs nothing, because
     Keras does not use XLA there. A small CNN with three random layers took the same time with the layers in the model

@@ -63,7 +63,7 @@ class EagerTrainStep(Rule):
       equations;
     - under a condition on the execution mode, such as `if mode == "eager_tf"`, or if the function name mentions it,
       such as `train_step_eager`;
-    - if a comment above the function contains the decorator, because the author has tried it;
+    - if a comment above the function contains the decorator, because the author has already tested it;
     - if the file contains the same step again in a `tf.function`;
     - if each iteration calls `optimizer._set_hyper`, because a trace would keep its value.
 
@@ -78,7 +78,7 @@ class EagerTrainStep(Rule):
     appends and `.numpy()` change their meaning or fail. Look for them before you apply the fix. For a body of tensor
     operations, the numbers stay the same up to rounding; the order of random draws may change.
 
-    There is no fix
+    There is no fix:
 
     - for a step in a loop body;
     - if the step creates a `tf.Variable` or a layer with weights each time, because `tf.function` then raises a

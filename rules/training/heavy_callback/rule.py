@@ -21,7 +21,7 @@ class HeavyCallback(Rule):
 
     ## What it does
 
-    Reports
+    Reports:
 
     - as a warning, `ModelCheckpoint(save_freq=n)` and `BackupAndRestore(save_freq=n)` with a literal below 20;
     - as an info, `TensorBoard` with `histogram_freq=1`, with `write_images=True` and histograms, with a small

@@ -17,7 +17,8 @@ class HostSyncInLoop(Rule):
     - `optimizer.iterations.numpy()`;
     - a tensor passed to a progress bar.
 
-    If a `GradientTape` computes gradients of a loss, the loss is a tensor, whichever function computes it.
+    If a `GradientTape` computes gradients of a loss, the rule treats the loss as a tensor, even if its function is not
+    visible.
 
     ## Why it costs
 

@@ -55,7 +55,7 @@ class RemovedFitArgument(Rule):
     - The program turns off eager execution, which Keras 3 requires.
     - The file has arguments of Keras 1, such as `nb_epoch` or `border_mode`, so it cannot run with Keras 3.
     - The method belongs to another class, or to a model that overrides `fit` with such a parameter.
-    - A name stands for one of two methods, as in `fit = model.fit_generator if old else model.fit`.
+    - A name refers to one of two methods, as in `fit = model.fit_generator if old else model.fit`.
     - The call is in a branch on the version of Keras, or in a `try` with a handler for `TypeError`, `AttributeError`,
       `ValueError` or `Exception`.
 
