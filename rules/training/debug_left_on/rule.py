@@ -67,7 +67,7 @@ class DebugLeftOn(Rule):
       `fit` fail at once (`RuntimeError: tf.data.Dataset only supports Python-style iteration`, TensorFlow 2.21).
     - Attributes and methods of these names on objects that are not Keras models.
 
-    It is an info, not a warning:
+    The finding is an info, not a warning:
 
     - for the eager switches, if not all affected code is visible, such as models from elsewhere, or unknown functions
       that layers and steps of the project call;

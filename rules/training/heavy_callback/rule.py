@@ -56,8 +56,8 @@ class HeavyCallback(Rule):
     ## When it stays silent
 
     - `save_freq="epoch"`, numbers of 20 and more, and numbers that are not literals, such as `5 * steps_per_epoch`.
-    - `save_best_only`, because the number of saves is unknown. The rule reports it with a `val_...` value to monitor.
-      No batch has such a value, so Keras 3 saves each time (tested with 3.15).
+    - `save_best_only`, because the number of saves is unknown. But the rule reports it with a `val_...` value to
+      monitor. No batch has such a value, so Keras 3 saves each time (tested with 3.15).
     - A save is conditional, unless all training is under the same condition.
     - TensorBoard is under a condition that names debugging, profiles or histograms, or in an exception handler.
     - Somebody views the recordings: a notebook opens TensorBoard with `%tensorboard` or `!tensorboard --logdir`, or

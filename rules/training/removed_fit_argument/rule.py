@@ -74,7 +74,7 @@ class RemovedFitArgument(Rule):
     - the program may give the object such a method.
 
     There is no fix for calls with `generator=`, which `fit` names `x=`, or with further positional arguments, because
-    `fit` has another order.
+    `fit` takes them in another order.
 
     Removing an argument is unsafe: the program runs again, but with one worker. If the data is a `PyDataset`, move the
     argument to its constructor.

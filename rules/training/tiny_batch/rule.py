@@ -82,7 +82,7 @@ class TinyBatch(Rule):
     - The size is a literal of 17 or more, or not a literal, such as a size per replica.
     - The default size with `steps_per_epoch`, because Keras then divides the arrays by it.
     - The default size of a model with `Bidirectional`, or with convolutions or recurrent layers over inputs of unknown
-      size or above this limit.
+      size or of more than 32 x 32 color pixels.
     - Batches of more than 4, if an input has more numbers than a color image of 64 x 64 pixels.
     - Inputs larger than a color image of 128 x 128 pixels, stateful recurrent layers, attention, large models, and
       models of unknown size. Memory may not allow larger batches, or a step has enough work.
