@@ -308,7 +308,7 @@ def test_every_mutation_applies_and_enough_programs_take_part():
 
 
 def test_every_exception_names_a_mutation_and_an_existing_file():
-    files = {program.name.partition(":")[0] for program in programs_of_rooms()}
+    files = {program.name.partition(":")[0] for program in programs_of_rules()}
     for mutation, _, file in (key for keys in EXPECTED.values() for key in keys):
         assert mutation in MUTATIONS
         assert file in files

@@ -13,7 +13,7 @@ from kerascheck.fixes import proofs
 
 LONGEST_REASON = 110
 """Maximum characters of a reason in a report."""
-RULES = {room.code: room for room in rooms()}
+RULES = {spec.code: spec for spec in rule_specs()}
 NEVER_UNPROVEN = {
     "runtime-does-it": "it is one of two proofs; where it fails, the report names the other, unchanged-sources",
     "only-comments": "the rule changes nothing else",
