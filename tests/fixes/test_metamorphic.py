@@ -224,7 +224,7 @@ class Outcome:
 
 def _share(program: Program) -> int:
     # A room belongs to one share, so its exceptions do too.
-    return zlib.crc32(program.room.encode()) % SHARES
+    return zlib.crc32(program.rule.encode()) % SHARES
 
 
 def _outcome(programs: list[Program], folder: Path) -> Outcome:

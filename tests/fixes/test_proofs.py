@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from programs import ATTACK, lint, programs_of_rules
 
+from kerascheck.catalog.registry import rule_specs
 from kerascheck.finding import Applicability
 from kerascheck.fixes import proofs
 
