@@ -300,6 +300,10 @@ class Tree:
             yield parent
             node = parent
 
+    def enclosing(self, node: cst.CSTNode, *kinds: type[_Node]) -> _Node | None:
+        """The innermost node of these kinds that holds ``node``; None if there is none."""
+        return next((outer for outer in self.ancestors(node) if isinstance(outer, kinds)), None)
+
     def statement(self, node: cst.CSTNode) -> cst.CSTNode:
         """Return the innermost statement line or compound statement around ``node``, or ``node`` itself."""
         parents = self.parents

@@ -56,7 +56,17 @@ def test_parents_and_children_agree():
     assert set(map(id, nodes)) - {id(tree.root)} == set(map(id, tree.parents))
 
 
-def test_descendants_are_in_source_order():
+def test_the_innermost_enclosing_node_of_a_kind_is_found():
+    tree = Tree("class A:\n    def outer(self):\n        def inner():\n            return 1\n")
+    outer, inner = tree.functions
+    (one,) = (node for node in tree.parents if isinstance(node, cst.Integer))
+    assert tree.enclosing(one, cst.FunctionDef) is inner
+    assert tree.enclosing(inner, cst.FunctionDef, cst.ClassDef) is outer
+    assert tree.enclosing(outer, cst.FunctionDef, cst.ClassDef) is tree.classes[0]
+    assert tree.enclosing(one, cst.For) is None
+
+
+def test_descendants_come_in_the_order_of_the_text():
     tree = Tree("def f(a=1):\n    if b:\n        c(d, g)\n    else:\n        h[i] = j\nk = [l for m in n]\n")
     starts = [
         tree.range_of(node)[0]

@@ -137,7 +137,7 @@ def _written_type(call: Call) -> str | None:
 
 def _only_value(tree: Tree, name: cst.Name) -> cst.BaseExpression | None:
     """What a name stands for that its function assigns once, in its outermost block; None for all others."""
-    function = next((each for each in tree.ancestors(name) if isinstance(each, (cst.FunctionDef, cst.Lambda))), None)
+    function = tree.enclosing(name, cst.FunctionDef, cst.Lambda)
     if not isinstance(function, cst.FunctionDef):
         return None
     value = None

@@ -280,7 +280,7 @@ def _asks_settings(branch: ExecutionPath) -> bool:
 def _is_set_once(branch: ExecutionPath, name: str) -> bool:
     """Whether nothing but the constructors of the class around a place sets an attribute of its objects."""
     tree = branch.module.tree
-    cls = next((outer for outer in tree.ancestors(branch.node) if isinstance(outer, cst.ClassDef)), None)
+    cls = tree.enclosing(branch.node, cst.ClassDef)
     if cls is None:
         return False
     setters = set()
@@ -289,9 +289,8 @@ def _is_set_once(branch: ExecutionPath, name: str) -> bool:
             continue
         holder = tree.parents.get(node)
         if isinstance(holder, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign)):
-            setters.add(
-                next((outer.name.value for outer in tree.ancestors(node) if isinstance(outer, cst.FunctionDef)), None)
-            )
+            method = tree.enclosing(node, cst.FunctionDef)
+            setters.add(None if method is None else method.name.value)
         elif isinstance(holder, (cst.Attribute, cst.Subscript)):
             # A list that is extended, or whatever else changes by its methods.
             return False
@@ -622,7 +621,7 @@ def keeps_in_trace(module: Module, call: Call) -> bool:
     """Whether an attribute that compiled code sets is read in compiled code only, as far as functions of its class that read it are seen to run."""
     target = call.node
     tree = call.module.tree
-    around = next((outer for outer in tree.ancestors(target) if isinstance(outer, cst.ClassDef)), None)
+    around = tree.enclosing(target, cst.ClassDef)
     if not isinstance(target, cst.Attribute) or around is None:
         return False
     reading = (
@@ -630,9 +629,7 @@ def keeps_in_trace(module: Module, call: Call) -> bool:
         for node in tree.descendants(around)
         if isinstance(node, cst.Attribute) and alike(node, target) and not is_target(tree.parents[node], node)
     )
-    readers = {
-        next((outer for outer in tree.ancestors(node) if isinstance(outer, cst.FunctionDef)), None) for node in reading
-    }
+    readers = {tree.enclosing(node, cst.FunctionDef) for node in reading}
     runs: dict[cst.CSTNode, set[str | None]] = {}
     for other in module.run.calls:
         function = other.path.frame.function
@@ -997,7 +994,7 @@ def _changed_numbers(module: Module, declared: dict[cst.CSTNode, set[str]]) -> d
             moving = (
                 isinstance(node, cst.AugAssign)
                 or around is not None
-                or any(isinstance(outer, (cst.For, cst.While)) for outer in tree.ancestors(node))
+                or tree.enclosing(node, cst.For, cst.While) is not None
             )
             if not number:
                 other.add(target.value)
@@ -1021,10 +1018,7 @@ def _declared_globals(module: Module) -> dict[cst.CSTNode, set[str]]:
 
 
 def _function_around(tree: Tree, node: cst.CSTNode) -> cst.CSTNode | None:
-    return next(
-        (outer for outer in tree.ancestors(node) if isinstance(outer, (cst.FunctionDef, cst.Lambda, cst.ClassDef))),
-        None,
-    )
+    return tree.enclosing(node, cst.FunctionDef, cst.Lambda, cst.ClassDef)
 
 
 def _bound_names(module: Module, function: cst.FunctionDef | cst.Lambda) -> set[str]:

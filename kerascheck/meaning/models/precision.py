@@ -384,8 +384,6 @@ def _functions_of(module: Module) -> Iterator[tuple[cst.FunctionDef, cst.ClassDe
     except SyntaxProblem:
         return
     for function in tree.functions:
-        owner = next(
-            (node for node in tree.ancestors(function) if isinstance(node, (cst.ClassDef, cst.FunctionDef))), None
-        )
-        if not isinstance(owner, cst.FunctionDef):
+        owner = tree.enclosing(function, cst.ClassDef, cst.FunctionDef)
+        if owner is None or isinstance(owner, cst.ClassDef):
             yield function, owner

@@ -145,7 +145,7 @@ class _Twins:
             for node in module.run.compiled
             if isinstance(node, cst.FunctionDef)
             and node in tree.parents
-            and not any(isinstance(outer, cst.ClassDef) for outer in tree.ancestors(node))
+            and tree.enclosing(node, cst.ClassDef) is None
         ]
         self._called = (
             {entry.receiver.node for entry in module.run.entries if isinstance(entry.receiver, Function)}
