@@ -8,7 +8,7 @@ Example:
 from __future__ import annotations
 
 from kerascheck.interpreter.code_location import expects_one, handles_versions, in_session, is_off_by_default
-from kerascheck.meaning.graph.traced_code import only_in_first_trace
+from kerascheck.meaning.graph.first_trace import only_in_first_trace
 from kerascheck.syntax.conditions import happens_before, written_conditions
 from kerascheck.syntax.written import stands_for_versions
 

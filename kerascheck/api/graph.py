@@ -18,19 +18,13 @@ from kerascheck.meaning.graph.compiled_loops import (
 )
 from kerascheck.meaning.graph.debug_switches import debug_switches
 from kerascheck.meaning.graph.element_loops import element_loops
+from kerascheck.meaning.graph.layer_uses import is_for_inference
 from kerascheck.meaning.graph.python_in_maps import Once, PythonInMap, python_in_maps
-from kerascheck.meaning.graph.traced_code import (
-    Effect,
-    converts_branches,
-    is_for_inference,
-    recursive_calls,
-    side_effects,
-    stale_globals,
-    traced_calls,
-    tracing_frame,
-    trains_in,
-    unrolled_loops,
-)
+from kerascheck.meaning.graph.recursive_calls import recursive_calls
+from kerascheck.meaning.graph.side_effects import Effect, side_effects
+from kerascheck.meaning.graph.stale_globals import stale_globals
+from kerascheck.meaning.graph.traced_code import converts_branches, traced_calls, tracing_frame, trains_in
+from kerascheck.meaning.graph.unrolled_loops import unrolled_loops
 
 __all__ = [
     "Effect",

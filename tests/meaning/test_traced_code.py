@@ -4,17 +4,12 @@ import pytest
 from snippets import load
 
 from kerascheck.interpreter.values import holds_tensor
-from kerascheck.meaning.graph.traced_code import (
-    Effect,
-    compiled_by,
-    only_in_first_trace,
-    recursive_calls,
-    side_effects,
-    stale_globals,
-    traced_calls,
-    trains_in,
-    unrolled_loops,
-)
+from kerascheck.meaning.graph.first_trace import only_in_first_trace
+from kerascheck.meaning.graph.recursive_calls import recursive_calls
+from kerascheck.meaning.graph.side_effects import Effect, side_effects
+from kerascheck.meaning.graph.stale_globals import stale_globals
+from kerascheck.meaning.graph.traced_code import compiled_by, traced_calls, trains_in
+from kerascheck.meaning.graph.unrolled_loops import unrolled_loops
 
 HEAD = "import os\nimport random\nimport time\nimport numpy as np\nimport tensorflow as tf\nfrom tensorflow import keras\nfrom z import mark, cond\n"
 METRIC = "class M(keras.metrics.Metric):\n    def update_state(self, y_true, y_pred, sample_weight=None): mark()\n"

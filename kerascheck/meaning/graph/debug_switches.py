@@ -21,7 +21,8 @@ from kerascheck.knowledge.devices import (
 )
 from kerascheck.knowledge.namespaces import KERAS, TENSORFLOW
 from kerascheck.meaning.data.pipelines import Pipelines
-from kerascheck.meaning.graph.traced_code import cannot_be_compiled, compiled_by
+from kerascheck.meaning.graph.first_trace import cannot_be_compiled
+from kerascheck.meaning.graph.traced_code import compiled_by
 from kerascheck.meaning.models.batches import batches_of
 from kerascheck.meaning.models.building import models_of
 from kerascheck.meaning.program.loops import SHORT_LOOP

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.values import Call, shows_tensor
 from kerascheck.meaning.data.pipelines import Operation, Pipelines
-from kerascheck.meaning.graph.traced_code import is_captured, keeps_in_trace, tells_of_tracing
+from kerascheck.meaning.graph.trace_state import is_captured, keeps_in_trace
+from kerascheck.meaning.graph.traced_prints import tells_of_tracing
 
 _PYTHON = ("numpy.random.", "random.", "time.", "cv2.", "PIL.", "secrets.")
 _PRINT = "builtins.print"

@@ -37,7 +37,8 @@ from kerascheck.knowledge.namespaces import (
 from kerascheck.meaning.data.games import steps_environment
 from kerascheck.meaning.data.mapped_functions import Created, creates_state
 from kerascheck.meaning.data.pipelines import Pipelines
-from kerascheck.meaning.graph.traced_code import asks_for_mode, is_captured
+from kerascheck.meaning.graph.trace_state import is_captured
+from kerascheck.meaning.graph.traced_code import asks_for_mode
 from kerascheck.meaning.program.loops import A_FEW_STEPS, SHORT_LOOP, most_iterations
 from kerascheck.meaning.program.program import Program
 from kerascheck.meaning.program.tapes import Tape, seen_from, tape_of
@@ -143,9 +144,7 @@ class _Twins:
         self._compiled = [
             node
             for node in module.run.compiled
-            if isinstance(node, cst.FunctionDef)
-            and node in tree.parents
-            and tree.enclosing(node, cst.ClassDef) is None
+            if isinstance(node, cst.FunctionDef) and node in tree.parents and tree.enclosing(node, cst.ClassDef) is None
         ]
         self._called = (
             {entry.receiver.node for entry in module.run.entries if isinstance(entry.receiver, Function)}

@@ -1,0 +1,192 @@
+"""Python side effects in compiled code, which happen once per trace instead of once per step."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from kerascheck.interpreter.code_location import is_off_by_default
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.values import (
+    Call,
+    ExecutionPath,
+    ExternalInstance,
+    ModuleLike,
+    SequenceValue,
+    Value,
+    holds_tensor,
+    options_of,
+    shows_tensor,
+)
+from kerascheck.knowledge.callables import (
+    VARIABLE,
+)
+from kerascheck.knowledge.classes import LAYER_SETATTR, MODEL_SETATTR
+from kerascheck.meaning.graph.first_trace import clears_own_condition
+from kerascheck.meaning.graph.layer_uses import is_only_called_eagerly
+from kerascheck.meaning.graph.trace_state import adds_number, counts_up, is_captured, is_reset_before_trace
+from kerascheck.meaning.graph.traced_code import traced_calls, tracing_frame
+from kerascheck.meaning.graph.traced_prints import (
+    formats_number,
+    prints_captured_values,
+    prints_in_each_step,
+    tells_of_tracing,
+)
+
+
+class Effect(enum.Enum):
+    """What Python does once per trace that is meant for every step."""
+
+    PRINTS_TENSOR = enum.auto()
+    """Prints a tensor, which has no numbers yet."""
+    PRINTS_PARTS = enum.auto()
+    """Prints what holds tensors."""
+    PRINTS_WORDS = enum.auto()
+    """Prints words alone, perhaps to show when the code is traced."""
+    DRAWS = enum.auto()
+    """Draws a random number."""
+    ASKS_TIME = enum.auto()
+    """Asks a clock, or waits."""
+    USES_FILE = enum.auto()
+    """Opens a file, or asks for input."""
+    APPENDS = enum.auto()
+    """Keeps a tensor in a list."""
+    ASSIGNS = enum.auto()
+    """Keeps a tensor in an attribute or item."""
+    COUNTS = enum.auto()
+    """Counts in a name."""
+    COUNTS_ATTRIBUTE = enum.auto()
+    """Counts in an attribute."""
+
+
+@dataclass(frozen=True, slots=True)
+class SideEffect:
+    """Python in compiled code that is meant to happen in every step and happens once per trace.
+
+    Attributes:
+        module, node: where.
+        how: what compiles the code, one of :data:`COMPILERS`.
+        what: the name of what is called or changed: "print", "np.random.normal", "self.count", ...; empty without one.
+        effect: what it does.
+        call: the call, if it is one.
+    """
+
+    module: ModuleLike
+    node: cst.CSTNode
+    how: str
+    what: str
+    effect: Effect
+    call: Call | None = None
+
+
+_CLOCKS = frozenset(
+    "time.time time.perf_counter time.monotonic time.process_time time.sleep datetime.datetime.now".split()
+)
+_RANDOM = ("numpy.random.", "random.")
+# These make or set a generator, or work on what was drawn.
+_SETTING_UP = (
+    ".astype", ".reshape", ".copy", ".item", ".tolist", ".flatten", ".ravel", ".sum", ".mean", ".round",
+    "seed", "default_rng", "RandomState", "Generator", "SeedSequence", "Random", "SystemRandom", "getstate", "get_state", "set_state", "setstate",
+)  # fmt: skip
+_APPENDING = frozenset({"builtins.list.append", "builtins.list.extend"})
+_SETTING_ATTRIBUTES = frozenset({LAYER_SETATTR, MODEL_SETATTR, "builtins.object.__setattr__"})
+
+
+def side_effects(module: Module) -> Iterator[SideEffect]:
+    """What compiled code does once per trace although it is meant for every step."""
+    # Who sets the seed there wants the same numbers each time.
+    seeding = {call.path.frame.node for call in module.run.calls if call.name in ("numpy.random.seed", "random.seed")}
+    eager: dict[cst.CSTNode, bool] = {}
+
+    def is_for_values(path: ExecutionPath) -> bool:
+        frame = tracing_frame(path)
+        if frame is None or frame.function is None:
+            return False
+        if frame.function.node not in eager:
+            eager[frame.function.node] = is_only_called_eagerly(module, path)
+        return eager[frame.function.node]
+
+    for call, how in traced_calls(module):
+        # A number that is kept in a metric may be meant for eager evaluation; python-in-map tells of the functions of datasets.
+        if how == "metric" or any(frame.traced == "map" for frame in call.path.frames()):
+            continue
+        found = _effect_of(module, call, how, seeding)
+        if found is None or how == "call" and is_for_values(call.path) or _is_compiled_on_demand(call):
+            continue
+        effect, what = found
+        yield SideEffect(call.module, call.node, how, what, effect, call)
+
+
+def _effect_of(module: Module, call: Call, how: str, seeding: set[cst.CSTNode]) -> tuple[Effect, str] | None:
+    """What a call in code that is compiled by ``how`` does once per trace, and the words for what does it; None for nothing.
+
+    Args:
+        seeding: the functions that set the seed of a generator.
+    """
+    name = call.name or ""
+    short = name.removeprefix("builtins.").replace("numpy.", "np.")
+    if name == "builtins.print" and any(map(shows_tensor, call.arguments.values())):
+        if tells_of_tracing(call) or prints_captured_values(call) or formats_number(call):
+            return None
+        return Effect.PRINTS_TENSOR if _gets_tensor(call) else Effect.PRINTS_PARTS, short
+    if name == "builtins.print":
+        is_each = how in ("tf.function", "train_step") and prints_in_each_step(module, call, how)
+        return (Effect.PRINTS_WORDS, short) if is_each else None
+    if name.startswith(_RANDOM):
+        draws = not name.endswith(_SETTING_UP) and not _gets_tensor(call) and not _is_seed(call)
+        is_drawn = draws and not _is_counted(call) and call.path.frame.node not in seeding
+        return (Effect.DRAWS, short) if is_drawn else None
+    if name in _CLOCKS:
+        return Effect.ASKS_TIME, short
+    if name in ("builtins.open", "builtins.input"):
+        return Effect.USES_FILE, short
+    if name in _APPENDING:
+        appends = any(map(_is_certainly_tensor, call.arguments.values())) and is_captured(call)
+        return (Effect.APPENDS, short.replace("list.", "")) if appends else None
+    if name == "builtins.object.__set__":
+        return Effect.ASSIGNS, ""
+    if name == "builtins.object.__iadd__":
+        return (Effect.COUNTS, "") if adds_number(call.node) else None
+    counts = (
+        call.attribute is not None
+        and name in _SETTING_ATTRIBUTES
+        and counts_up(call)
+        and not is_reset_before_trace(call)
+    )
+    return (Effect.COUNTS_ATTRIBUTE, f"self.{call.attribute}") if counts else None
+
+
+def _gets_tensor(call: Call) -> bool:
+    return any(map(holds_tensor, call.arguments.values()))
+
+
+def _is_compiled_on_demand(call: Call) -> bool:
+    """Whether what compiles the code around a place is switched on by whoever asks for it: ``if self.trace: f = tf.function(f)``."""
+    frame = tracing_frame(call.path)
+    compiler = frame.function.options if frame is not None and frame.function is not None else None
+    return compiler is not None and is_off_by_default(compiler)
+
+
+def _is_counted(call: Call) -> bool:
+    """Whether a place is behind a condition that its own branches change, as a pool that gives what it holds once it is full: a trace may not reach it."""
+    return any(map(clears_own_condition, call.path.conditions(within=tracing_frame(call.path) or "program")))
+
+
+def _is_seed(call: Call) -> bool:
+    """Whether a draw is only where the draws of TensorFlow begin: these still differ from step to step."""
+    holder = call.module.tree.parents.get(call.node)
+    return isinstance(holder, cst.Arg) and holder.keyword is not None and holder.keyword.value == "seed"
+
+
+def _is_certainly_tensor(value: Value) -> bool:
+    """Whether a value is a tensor, or a list with one in it, and no variable, which keeps its numbers beyond the trace."""
+    options = options_of(value)
+    if any(isinstance(option, ExternalInstance) and option.name == VARIABLE for option in options):
+        return False
+    return any(
+        any(map(_is_certainly_tensor, option.items)) if isinstance(option, SequenceValue) else holds_tensor(option)
+        for option in options
+    )

@@ -1,0 +1,168 @@
+"""Python state that compiled code reads or changes: captured variables, attributes and counters."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+
+import libcst as cst
+
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.nodes import remembered
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Call,
+    ExecutionPath,
+)
+from kerascheck.meaning.program.loops import bound_in, local_names
+from kerascheck.syntax.tree import Tree, alike
+from kerascheck.syntax.written import assignment, is_target
+
+
+def is_captured(call: Call) -> bool:
+    """Whether the receiver of a method call is a variable from outside of the function that calls it, or an item of one.
+
+    In compiled code, from outside of what is compiled: a list of the function around may be made anew in every trace.
+    """
+    function = call.path.frame.function
+    receiver = (
+        call.node.func.value if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute) else None
+    )
+    if function is None or receiver is None:
+        return False
+    while isinstance(receiver, cst.Subscript):
+        receiver = receiver.value
+    if isinstance(receiver, cst.Attribute):
+        return True
+    if not isinstance(receiver, cst.Name):
+        return False
+    tree = call.module.tree
+    if any(
+        isinstance(outer, cst.BaseComp) and receiver.value in bound_in(call.module, outer)
+        for outer in tree.ancestors(call.node)
+    ):
+        return False
+    around = _enclosing(tree, call.node)
+    for frame in call.path.frames():
+        if (
+            frame.function is not None
+            and frame.function.node in around
+            and receiver.value in remembered(frame.function.module, frame.function.node, local_names)
+        ):
+            return False
+        if frame.traced:
+            break
+    return True
+
+
+def _enclosing(tree: Tree, node: cst.CSTNode) -> set[cst.CSTNode]:
+    """The functions around a node."""
+    return {outer for outer in tree.ancestors(node) if isinstance(outer, (cst.FunctionDef, cst.Lambda))}
+
+
+def is_local_in_trace(name: str, path: ExecutionPath) -> bool:
+    """Whether a name belongs to the function at a place, or to one between that and what is compiled."""
+    for frame in path.frames():
+        if frame.function is not None and name in remembered(frame.function.module, frame.function.node, local_names):
+            return True
+        if frame.traced:
+            break
+    return False
+
+
+def keeps_in_trace(module: Module, call: Call) -> bool:
+    """Whether an attribute that compiled code sets is read in compiled code only, as far as functions of its class that read it are seen to run."""
+    target = call.node
+    tree = call.module.tree
+    around = tree.enclosing(target, cst.ClassDef)
+    if not isinstance(target, cst.Attribute) or around is None:
+        return False
+    reading = (
+        node
+        for node in tree.descendants(around)
+        if isinstance(node, cst.Attribute) and alike(node, target) and not is_target(tree.parents[node], node)
+    )
+    readers = {tree.enclosing(node, cst.FunctionDef) for node in reading}
+    runs: dict[cst.CSTNode, set[str | None]] = {}
+    for other in module.run.calls:
+        function = other.path.frame.function
+        if function is not None and function.node in readers:
+            runs.setdefault(function.node, set()).add(other.path.traced_by())
+    return bool(runs) and all(None not in how for how in runs.values())
+
+
+def counts_up(call: Call) -> bool:
+    """Whether an assignment to an attribute adds a literal number to what is no tensor."""
+    statement = call.module.tree.parents.get(call.node)
+    return adds_number(statement) and call.given("value") is UNKNOWN and not _names_things(call)
+
+
+def is_reset_before_trace(call: Call) -> bool:
+    """Whether a function on the way into the trace first gives the attribute a number, under no condition: it then counts what is traced."""
+    tree, node = call.module.tree, call.node
+    for frame in call.path.frames():
+        if frame.function is not None and isinstance(frame.function.node, cst.FunctionDef):
+            around = {node, *tree.ancestors(node)}
+            for statement in takewhile(lambda statement: statement not in around, frame.function.node.body.body):
+                small = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else None
+                assigned = assignment(small)
+                if assigned is not None and any(alike(target, call.node) for target in assigned.targets):
+                    return True
+        if frame.traced:
+            break
+        tree, node = frame.parent.module.tree if frame.parent is not None else tree, frame.node
+    return False
+
+
+def adds_number(statement: cst.CSTNode | None) -> bool:
+    return (
+        isinstance(statement, cst.AugAssign)
+        and isinstance(statement.operator, (cst.AddAssign, cst.SubtractAssign))
+        and _is_number(statement.value)
+    )
+
+
+def _is_number(node: cst.BaseExpression) -> bool:
+    """A literal number, or one that is computed of literals: ``1 / 1440``."""
+    return (
+        isinstance(node, (cst.Integer, cst.Float))
+        or isinstance(node, cst.BinaryOperation)
+        and _is_number(node.left)
+        and _is_number(node.right)
+    )
+
+
+def _makes_text(node: cst.CSTNode) -> bool:
+    """``str(x)``, ``"...".format(x)`` or ``"..." % x``."""
+    if isinstance(node, cst.Call):
+        return (
+            isinstance(node.func, cst.Name)
+            and node.func.value == "str"
+            or isinstance(node.func, cst.Attribute)
+            and node.func.attr.value == "format"
+        )
+    return (
+        isinstance(node, cst.BinaryOperation)
+        and isinstance(node.operator, cst.Modulo)
+        and isinstance(node.left, (cst.SimpleString, cst.ConcatenatedString))
+    )
+
+
+def _names_things(call: Call) -> bool:
+    """Whether the attribute that is counted up is put into a text in the same function: it then numbers what is traced."""
+    function = call.path.frame.function
+    if function is None:
+        return False
+    tree = function.module.tree
+    for node in tree.descendants(function.node.body):
+        if isinstance(node, cst.Attribute) and node.attr.value == call.attribute:
+            for outer in tree.ancestors(node):
+                if (
+                    isinstance(outer, cst.FormattedString)
+                    or isinstance(outer, cst.Arg)
+                    and outer.keyword is not None
+                    or _makes_text(outer)
+                ):
+                    return True
+                if isinstance(outer, cst.BaseStatement):
+                    break
+    return False

@@ -1,0 +1,107 @@
+"""Prints in compiled code: what they show, and whether they are meant for the trace itself."""
+
+from __future__ import annotations
+
+import re
+
+import libcst as cst
+
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.values import (
+    Call,
+    Dataset,
+    IteratorValue,
+    Tensor,
+    Value,
+    constant,
+    options_of,
+    shows_tensor,
+)
+from kerascheck.knowledge.callables import (
+    TENSOR_BOOL,
+)
+from kerascheck.meaning.graph.trace_state import is_local_in_trace
+from kerascheck.meaning.graph.traced_code import tracing_frame
+
+# What is printed for the trace itself. Words alone may say more of it: there is no tensor that tells what they are for.
+_OF_TRACING = re.compile(r"trac|追踪|跟踪|compil", re.I)
+_OF_TRACING_IN_WORDS = re.compile(
+    r"trac|追踪|跟踪|compil|graph|build|creat|construct|python|side.?effect|once|first|eager|execut|called|debug|test",
+    re.I,
+)
+
+
+def tells_of_tracing(call: Call, words: re.Pattern[str] = _OF_TRACING) -> bool:
+    """Whether a print says itself that it is for the trace: in its texts and names, or by the shape that it shows."""
+    found = call.module.tree.descendants(call.node)
+    return any(
+        isinstance(node, cst.Attribute)
+        and node.attr.value == "shape"
+        or isinstance(node, (cst.SimpleString, cst.FormattedStringText, cst.Name))
+        and words.search(node.value) is not None
+        for node in found
+    )
+
+
+def prints_in_each_step(module: Module, call: Call, how: str) -> bool:
+    """Whether a print shows nothing but words, none of them about tracing, in what is called again and again, or behind a condition on a tensor."""
+    words = [constant(value) for value in call.arguments.positional]
+    if (
+        not words
+        or not all(isinstance(word, str) for word in words)
+        or call.arguments.unknown_positional
+        or tells_of_tracing(call, _OF_TRACING_IN_WORDS)
+    ):
+        return False
+    frame = tracing_frame(call.path)
+    if frame is None:
+        return False
+    conditions = list(call.path.conditions(within=frame))
+    if any(call.path.tries(within=frame)) or any(condition.kind == "handler" for condition in conditions):
+        return False
+    tests = {condition.test for condition in conditions} - {None}
+    if tests:
+        return any(other.name == TENSOR_BOOL and other.node in tests for other in module.run.calls)
+    if how == "train_step" or frame.innermost_loop(within="program") is not None:
+        return True
+    return any(_is_graph_loop(option) for loop in call.path.loops(within=frame) for option in options_of(loop.value))
+
+
+def _is_graph_loop(over: Value) -> bool:
+    """Whether AutoGraph makes a loop over something one of the graph, whose body is traced once."""
+    return (
+        isinstance(over, (Tensor, Dataset))
+        or isinstance(over, IteratorValue)
+        and over.kind == "enumerate"
+        and any(map(_is_graph_loop, over.over))
+    )
+
+
+_NUMBER_FORMAT = re.compile(r"%[-+ #0-9.]*[a-qt-z]|\{[^{}]*:[^{}]*\}", re.I)
+
+
+def formats_number(call: Call) -> bool:
+    """Whether a print formats something as a number, by ``f"{loss:.3f}"`` and its like: that raises TypeError for the tensors of a trace (tried with TensorFlow 2.21)."""
+    return any(
+        isinstance(node, cst.FormattedStringExpression)
+        and node.format_spec is not None
+        or isinstance(node, cst.SimpleString)
+        and _NUMBER_FORMAT.search(node.value) is not None
+        for node in call.module.tree.descendants(call.node)
+    )
+
+
+def prints_captured_values(call: Call) -> bool:
+    """Whether all tensors that a print is given, also in texts, are variables from outside of the compiled function, where they have got their values."""
+    given = [
+        call.arguments.node(place, None) for place, value in enumerate(call.arguments.positional) if shows_tensor(value)
+    ]
+    return all(node is not None and _names_outside(node.value, call) for node in given)
+
+
+def _names_outside(node: cst.BaseExpression, call: Call) -> bool:
+    """Whether an expression is a variable from outside of what is compiled, or a text with nothing else in it."""
+    if isinstance(node, cst.FormattedString):
+        shown = [part.expression for part in node.parts if isinstance(part, cst.FormattedStringExpression)]
+        return all(isinstance(each, cst.Name) and not is_local_in_trace(each.value, call.path) for each in shown)
+    return isinstance(node, cst.Name) and not is_local_in_trace(node.value, call.path)

@@ -1,0 +1,151 @@
+"""Python loops in compiled code that tracing unrolls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.values import (
+    Call,
+    Constant,
+    ExecutionPath,
+    IteratorValue,
+    ModuleLike,
+    SequenceValue,
+    Tensor,
+    Value,
+    constant,
+    options_of,
+)
+from kerascheck.knowledge.callables import (
+    LISTS_OF_TENSORS,
+    OPS_TRANSPOSE,
+    TRANSPOSE,
+)
+from kerascheck.meaning.graph.layer_uses import is_only_called_eagerly
+from kerascheck.meaning.graph.traced_code import compiled_by
+from kerascheck.meaning.program.program import Program
+
+
+@dataclass(frozen=True, slots=True)
+class UnrolledLoop:
+    """A Python loop over the positions of a tensor in compiled code.
+
+    Attributes:
+        module, node: the ``for``, or the comprehension.
+        turns: how many there are; None where it is as long as an axis whose length is not a literal.
+        how: what compiles it, one of :data:`COMPILERS`.
+        may_be_short: whether the size of a batch says how long it is.
+    """
+
+    module: ModuleLike
+    node: cst.CSTNode
+    turns: int | None
+    how: str
+    may_be_short: bool = False
+
+
+_AXIS = re.compile(r"\.shape\b|int_shape\(|time_?steps|seq(?:uence)?_?len|num_steps|max_?len|batch_size|\bseq\b", re.I)
+_EXAMPLES = re.compile(r"\.shape\[0\]")
+
+
+def unrolled_loops(module: Module) -> Iterator[UnrolledLoop]:
+    """Loops in compiled code that take a tensor apart by position, each once: over ``range``, or over the list that ``tf.unstack`` makes of it.
+
+    Loops over layers, over ``tf.range``, over the examples of a batch and over a length of unknown kind are left out.
+    """
+    program = module.once(Program)
+    if module.builds_graphs or program.runs_eagerly:
+        return
+    lists = {id(call.result): call for call in module.run.calls if call.name in LISTS_OF_TENSORS}
+    seen = set()
+    for loop in module.run.loops:
+        how = compiled_by(loop)
+        if (
+            how is None
+            or how == "metric"
+            or loop.node in seen
+            or (how not in ("tf.function", "train_step") and program.steps_eagerly)
+        ):
+            continue
+        taken = next((lists[id(value)] for value in _gone_through(loop.value) if id(value) in lists), None)
+        if (
+            not (_is_over_positions(module, loop) if taken is None else _is_along_steps(module, taken))
+            or how == "call"
+            and is_only_called_eagerly(module, loop)
+        ):
+            continue
+        seen.add(loop.node)
+        # Of loops in each other the outermost is told.
+        if any(outer.node in seen for outer in loop.loops(within="program") if outer is not loop):
+            continue
+        over = loop.node.iter if isinstance(loop.node, cst.For) else None
+        by_batch = (
+            taken is None and loop.trips is None and over is not None and "batch" in loop.module.tree.code_of(over)
+        )
+        yield UnrolledLoop(loop.module, loop.node, loop.trips, how, by_batch)
+
+
+def _gone_through(value: Value) -> Iterator[Value]:
+    """What a loop goes through, also within ``enumerate``, ``zip`` and the like."""
+    for option in options_of(value):
+        yield option
+        if isinstance(option, IteratorValue):
+            yield from (inner for over in option.over for inner in _gone_through(over))
+
+
+def _is_over_positions(module: Module, loop: ExecutionPath) -> bool:
+    """Whether a loop over ``range`` goes along an axis other than the first, and takes an item of a tensor in each turn."""
+    counted = (
+        loop.value.over[0] if isinstance(loop.value, IteratorValue) and loop.value.kind == "wrapper" else loop.value
+    )
+    if (
+        not isinstance(loop.node, cst.For)
+        or not isinstance(counted, IteratorValue)
+        or counted.kind != "range"
+        or not isinstance(loop.node.target, cst.Name)
+    ):
+        return False
+    # Over a number that is computed in the graph, such as tf.shape(x)[0], AutoGraph makes a loop of the graph, and Python raises a TypeError.
+    if any(isinstance(option, Tensor) for value in counted.over for option in options_of(value)):
+        return False
+    along = loop.module.tree.code_of(loop.node.iter)
+    # The first axis is that of the examples.
+    if loop.trips is None and (not _AXIS.search(along) or _EXAMPLES.search(along)):
+        return False
+    return _takes_apart(module, loop)
+
+
+def _is_along_steps(module: Module, call: Call) -> bool:
+    """Whether a tensor is taken apart along the axis behind that of the examples, or along the first one where a transposition has put that there."""
+    axis = constant(call.given("axis") or Constant(0))
+    if axis != 0:
+        return axis in (1, -2)
+    given = call.first
+    moved = next(
+        (other for other in module.run.calls if other.result is given and other.name in (TRANSPOSE, OPS_TRANSPOSE)),
+        None,
+    )
+    order = moved.given("perm" if moved.name == TRANSPOSE else "axes") if moved is not None else None
+    return isinstance(order, SequenceValue) and bool(order.items) and constant(order.items[0]) == 1
+
+
+def _takes_apart(module: Module, loop: ExecutionPath) -> bool:
+    """Whether the body indexes a tensor with the loop's variable: ``x[:, i]``."""
+    if not isinstance(loop.node, cst.For) or not isinstance(loop.node.target, cst.Name):
+        return False
+    tree, variable = loop.module.tree, loop.node.target.value
+    tensors = module.run.indexed
+    for node in tree.descendants(loop.node.body):
+        if isinstance(node, cst.Subscript) and node in tensors:
+            if any(
+                isinstance(name, cst.Name) and name.value == variable
+                for element in node.slice
+                for name in tree.descendants(element)
+            ):
+                return True
+    return False
