@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kerascheck.interpreter.module import Module as InterpretedModule
 from kerascheck.interpreter.values import Call
+from kerascheck.meaning.calls import CallIndex
 from kerascheck.meaning.data.image_flows import flows_of
 from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.models.building import models_of
@@ -18,6 +19,11 @@ class Module(InterpretedModule):
         >>> [each.name for each in module("ds = tf.data.Dataset.range(9).batch(3)").pipelines.operations("batch")]
         ['batch']
     """
+
+    @property
+    def calls(self) -> CallIndex:
+        """The calls that running it makes, by name, method, node and function."""
+        return self.once(CallIndex)
 
     @property
     def pipelines(self) -> Pipelines:

@@ -19,6 +19,7 @@ from kerascheck.interpreter.values import (
 )
 from kerascheck.knowledge.classes import IMAGE_DATA_GENERATOR
 from kerascheck.knowledge.datasets import FROM_GENERATOR
+from kerascheck.meaning.calls import CallIndex
 from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.written import names_held_out
 
@@ -43,8 +44,8 @@ def flows_of(module: Module) -> dict[Call, bool]:
     } - {None}
     given += [
         call.receiver
-        for call in module.run.calls
-        if call.attribute in ("next", "__next__") and call.path.innermost_loop(within="program") in innermost
+        for call in module.once(CallIndex).of_methods("next", "__next__")
+        if call.path.innermost_loop(within="program") in innermost
     ]
     found: dict[Call, bool] = {}
     for value in given:
@@ -75,14 +76,9 @@ def handed_generators(module: Module) -> list[Call]:
     A generator without images says little beside a training that does not use it.
     """
     handed = []
-    for call in () if module.is_graph_code else module.run.calls:
+    for call in () if module.is_graph_code else module.once(CallIndex).named(IMAGE_DATA_GENERATOR):
         outer = call.path.root.function
-        if (
-            call.name != IMAGE_DATA_GENERATOR
-            or outer is None
-            or names_held_out(outer.name)
-            or _AUGMENTING.isdisjoint(call.arguments.keywords)
-        ):
+        if outer is None or names_held_out(outer.name) or _AUGMENTING.isdisjoint(call.arguments.keywords):
             continue
         for value in flat(module.run.returned.get(outer.node)):
             flow = flow_call(value)

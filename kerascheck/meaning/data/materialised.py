@@ -20,6 +20,7 @@ from kerascheck.interpreter.values import (
     options_of,
 )
 from kerascheck.knowledge.namespaces import OF_KERAS_MODEL
+from kerascheck.meaning.calls import CallIndex
 from kerascheck.meaning.data.array_origins import ingredients
 from kerascheck.meaning.data.stages import INSPECTED_ELEMENTS
 from kerascheck.meaning.program.program import Program
@@ -51,7 +52,7 @@ def counted_lists(module: Module) -> Iterator[tuple[CodeLocation | Call, Value |
     Those of a few elements are left out, and those that stand in for a cardinality that the dataset does not know.
     """
     listed: list[tuple[CodeLocation | Call, Value | None]] = [
-        (call, call.given("iterable")) for call in module.run.calls if call.name == "builtins.list"
+        (call, call.given("iterable")) for call in module.once(CallIndex).named("builtins.list")
     ]
     listed += [
         (CodeLocation(loop.module, loop.node), loop.value) for loop in module.run.loops if _is_list_of_all(loop.node)

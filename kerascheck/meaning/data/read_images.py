@@ -11,6 +11,7 @@ from kerascheck.interpreter.values import Call, ExternalInstance, SequenceValue,
 from kerascheck.knowledge.callables import IMAGE_DECODERS
 from kerascheck.knowledge.datasets import FROM_TENSOR_SLICES, FROM_TENSORS
 from kerascheck.knowledge.python import IMAGE_READERS
+from kerascheck.meaning.calls import CallIndex
 from kerascheck.meaning.data.array_origins import ingredients
 from kerascheck.meaning.data.fitted_data import epochs_of
 from kerascheck.meaning.data.image_flows import flows_of
@@ -50,8 +51,7 @@ class ReadImage:
         """Whether an array with the image is written to a file, so that the next run need not read it again."""
         return any(
             part is self.image
-            for call in module.run.calls
-            if call.name in _SAVERS
+            for call in module.once(CallIndex).named(*_SAVERS)
             for given in call.arguments.values()
             for part in ingredients(given)
         )

@@ -32,6 +32,7 @@ from kerascheck.knowledge.callables import PY_FUNCTIONS, having
 from kerascheck.knowledge.classes import GRADIENT_TAPE_GRADIENT
 from kerascheck.knowledge.python import BUILTINS
 from kerascheck.knowledge.symbols import Trait
+from kerascheck.meaning.calls import CallIndex
 from kerascheck.meaning.data.games import environment_loop
 from kerascheck.meaning.data.mapped_functions import SIZING
 from kerascheck.meaning.data.pipelines import Pipelines
@@ -506,7 +507,7 @@ def calls_beside_training(
 
 def rare_updates(module: Module) -> Iterator[tuple[Call, Call, ExecutionPath]]:
     """Weight updates once in several iterations of a loop that takes gradients in each: the update, where they are taken, the condition."""
-    gradients = [call for call in module.run.calls if call.name == GRADIENT_TAPE_GRADIENT]
+    gradients = module.once(CallIndex).named(GRADIENT_TAPE_GRADIENT)
     seen = set()
     for update in module.once(Program).updates:
         loop = update.path.innermost_loop(within="program", comprehensions=False)

@@ -20,6 +20,7 @@ from kerascheck.knowledge.devices import (
     RUN_FUNCTIONS_EAGERLY,
 )
 from kerascheck.knowledge.namespaces import KERAS, TENSORFLOW
+from kerascheck.meaning.calls import CallIndex
 from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.graph.first_trace import cannot_be_compiled
 from kerascheck.meaning.graph.traced_code import compiled_by
@@ -85,7 +86,7 @@ def debug_switches(module: Module) -> Iterator[Switch]:
 
 def _functions(module: Module) -> Iterator[Switch]:
     switched_off = {
-        call.name for call in module.run.calls if call.name in _SWITCHES and constant(call.first, True) is False
+        call.name for call in module.once(CallIndex).named(*_SWITCHES) if constant(call.first, True) is False
     }
     for call in module.once(Program).calls(*_SWITCHES) if module.once(Program).trains else ():
         argument = _SWITCHES[call.name or ""]
@@ -215,12 +216,9 @@ def _literal(compiled: Call) -> CodeLocation | None:
 def _needs_python(module: Module, model: Value) -> bool:
     """Whether the step of a model draws from Python or NumPy, which a graph would do once."""
     return isinstance(model, Instance) and any(
-        (call.name or "").startswith(("numpy.random.", "random."))
-        and any(
-            function.owner is model.cls and function.name in ("call", "train_step")
-            for function in call.path.functions()
-        )
-        for call in module.run.calls
+        function.owner is model.cls and function.name in ("call", "train_step")
+        for call in module.once(CallIndex).with_prefix("numpy.random.", "random.")
+        for function in call.path.functions()
     )
 
 

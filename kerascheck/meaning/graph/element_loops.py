@@ -23,6 +23,7 @@ from kerascheck.knowledge.callables import (
     having,
 )
 from kerascheck.knowledge.symbols import Trait
+from kerascheck.meaning.calls import CallIndex
 from kerascheck.meaning.graph.traced_code import traced_calls
 
 _ONE_BY_ONE = frozenset({MAP_FN, BACKEND_MAP_FN, OPS_MAP, SCAN})
@@ -49,7 +50,7 @@ def _needs_elements(module: Module, call: Call) -> bool:
     if not isinstance(function, Function):
         return False
     return _cuts_with_parameter(function) or any(
-        _takes_no_batch(inner) and inner.path.runs_in(function) for inner in module.run.calls
+        _takes_no_batch(inner) for inner in module.once(CallIndex).within(function)
     )
 
 

@@ -16,6 +16,7 @@ from kerascheck.interpreter.values import (
     Value,
     options_of,
 )
+from kerascheck.meaning.calls import CallIndex
 from kerascheck.meaning.graph.traced_code import tracing_frame
 from kerascheck.syntax.written import is_beside_training
 
@@ -32,8 +33,8 @@ def is_for_inference(module: Module, path: ExecutionPath) -> bool:
 def _instantiations(module: Module) -> dict[Class, list[Call]]:
     """The classes of the tree with the calls that make objects of each."""
     found: dict[Class, list[Call]] = {}
-    for call in module.run.calls:
-        if call.attribute == "__init__" and isinstance(call.result, Instance):
+    for call in module.once(CallIndex).of_methods("__init__"):
+        if isinstance(call.result, Instance):
             found.setdefault(call.result.cls, []).append(call)
     return found
 

@@ -25,6 +25,7 @@ from kerascheck.knowledge.callables import (
     VARIABLE,
 )
 from kerascheck.knowledge.classes import LAYER_SETATTR, MODEL_SETATTR
+from kerascheck.meaning.calls import CallIndex
 from kerascheck.meaning.graph.first_trace import clears_own_condition
 from kerascheck.meaning.graph.layer_uses import is_only_called_eagerly
 from kerascheck.meaning.graph.trace_state import adds_number, counts_up, is_captured, is_reset_before_trace
@@ -98,7 +99,7 @@ _SETTING_ATTRIBUTES = frozenset({LAYER_SETATTR, MODEL_SETATTR, "builtins.object.
 def side_effects(module: Module) -> Iterator[SideEffect]:
     """What compiled code does once per trace although it is meant for every step."""
     # Who sets the seed there wants the same numbers each time.
-    seeding = {call.path.frame.node for call in module.run.calls if call.name in ("numpy.random.seed", "random.seed")}
+    seeding = {call.path.frame.node for call in module.once(CallIndex).named("numpy.random.seed", "random.seed")}
     eager: dict[cst.CSTNode, bool] = {}
 
     def is_for_values(path: ExecutionPath) -> bool:

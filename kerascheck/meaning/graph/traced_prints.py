@@ -20,6 +20,7 @@ from kerascheck.interpreter.values import (
 from kerascheck.knowledge.callables import (
     TENSOR_BOOL,
 )
+from kerascheck.meaning.calls import CallIndex
 from kerascheck.meaning.graph.trace_state import is_local_in_trace
 from kerascheck.meaning.graph.traced_code import tracing_frame
 
@@ -61,7 +62,7 @@ def prints_in_each_step(module: Module, call: Call, how: str) -> bool:
         return False
     tests = {condition.test for condition in conditions} - {None}
     if tests:
-        return any(other.name == TENSOR_BOOL and other.node in tests for other in module.run.calls)
+        return any(other.node in tests for other in module.once(CallIndex).named(TENSOR_BOOL))
     if how == "train_step" or frame.innermost_loop(within="program") is not None:
         return True
     return any(_is_graph_loop(option) for loop in call.path.loops(within=frame) for option in options_of(loop.value))

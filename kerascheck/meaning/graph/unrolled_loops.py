@@ -26,6 +26,7 @@ from kerascheck.knowledge.callables import (
     OPS_TRANSPOSE,
     TRANSPOSE,
 )
+from kerascheck.meaning.calls import CallIndex
 from kerascheck.meaning.graph.layer_uses import is_only_called_eagerly
 from kerascheck.meaning.graph.traced_code import compiled_by
 from kerascheck.meaning.program.program import Program
@@ -61,7 +62,7 @@ def unrolled_loops(module: Module) -> Iterator[UnrolledLoop]:
     program = module.once(Program)
     if module.builds_graphs or program.runs_eagerly:
         return
-    lists = {id(call.result): call for call in module.run.calls if call.name in LISTS_OF_TENSORS}
+    lists = {id(call.result): call for call in module.once(CallIndex).named(*LISTS_OF_TENSORS)}
     seen = set()
     for loop in module.run.loops:
         how = compiled_by(loop)
@@ -127,7 +128,7 @@ def _is_along_steps(module: Module, call: Call) -> bool:
         return axis in (1, -2)
     given = call.first
     moved = next(
-        (other for other in module.run.calls if other.result is given and other.name in (TRANSPOSE, OPS_TRANSPOSE)),
+        (other for other in module.once(CallIndex).named(TRANSPOSE, OPS_TRANSPOSE) if other.result is given),
         None,
     )
     order = moved.given("perm" if moved.name == TRANSPOSE else "axes") if moved is not None else None

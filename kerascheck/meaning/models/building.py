@@ -63,6 +63,7 @@ from kerascheck.knowledge.layers import (
     layers_where,
 )
 from kerascheck.knowledge.namespaces import KERAS_BACKEND, KERAS_OPS, OF_KERAS_APPLICATIONS, TENSORFLOW
+from kerascheck.meaning.calls import CallIndex
 from kerascheck.meaning.data.fitted_data import example_shape
 from kerascheck.meaning.models.models import Layer, Model
 from kerascheck.meaning.program.program import Program
@@ -92,36 +93,33 @@ def models_of(module: Module) -> list[Model]:
 class _Builder:
     def __init__(self, module: Module):
         self._module = module
-        calls = module.run.calls
+        calls = module.once(CallIndex)
         # Calls of objects, by the functions that they run in.
         self._applied: dict[cst.CSTNode, list[Call]] = {}
-        for call in calls:
-            if call.attribute == "__call__":
-                for node in {function.node for function in call.path.functions()}:
-                    self._applied.setdefault(node, []).append(call)
+        for call in calls.of_methods("__call__"):
+            for node in {function.node for function in call.path.functions()}:
+                self._applied.setdefault(node, []).append(call)
         self._adds: dict[int, list[Call]] = {}
         self._popped: set[int] = set()
-        for call in calls:
-            if call.name == MODEL_ADD:
-                self._adds.setdefault(id(call.receiver), []).append(call)
-            elif call.name == MODEL_POP:
-                self._popped.add(id(call.receiver))
+        for call in calls.named(MODEL_ADD):
+            self._adds.setdefault(id(call.receiver), []).append(call)
+        self._popped.update(id(call.receiver) for call in calls.named(MODEL_POP))
         self._known: dict[int, Model] = {}
         # The functions that make weights by themselves, or work on tensors by more than layers.
         opaque = {call.path.frame for call in calls if _is_opaque(call)}
         self._opaque = {function.node for frame in opaque for function in frame.functions()}
         trained = [
             call
-            for call in calls
-            if call.attribute in ("compile", "fit", "fit_generator") and module.once(Program).is_model_call(call)
+            for call in calls.of_methods("compile", "fit", "fit_generator")
+            if module.once(Program).is_model_call(call)
         ]
         self._fitted = {
             id(option): call for call in trained if call.attribute == "fit" for option in options_of(call.receiver)
         }
-        for call in calls:
+        for call in calls.named(SEQUENTIAL, MODEL, MODEL_INIT):
             value = call.result
             if (
-                call.name in (SEQUENTIAL, MODEL)
+                call.name != MODEL_INIT
                 and isinstance(value, ExternalInstance)
                 or call.name == MODEL_INIT
                 and isinstance(value, Instance)

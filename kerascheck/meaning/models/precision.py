@@ -30,6 +30,7 @@ from kerascheck.knowledge.callables import VARIABLE
 from kerascheck.knowledge.classes import CLONE_MODEL, KERAS_VARIABLE, LOAD_MODEL
 from kerascheck.knowledge.layers import DENSE, FLATTEN, OF_DENSE_MODELS
 from kerascheck.knowledge.namespaces import OF_KERAS_APPLICATIONS
+from kerascheck.meaning.calls import CallIndex
 from kerascheck.meaning.data.image_flows import feeds, flows_of
 from kerascheck.meaning.models.batches import batches_of
 from kerascheck.meaning.models.building import models_of
@@ -162,7 +163,7 @@ def _trained_at(module: Module, place: CodeLocation, call: Call) -> tuple[list[M
         return list(found.values()), frozenset(
             receiver_text(call) if option is UNKNOWN else option for option in others
         )
-    objects = (each for each in module.run.calls if each.attribute == "__call__")
+    objects = module.once(CallIndex).of_methods("__call__")
     inside = (each for each in objects if any(path.node is place.node for path in each.path.chain()))
     applied = (option for each in inside for option in options_of(each.receiver))
     return list({id(option): known[id(option)] for option in applied if id(option) in known}.values()), frozenset()
@@ -223,7 +224,7 @@ def _is_large(module: Module, model: Model) -> bool:
     made = [layer.made for layer in model.layers if layer.made is not None]
     if any((call.name or "").startswith(OF_KERAS_APPLICATIONS) for call in made):
         return True
-    if not model.closed and any((call.name or "").startswith("tensorflow_hub.") for call in module.run.calls):
+    if not model.closed and module.once(CallIndex).with_prefix("tensorflow_hub."):
         return False
     large = [call for call in made if makes_large_layer(call)]
     if large and not (program.loads_toy_data and not _takes_pictures(model)):
@@ -294,8 +295,8 @@ def scales_loss(update: Call) -> bool:
     Calling ``super().train_step()`` counts: Keras' own scales.
     """
     around = {frame.function.node if frame.function is not None else frame.node for frame in update.path.frames()}
-    for call in update.path.root.module.run.calls:
-        if call.attribute in _SCALING and any(
+    for call in update.path.root.module.once(CallIndex).of_methods(*_SCALING):
+        if any(
             (frame.function.node if frame.function is not None else frame.node) in around
             and (frame.function is not None or frame is update.path.frame)
             for frame in call.path.frames()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from kerascheck.interpreter.values import Call, ExecutionPath, ExternalInstance, ModuleLike, Value
 from kerascheck.knowledge.namespaces import KERAS, OF_KERAS_MODEL, TENSORFLOW
 from kerascheck.knowledge.python import CLOCKS
+from kerascheck.meaning.calls import CallIndex
 from kerascheck.meaning.program.program import Program
 
 if TYPE_CHECKING:
@@ -76,8 +77,8 @@ class Interval:
 def measured_intervals(module: Module, *, again: bool = False) -> Iterator[Interval]:
     """What the module measures when it is run, each place once, or each time that it is run ``again``."""
     seen = set()
-    for call in module.run.calls:
-        if call.name == "time.elapsed" and call.node not in seen and module.once(Program).is_executed(call.path):
+    for call in module.once(CallIndex).named("time.elapsed"):
+        if call.node not in seen and module.once(Program).is_executed(call.path):
             end, start = (
                 reading.call if isinstance(reading, ExternalInstance) else None for reading in call.arguments.positional
             )

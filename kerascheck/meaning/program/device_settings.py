@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.values import Call, ExternalInstance, Value, constant
 from kerascheck.knowledge.devices import DEVICE_SETTINGS, LIST_PHYSICAL_DEVICES, SET_VISIBLE_DEVICES
+from kerascheck.meaning.calls import CallIndex
 from kerascheck.meaning.program.device_start import initialising_call
 from kerascheck.meaning.program.program import SET_VARIABLE, Program
 
@@ -54,9 +55,7 @@ def late_settings(module: Module) -> Iterator[LateSetting]:
 def _late_variables(module: Module) -> Iterator[LateSetting]:
     program = module.once(Program)
     said = set()
-    for call in module.run.calls:
-        if call.name not in SET_VARIABLE:
-            continue
+    for call in module.once(CallIndex).named(*SET_VARIABLE):
         name, value = constant(call.given("key")), constant(call.given("value"))
         is_said_before = (name, value) in said
         said.add((name, value))

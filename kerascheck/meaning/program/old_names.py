@@ -13,6 +13,7 @@ from kerascheck.interpreter.module import Module
 from kerascheck.knowledge.callables import COMPAT_V1_CONFIG_PROTO
 from kerascheck.knowledge.namespaces import OF_DATA_DATASET, OF_DISTRIBUTE_STRATEGY
 from kerascheck.knowledge.runtime import DEPRECATED, OLD_NAMESPACES, REMOVED, REMOVED_NAMESPACES, Runtime
+from kerascheck.meaning.calls import CallIndex
 from kerascheck.syntax.edits import imports_as_written, names_as_written
 from kerascheck.syntax.written import stands_for_versions
 
@@ -113,8 +114,10 @@ def _names_in(module: Module) -> dict[cst.CSTNode, str]:
             name = namespace
         if name in _SUCCESSORS and not stands_for_versions(module.tree, node):
             uses[node] = name
-    for call in module.run.calls:
-        if call.module is module and call.name in REMOVED and call.name.startswith(_METHODS):
+    calls = module.once(CallIndex)
+    removed = [name for name in calls.names if name in REMOVED and name.startswith(_METHODS)]
+    for call in calls.named(*removed):
+        if call.module is module and call.name is not None:
             if not handles_versions(call.path):
                 uses[call.node] = call.name
     return uses

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.values import Call, ExecutionPath, ExternalInstance, constant
 from kerascheck.knowledge.devices import CLEAR_SESSION, SET_GLOBAL_POLICY
+from kerascheck.meaning.calls import CallIndex
 from kerascheck.syntax.conditions import happens_before
 
 
@@ -14,12 +15,12 @@ def policy_at(module: Module, before: Call) -> str | None:
     ``clear_session`` takes the policy back in Keras 3 (measured on 3.15), not in tf.keras 2.
     """
     policy = None
-    for call in module.run.calls:
+    for call in module.once(CallIndex).named(CLEAR_SESSION, SET_GLOBAL_POLICY):
         if call.order >= before.order:
             break
-        if call.name == CLEAR_SESSION and module.runtime.keras >= 3:
-            policy = None
-        elif call.name == SET_GLOBAL_POLICY:
+        if call.name == CLEAR_SESSION:
+            policy = None if module.runtime.keras >= 3 else policy
+        else:
             policy = (
                 policy_set_by(call)
                 if happens_before(call, before) and not _may_run_earlier(before.path.root, call)

@@ -10,6 +10,7 @@ import libcst as cst
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.values import Call, ExecutionPath
 from kerascheck.knowledge.classes import GRADIENT_TAPE
+from kerascheck.meaning.calls import CallIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,6 @@ def seen_from(frame: ExecutionPath, call: Call) -> tuple[cst.CSTNode, ExecutionP
 def tapes_of(module: Module) -> dict[ExecutionPath, list[Call]]:
     """The calls of GradientTape in each function, and in the module itself, in program order."""
     found: dict[ExecutionPath, list[Call]] = {}
-    for call in module.run.calls:
-        if call.name == GRADIENT_TAPE:
-            found.setdefault(call.path.frame, []).append(call)
+    for call in module.once(CallIndex).named(GRADIENT_TAPE):
+        found.setdefault(call.path.frame, []).append(call)
     return found

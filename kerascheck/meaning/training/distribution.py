@@ -32,6 +32,7 @@ from kerascheck.knowledge.devices import (
     STRATEGY_SCOPE,
 )
 from kerascheck.knowledge.namespaces import KERAS, OF_DISTRIBUTE, OF_DISTRIBUTE_STRATEGY, TENSORFLOW
+from kerascheck.meaning.calls import CallIndex
 from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.models.batches import Batching, batches_of, batching_of
 from kerascheck.meaning.program.loops import SHORT_LOOP, most_iterations
@@ -92,8 +93,8 @@ def eager_strategy_runs(module: Module) -> Iterator[tuple[Call, ExecutionPath]]:
 def _runs(module: Module) -> list[Call]:
     return [
         call
-        for call in module.run.calls
-        if call.attribute in ("run", "experimental_run_v2") and call.name == f"{OF_DISTRIBUTE_STRATEGY}{call.attribute}"
+        for call in module.once(CallIndex).of_methods("run", "experimental_run_v2")
+        if call.name == f"{OF_DISTRIBUTE_STRATEGY}{call.attribute}"
     ]
 
 
@@ -108,14 +109,12 @@ def unconditional_mirrors(module: Module) -> Iterator[Call]:
     if module.mentions(_SEVERAL):
         return
     # A table of strategies gives any of them.
-    names: dict[object, set[str | None]] = {}
-    for call in module.run.calls:
-        names.setdefault(call.node, set()).add(call.name)
+    calls = module.once(CallIndex)
     for call in module.once(Program).calls(MIRRORED_STRATEGY, EXPERIMENTAL_MIRRORED_STRATEGY):
         if (
             call.given("devices") is None
             and not any(call.path.conditions(within="program"))
-            and len(names[call.node]) == 1
+            and len({other.name for other in calls.at(call.node)}) == 1
         ):
             yield call
 
@@ -207,12 +206,8 @@ def unentered_scopes(module: Module) -> Iterator[Call]:
     if module.mentions(_OTHER_WAYS):
         return
     seen = set()
-    for call in module.run.calls:
-        if (
-            call.name == STRATEGY_SCOPE
-            and isinstance(call.module.tree.parents.get(call.node), cst.Expr)
-            and call.node not in seen
-        ):
+    for call in module.once(CallIndex).named(STRATEGY_SCOPE):
+        if isinstance(call.module.tree.parents.get(call.node), cst.Expr) and call.node not in seen:
             seen.add(call.node)
             yield call
 
@@ -281,7 +276,7 @@ def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
     if not made_for_several or not runs or module.mentions(_OTHER_WAYS):
         return
     new_keras = module.runtime.keras >= 3 and not module.once(Program).needs_old_keras
-    applied = [call for call in module.run.calls if call.attribute == "__call__"]
+    applied = module.once(CallIndex).of_methods("__call__")
     seen = set()
     for update in module.once(Program).updates:
         frame = next((frame for frame in update.path.frames() if frame.node in runs), None)
@@ -450,8 +445,8 @@ def _fitted_in_scope(module: Module) -> Iterator[tuple[Call, Batching | None, li
 
 
 def _distributed(module: Module) -> Iterator[tuple[Call, Batching | None, list[Value]]]:
-    for call in module.run.calls:
-        if call.name == STRATEGY_EXPERIMENTAL_DISTRIBUTE_DATASET and not _is_single(call) and not is_left_unused(call):
+    for call in module.once(CallIndex).named(STRATEGY_EXPERIMENTAL_DISTRIBUTE_DATASET):
+        if not _is_single(call) and not is_left_unused(call):
             given = call.given("dataset")
             if isinstance(given, Dataset) and any(
                 role == "train" and given.stage in sink.stage.upstream() for sink, role in module.once(Pipelines).sinks
@@ -461,9 +456,10 @@ def _distributed(module: Module) -> Iterator[tuple[Call, Batching | None, list[V
 
 def _made_for_several(module: Module) -> list[Call]:
     return [
-        call for call in module.run.calls
-        if (call.name or "").startswith(OF_DISTRIBUTE) and (call.name or "").endswith(_SEVERAL_DEVICES)
-    ]  # fmt: skip
+        call
+        for call in module.once(CallIndex).with_prefix(OF_DISTRIBUTE)
+        if (call.name or "").endswith(_SEVERAL_DEVICES)
+    ]
 
 
 def _is_for_one(call: Call) -> bool:

@@ -34,6 +34,7 @@ from kerascheck.knowledge.namespaces import (
     OF_KERAS_OPTIMIZERS,
     TENSORFLOW,
 )
+from kerascheck.meaning.calls import CallIndex
 from kerascheck.meaning.data.games import steps_environment
 from kerascheck.meaning.data.mapped_functions import Created, creates_state
 from kerascheck.meaning.data.pipelines import Pipelines
@@ -44,6 +45,7 @@ from kerascheck.meaning.program.program import Program
 from kerascheck.meaning.program.tapes import Tape, seen_from, tape_of
 from kerascheck.syntax.tree import Tree
 from kerascheck.syntax.whitespace import NEWLINE
+from kerascheck.syntax.written import last_name
 
 _ENVIRONMENT = re.compile(r"(?:^|_)env(?:s|ironment|ironments)?\d*$", re.I)
 # A window that is drawn anew takes longer than a step that a person watches.
@@ -203,7 +205,7 @@ def _has_to_stay_eager(
     ):
         return True
     # A model that is copied in each iteration cannot be copied in a graph.
-    if any(other.name == CLONE_MODEL and other.path.is_in(region) for other in module.run.calls):
+    if any(other.path.is_in(region) for other in module.once(CallIndex).named(CLONE_MODEL)):
         return True
     if any(
         other.name in _SHOWING and not any(other.path.conditions(within=loop)) for other in pipelines.calls_in(loop)
@@ -343,7 +345,7 @@ def _was_compiled(tree: Tree, step: cst.CSTNode) -> bool:
 
 def _sets_hyper(module: Module, loop: ExecutionPath) -> bool:
     """Whether a loop calls ``optimizer._set_hyper``: a tf.function would go on with the tensor that its trace has found there."""
-    return any(call.attribute == "_set_hyper" and call.path.is_in(loop) for call in module.run.calls)
+    return any(call.path.is_in(loop) for call in module.once(CallIndex).of_methods("_set_hyper"))
 
 
 def _is_shown_compiled(module: Module, tape: Call) -> bool:
@@ -420,8 +422,8 @@ def _takes_numbers(call: Call) -> bool:
 def _computed_outside(module: Module, tape: Tape, update: Call, reads: list[tuple[Call, bool]]) -> str | None:
     """What a function or layer that is called under a tape computes from tensors by NumPy, which a graph cannot, as ``np.unique(ids)``, or a model's ``call`` draws by it, which a graph would do once."""
     drawn = (
-        call for call in module.run.calls
-        if tape.call.order < call.order < update.order and (call.name or "").startswith("numpy.random.")
+        call for call in module.once(CallIndex).with_prefix("numpy.random.")
+        if tape.call.order < call.order < update.order
         and call.path.frame not in (tape.frame, tape.call.path.frame, update.path.frame)
         and call.path.frame.function is not None and call.path.frame.function.name == "call"
     )  # fmt: skip
@@ -521,14 +523,9 @@ def _asks_environment(tree: Tree, region: cst.CSTNode) -> bool:
     return any(
         isinstance(node, cst.Call)
         and isinstance(node.func, cst.Attribute)
-        and _ENVIRONMENT.search(_last_name(node.func.value)) is not None
+        and _ENVIRONMENT.search(last_name(node.func.value)) is not None
         for node in tree.descendants(region)
     )
-
-
-def _last_name(node: cst.CSTNode) -> str:
-    name = node.attr if isinstance(node, cst.Attribute) else node
-    return name.value if isinstance(name, cst.Name) else ""
 
 
 def _acts_on_values(module: Module, tape: Call) -> bool:
@@ -556,6 +553,6 @@ def is_acted_on(module: Module, tree: Tree, value: cst.CSTNode) -> bool:
     if not isinstance(call, cst.Call) or isinstance(tree.parents.get(call), cst.Expr):
         return False
     return not any(
-        other.node is call and (other.name or "").startswith(("builtins.", "numpy.", *TENSOR_LIBRARIES))
-        for other in module.run.calls
+        (other.name or "").startswith(("builtins.", "numpy.", *TENSOR_LIBRARIES))
+        for other in module.once(CallIndex).at(call)
     )

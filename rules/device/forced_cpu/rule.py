@@ -75,7 +75,7 @@ class ForcedCpu(Rule):
                 "This hides every GPU from the training; delete the line, or explain it in a comment.",
                 because="Without it, TensorFlow uses a GPU where there is one, and the CPU elsewhere.",
             )
-        if any(call.name in _TABLES for call in module.run.calls):
+        if module.calls.named(*_TABLES):
             return
         seen = set()
         trainings = [

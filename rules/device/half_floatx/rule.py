@@ -90,7 +90,7 @@ class HalfFloatx(Rule):
             )
             # All of the model may come from where it is not seen.
             elsewhere = not any(map(models.makes_layer, module.run.calls)) and any(
-                (other.name or "").startswith(_KERAS) and other.order > call.order for other in module.run.calls
+                other.order > call.order for other in module.calls.with_prefix(*_KERAS)
             )
             if any(call.path.conditions(within="program")) or layer is None and not elsewhere:
                 continue

@@ -74,7 +74,7 @@ class HalfPrecisionOnCpu(Rule):
                     because=f"This script hides its GPUs; on a CPU, training a CNN took {_SLOWER[policy]} as long as in float32.",
                     related=related,
                 )
-        convolves = any((call.name or "").startswith(names.layers.CONV_LAYERS) for call in module.run.calls)
+        convolves = bool(module.calls.with_prefix(names.layers.CONV_LAYERS))
         for call in program.model_calls("compile"):
             if (
                 convolves

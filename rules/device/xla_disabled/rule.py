@@ -76,7 +76,7 @@ class XlaDisabled(Rule):
 
     def check(self, module):
         program = module.program
-        if program.distributes or any((call.name or "").startswith(_UNSUPPORTED) for call in module.run.calls):
+        if program.distributes or module.calls.with_prefix(*_UNSUPPORTED):
             return
         settings = [call for call in program.model_calls("compile") if constant(call.given("jit_compile")) is False]
         settings += [

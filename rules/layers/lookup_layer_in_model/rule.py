@@ -95,7 +95,7 @@ def _is_called(module, model, layer):
     ]
     return not isinstance(model.value, Instance) or any(
         isinstance(option, ExternalInstance) and option.call is not None and option.call.node in holders
-        for call in module.run.calls
-        if call.attribute == "__call__" and call.path.traced_by() in ("call", "train_step")
+        for call in module.calls.of_methods("__call__")
+        if call.path.traced_by() in ("call", "train_step")
         for option in options_of(call.receiver)
     )

@@ -75,7 +75,7 @@ class PyDatasetWorkers(Rule):
                 item = batches.cls.member("__getitem__")
                 if not isinstance(item, Function) or _has_workers(module, batches):
                     continue
-                reading = [call for call in module.run.calls if call.path.runs_in(item)]
+                reading = module.calls.within(item)
                 if module.run.item_writes.get(item.node):
                     yield self.silence(
                         call,
@@ -106,7 +106,7 @@ def _has_workers(module, batches):
     if any(name in batches.attributes or batches.cls.member(name) is not None for name in _SETTINGS):
         return True
     # The call that makes the object, and the one that its constructor hands on.
-    made = (call for call in module.run.calls if call.receiver is batches and call.attribute == "__init__")
+    made = (call for call in module.calls.of_methods("__init__") if call.receiver is batches)
     own = batches.cls.member("__init__")
     return any(
         call.keyword(name) is not None and (name in call.arguments.keywords or written.takes_parameter(own, name))

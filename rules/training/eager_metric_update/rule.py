@@ -75,9 +75,7 @@ class EagerMetricUpdate(Rule):
 
 def _is_measured_in_python(module, call):
     inside = {node for arg in call.arguments.nodes.values() for node in call.module.tree.descendants(arg)}
-    return any(
-        (other.name or "").startswith(("time.", "numpy.")) and other.node in inside for other in module.run.calls
-    ) or any(
+    return any(other.node in inside for other in module.calls.with_prefix("time.", "numpy.")) or any(
         isinstance(value, ExternalInstance) and value.name.startswith(("builtins.", "time."))
         for value in call.arguments.values()
     )
