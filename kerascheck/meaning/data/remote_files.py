@@ -20,6 +20,7 @@ from kerascheck.interpreter.values import (
 )
 from kerascheck.knowledge.callables import GFILE_GLOB, READ_FILE
 from kerascheck.knowledge.datasets import FOLDERS, FROM_TENSOR_SLICES, LIST_FILES, NETWORK_STORAGE
+from kerascheck.knowledge.name_heuristics import MOUNTED_DRIVES, TABLE_FILES
 from kerascheck.knowledge.namespaces import KERAS
 from kerascheck.meaning.data.array_origins import ingredients
 from kerascheck.meaning.data.image_flows import flows_of
@@ -27,10 +28,6 @@ from kerascheck.meaning.data.pipelines import Operation, Pipelines
 from kerascheck.meaning.program.program import Program
 
 _REMOTE = re.compile(NETWORK_STORAGE)
-_DRIVE = re.compile(
-    r"(?:\.?/?(?:content/)?g?drive/(?:My ?Drive|Shareddrives)\b|/content/g?drive/|/gdrive/|gs://|s3://)"
-)
-_TABLE = re.compile(r"\.(?:csv|tsv|txt|json|xlsx?|pkl|pickle|parquet|feather|h5|np[yz])$", re.I)
 # Where the operations that make datasets of files get their paths from.
 _PATHS = {LIST_FILES: "file_pattern", FROM_TENSOR_SLICES: "tensors"} | dict.fromkeys(sorted(FOLDERS), "directory")
 
@@ -86,14 +83,14 @@ def _folder_of_flow(flow: Call) -> str | None:
     if path is None and flow.attribute == "flow_from_dataframe":
         # The table may hold the whole paths. That it lies there itself says nothing.
         path = _on_drive(flow.given("dataframe"))
-        return None if path is not None and _TABLE.search(path) else path
+        return None if path is not None and TABLE_FILES.search(path) else path
     return path
 
 
 def _on_drive(value: Value | None) -> str | None:
     """The first path in a value that lies on a drive or in a bucket; None where none does."""
     texts = (part.value for part in ingredients(value) if isinstance(part, Constant) and isinstance(part.value, str))
-    return next((text for text in texts if _DRIVE.match(text)), None)
+    return next((text for text in texts if MOUNTED_DRIVES.match(text)), None)
 
 
 def _reads_whole_files(pipelines: Pipelines, op: Operation) -> bool:

@@ -17,6 +17,7 @@ from kerascheck.knowledge.callables import (
     TENSOR_NUMPY,
     TENSOR_TOLIST,
 )
+from kerascheck.knowledge.name_heuristics import CHANGING_CONDITIONS, UNBUILT_STATE
 from kerascheck.meaning.data.mapped_functions import creates_state
 from kerascheck.meaning.graph.traced_code import compiled_by, tracing_frame
 from kerascheck.meaning.program.loops import arguments_for
@@ -39,13 +40,10 @@ def cannot_be_compiled(module: Module) -> bool:
     )
 
 
-_UNMADE = re.compile(r"\bNone\b|\bnot\b|\bin\b|hasattr|built|init|first|creat|exist|made|done|ready|setup", re.I)
-
-
 def _is_made_once(call: Call) -> bool:
     """Whether a place of compiled code is behind a question whether something is made already."""
     return any(
-        condition.kind == "handler" or _UNMADE.search(condition.question) or clears_own_condition(condition)
+        condition.kind == "handler" or UNBUILT_STATE.search(condition.question) or clears_own_condition(condition)
         for condition in call.path.conditions(within=tracing_frame(call.path) or "program")
     )
 
@@ -64,13 +62,6 @@ def clears_own_condition(branch: ExecutionPath) -> bool:
         isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign)) and tree.code_of(node.target) in asked
         for node in tree.descendants(branch.node.body)
     )
-
-
-# What asks whether something has been done before: for None, attributes, members, counters and states of building.
-_ONCE = re.compile(
-    r"\bNone\b|\bnot\b|\bin\b|\bis\b|\w\(|==|!=|<|built|build|init|first|creat|exist|cache|step|count|made|done|ready|setup",
-    re.I,
-)
 
 
 def only_in_first_trace(call: Call) -> bool:
@@ -118,7 +109,7 @@ def _asks_settings(branch: ExecutionPath) -> bool:
         lambda asked: asked[1] if _is_set_once(branch, asked[1]) else asked[0],
         branch.question,
     )
-    return _ONCE.search(asked) is None
+    return CHANGING_CONDITIONS.search(asked) is None
 
 
 def _is_set_once(branch: ExecutionPath, name: str) -> bool:

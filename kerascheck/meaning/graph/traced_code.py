@@ -24,6 +24,7 @@ from kerascheck.knowledge.callables import (
     INIT_SCOPE,
 )
 from kerascheck.knowledge.classes import GRADIENT_TAPE
+from kerascheck.knowledge.name_heuristics import EXECUTION_MODES
 from kerascheck.meaning.program.program import Program
 from kerascheck.meaning.program.tapes import tapes_of
 from kerascheck.syntax.conditions import CONDITIONS
@@ -118,9 +119,6 @@ def is_seen_compiled(module: Module, how: str) -> bool:
     return how in ("tf.function", "train_step") or module.once(Program).trains
 
 
-_MODE = re.compile(
-    r"eager|symbolic|is_(?:\w+_)?tensor\b|in_tf_function|\bbackend\b|torch|jax|numpy|ndarray|KerasTensor", re.I
-)
 _BACKEND = re.compile(r"\b(?:\w+\.)*backend\(\) *== *['\"](\w+)['\"]")
 
 
@@ -138,9 +136,9 @@ def _depends_on_mode(branch: ExecutionPath) -> bool:
 def _asks_for_mode(test: str, is_if: bool) -> bool:
     backend = _BACKEND.search(test)
     if backend is None:
-        return _MODE.search(test) is not None
+        return EXECUTION_MODES.search(test) is not None
     # What is written for TensorFlow, or left to it by a question for another backend, is traced like all the rest.
-    return (backend[1] == "tensorflow") != is_if or _MODE.search(_BACKEND.sub("", test)) is not None
+    return (backend[1] == "tensorflow") != is_if or EXECUTION_MODES.search(_BACKEND.sub("", test)) is not None
 
 
 def tracing_frame(path: ExecutionPath) -> ExecutionPath | None:

@@ -20,19 +20,13 @@ from kerascheck.interpreter.values import (
 from kerascheck.knowledge.callables import (
     TENSOR_BOOL,
 )
+from kerascheck.knowledge.name_heuristics import TRACING_MESSAGES, TRACING_WORDS
 from kerascheck.meaning.calls import CallIndex
 from kerascheck.meaning.graph.trace_state import is_local_in_trace
 from kerascheck.meaning.graph.traced_code import tracing_frame
 
-# What is printed for the trace itself. Words alone may say more of it: there is no tensor that tells what they are for.
-_OF_TRACING = re.compile(r"trac|追踪|跟踪|compil", re.I)
-_OF_TRACING_IN_WORDS = re.compile(
-    r"trac|追踪|跟踪|compil|graph|build|creat|construct|python|side.?effect|once|first|eager|execut|called|debug|test",
-    re.I,
-)
 
-
-def tells_of_tracing(call: Call, words: re.Pattern[str] = _OF_TRACING) -> bool:
+def tells_of_tracing(call: Call, words: re.Pattern[str] = TRACING_WORDS) -> bool:
     """Whether a print says itself that it is for the trace: in its texts and names, or by the shape that it shows."""
     found = call.module.tree.descendants(call.node)
     return any(
@@ -51,7 +45,7 @@ def prints_in_each_step(module: Module, call: Call, how: str) -> bool:
         not words
         or not all(isinstance(word, str) for word in words)
         or call.arguments.unknown_positional
-        or tells_of_tracing(call, _OF_TRACING_IN_WORDS)
+        or tells_of_tracing(call, TRACING_MESSAGES)
     ):
         return False
     frame = tracing_frame(call.path)

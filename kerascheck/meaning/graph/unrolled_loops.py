@@ -26,6 +26,7 @@ from kerascheck.knowledge.callables import (
     OPS_TRANSPOSE,
     TRANSPOSE,
 )
+from kerascheck.knowledge.name_heuristics import SEQUENCE_LENGTHS
 from kerascheck.meaning.calls import CallIndex
 from kerascheck.meaning.graph.layer_uses import is_only_called_eagerly
 from kerascheck.meaning.graph.traced_code import compiled_by
@@ -50,7 +51,6 @@ class UnrolledLoop:
     may_be_short: bool = False
 
 
-_AXIS = re.compile(r"\.shape\b|int_shape\(|time_?steps|seq(?:uence)?_?len|num_steps|max_?len|batch_size|\bseq\b", re.I)
 _EXAMPLES = re.compile(r"\.shape\[0\]")
 
 
@@ -116,7 +116,7 @@ def _is_over_positions(module: Module, loop: ExecutionPath) -> bool:
         return False
     along = loop.module.tree.code_of(loop.node.iter)
     # The first axis is that of the examples.
-    if loop.trips is None and (not _AXIS.search(along) or _EXAMPLES.search(along)):
+    if loop.trips is None and (not SEQUENCE_LENGTHS.search(along) or _EXAMPLES.search(along)):
         return False
     return _takes_apart(module, loop)
 

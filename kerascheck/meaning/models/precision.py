@@ -29,6 +29,7 @@ from kerascheck.interpreter.values import (
 from kerascheck.knowledge.callables import VARIABLE
 from kerascheck.knowledge.classes import CLONE_MODEL, KERAS_VARIABLE, LOAD_MODEL
 from kerascheck.knowledge.layers import DENSE, FLATTEN, OF_DENSE_MODELS
+from kerascheck.knowledge.name_heuristics import ARCHITECTURES
 from kerascheck.knowledge.namespaces import OF_KERAS_APPLICATIONS
 from kerascheck.meaning.calls import CallIndex
 from kerascheck.meaning.data.image_flows import feeds, flows_of
@@ -74,11 +75,6 @@ _TOY_INPUT = 32 * 32 * 3
 _ROWS = 8
 _VARIABLES = (VARIABLE, KERAS_VARIABLE)
 _BY_KERAS = frozenset({"fit", "fit_generator", "train_on_batch"})
-# Architectures of which each has convolutions or attention enough, by the words of the names that people give them.
-_ARCHITECTURES = re.compile(
-    r"(?:^|[._])(?:tf)?(?:[a-z]*(?:res|dense|mobile|efficient|squeeze|shuffle|retina|reg|nas|dark|seg|psp|hr|wave)net|resnext|convnext|inception|"
-    r"xception|deeplab|yolo|transformer|u_?net|vgg|rcnn|ssd|fcn|fpn|crnn|bert|gpt|vit|swin|t5)(?:[bv]?\d\w*)?(?=$|[._])"
-)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -277,7 +273,7 @@ def _is_loaded(value: object) -> bool:
 def _names_architecture(name: str) -> bool:
     return (
         name.startswith(OF_KERAS_APPLICATIONS)
-        or _ARCHITECTURES.search(f"{name}.{_CAMEL.sub('_', name)}".lower()) is not None
+        or ARCHITECTURES.search(f"{name}.{_CAMEL.sub('_', name)}".lower()) is not None
     )
 
 

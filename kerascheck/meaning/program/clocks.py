@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kerascheck.interpreter.values import Call, ExecutionPath, ExternalInstance, ModuleLike, Value
+from kerascheck.knowledge.name_heuristics import FIRST_RUN_WORDS, SPEED_WORDS
 from kerascheck.knowledge.namespaces import KERAS, OF_KERAS_MODEL, TENSORFLOW
 from kerascheck.knowledge.python import CLOCKS
 from kerascheck.meaning.calls import CallIndex
@@ -24,11 +25,6 @@ _FUNCTIONS = {
     "evaluate": "test", "test_on_batch": "test",
     "predict": "predict", "predict_on_batch": "predict",
 }  # fmt: skip
-_SPEED = re.compile(
-    r"fps|latenc|throughput|speed|benchmark|inference|run.?time|(?:process|predict)\w*[_ ]time|per[_ ](?:step|image|frame|sample|example|token|batch|second|call|item)|average|mean",
-    re.I,
-)
-_FIRST = re.compile(r"\bfirst|cold|warm|trac(?:e|ing)|compil(?:e|ation)_?(?:time|s)|start.?up|\binit", re.I)
 _NEXT_LINE = re.compile(r"[^\r\n]*\s*[^\r\n]*")
 # What a device works on for a while.
 _HEAVY = re.compile(
@@ -178,14 +174,14 @@ def measures_speed(module: Module, interval: Interval) -> bool:
 
     It is divided by a number of items, collected in a list, or called a latency, throughput or the like; the first run is not what is asked for.
     """
-    if interval.start.module is not interval.elapsed.module or _FIRST.search(
+    if interval.start.module is not interval.elapsed.module or FIRST_RUN_WORDS.search(
         _lines_around(interval, interval.elapsed.module.code)
     ):
         return False
     if any(_tells(call, interval.elapsed) for call in module.run.calls):
         return True
     measured = _lines_around(interval, interval.elapsed.module.code, interval.end)
-    return _SPEED.search(measured) is not None and not _is_phase(module, interval)
+    return SPEED_WORDS.search(measured) is not None and not _is_phase(module, interval)
 
 
 def _is_phase(module: Module, interval: Interval) -> bool:
@@ -201,7 +197,7 @@ def _is_phase(module: Module, interval: Interval) -> bool:
 
 def is_about_first_run(interval: Interval) -> bool:
     """Whether a comment on the lines of a measurement, or around them, says that the first run is what is measured."""
-    return _FIRST.search(_lines_around(interval, interval.elapsed.module.text)) is not None
+    return FIRST_RUN_WORDS.search(_lines_around(interval, interval.elapsed.module.text)) is not None
 
 
 def _lines_around(interval: Interval, text: str, since: Call | None = None) -> str:

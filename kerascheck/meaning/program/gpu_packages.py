@@ -7,12 +7,11 @@ import re
 from collections.abc import Iterator
 
 from kerascheck.knowledge import packages
+from kerascheck.knowledge.name_heuristics import CI_NAMES, CPU_ONLY
 from kerascheck.knowledge.runtime import TENSORFLOW_RELEASES
 from kerascheck.project.requirements import Requirement, RequirementsFile, is_named_for_gpu
 
-_ON_PURPOSE = re.compile(r"\bcpu\b|cpu[-_ ]only", re.I)
 _ASIDE = frozenset("doc docs readthedocs rtd test tests ci dev lint cpu".split())
-_OF_CI = re.compile(r"ci[-_].*|.*[-_]ci")
 _ENVIRONMENT = re.compile(r"(?m)^name:[ \t]*(\S+)")
 # An image that only shows what another has recorded.
 _SHOWS = re.compile(r"^\s*(?:CMD|ENTRYPOINT)\b.*\btensorboard\b", re.M)
@@ -82,8 +81,8 @@ def is_without_gpu_on_purpose(file: RequirementsFile, requirement: Requirement) 
     folder = folders[-1] if folders else ""
     environment = _ENVIRONMENT.search(file.source.text) if file.kind == "conda" else None
     words = f"{name} {environment[1].lower() if environment else ''} {requirement.group.lower()}"
-    purposes = {"ci" if _OF_CI.fullmatch(folder) else folder, *re.split(r"[\W_]+", words)}
-    return not purposes.isdisjoint(_ASIDE) or _ON_PURPOSE.search(file.comments) is not None
+    purposes = {"ci" if CI_NAMES.fullmatch(folder) else folder, *re.split(r"[\W_]+", words)}
+    return not purposes.isdisjoint(_ASIDE) or CPU_ONLY.search(file.comments) is not None
 
 
 def only_shows_recordings(file: RequirementsFile) -> bool:

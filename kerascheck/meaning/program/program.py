@@ -66,6 +66,15 @@ from kerascheck.knowledge.devices import (
 )
 from kerascheck.knowledge.keras_datasets import MANY_EXAMPLES, TOYS
 from kerascheck.knowledge.layers import DENSE, LAYERS, OF_DENSE_MODELS
+from kerascheck.knowledge.name_heuristics import (
+    ADVERSARIES,
+    GAN_NAMES,
+    GPU_LISTS,
+    MEMORY_LIMITS,
+    MODEL_NAMES,
+    PRECISION_OPTIONS,
+    REINFORCEMENT_LEARNING,
+)
 from kerascheck.knowledge.namespaces import (
     KERAS,
     OF_IO,
@@ -102,9 +111,6 @@ _TORCH = re.compile(r"^\s*(?:from|import)\s+torch\b", re.M)
 _COMPILES = re.compile(
     r"\.(?:fit|compile|predict|evaluate|train_on)\w*\(|tf\.function|\bfunction\(|Model\(\s*(?:inputs|\[)|Input\(|export|\.save\("
 )
-_NETWORK = re.compile(
-    r"model|network|(?<![a-z])(?:net|cnn|rnn|lstm|(?:auto)?encoder|decoder|generator|discriminator)(?![a-z])"
-)
 _KERAS_IMPORT = re.compile(r"^\s*(?:from|import)\s+(?:tensorflow|keras|tf_keras)\b", re.M)
 _KERAS = re.compile(r"keras", re.I)
 _MODEL_CLASS = re.compile(r"^class[ \t]+\w+\([^)]*\b(?:Model|Sequential)\b[^)]*\):.*?(?=^[^\s)]|\Z)", re.M | re.S)
@@ -137,17 +143,6 @@ _OLD_KERAS = re.compile(
     re.M,
 )
 _LEGACY_KERAS = re.compile("TF_USE_LEGACY_KERAS")
-_GROWTH = re.compile(
-    r"memory_growth|TF_FORCE_GPU_ALLOW_GROWTH|allow_growth|logical_device_conf|virtual_device_conf|gpu_memory_fraction|memory_limit|cap_memory"
-)
-# A type that an argument or a setting chooses is as good as a policy, whatever the code behind it does.
-_PRECISION = re.compile(
-    r"mixed_precision|float16|bfloat16|dtype_?polic|fp16|\bamp\b|half_precision|set_policy|LossScaleOpt|\bloss_scale|"
-    r"""\bset_floatx\((?!\s*["'])|"""
-    r"""(?:["']--?|\bDEFINE_\w+\(\s*["']|\b(?:args|opts?|flags|cfg|conf|config|params|hparams|settings)(?:\.|\[["']))"""
-    r"\b(?:precision|dtype|half|amp)\b",
-    re.I,
-)
 _TPU = re.compile(r"TPUStrategy|TPUClusterResolver|initialize_tpu_system")
 _TPU_CALLS = (
     TPU_STRATEGY,
@@ -155,24 +150,13 @@ _TPU_CALLS = (
     CLUSTER_RESOLVER_TPU_CLUSTER_RESOLVER,
     TPU_EXPERIMENTAL_INITIALIZE_TPU_SYSTEM,
 )
-# Whether there are any, as ``if gpus:`` asks: no choice of the user's.
-_ASKS_FOR_GPUS = re.compile(r"gpus\b|devices", re.I)
 _NETWORK_STORAGE = re.compile(rf"""["'](?!https?:){NETWORK_STORAGE}|\bget_gcs_path\b""")
 # How many boxes are left has to be known on the host before such an operation returns, where it has a kernel for GPUs at all
 # (gpuEventSynchronize in tensorflow/core/kernels/image/non_max_suppression_op.cu.cc).
 _SUPPRESSION = re.compile("non_max_suppression")
-_REINFORCEMENT = re.compile(
-    r"^\s*(?:from|import)\s+(?:gym|gymnasium|gym_\w+|tf_agents|pettingzoo|procgen|dm_env|dm_control|rl|vizdoom|ale_py|retro|nes_py|minerl|"
-    r"pybullet_envs|mlagents(?:_envs)?|highway_env)\b|"
-    # Those who play a game of their own name what they learn by.
-    r"\b(?:(?:replay|experience)_(?:buffer|memory)|Replay(?:Buffer|Memory)|epsilon_decay|exploration_rate|[Aa]ctor_?[Cc]ritic|D?DQN\w*|DDPG)\b",
-    re.M,
-)
 
 # Estimators of scikit-learn around a function that builds a model, and searches over the models that one builds.
 _TRAINS_FOR_OTHERS = re.compile(r"\bKeras(?:Classifier|Regressor)$|^keras_tuner\..*\.search$")
-_ADVERSARIES = (re.compile(r"(?:\b|_)generator(?:\b|_)", re.I), re.compile(r"(?:\b|_)discriminator(?:\b|_)", re.I))
-_GAN = re.compile(r"(?<!OR)GAN(?![a-z])|(?<![A-Za-z])(?:c|dc|ls|w|[Cc]ycle)?[Gg]an(?![a-z])")
 _DOUBLE = re.compile(r"""set_floatx\(\s*["']float64|dtype\s*=\s*(?:tf\.float64|["']float64)""")
 _CPU_DEVICE = re.compile(r"/?(?:device:)?cpu(?:\s*:\s*\d+)?", re.I)
 _FITS = ("fit", "fit_generator", "train_on_batch")
@@ -278,7 +262,7 @@ class Program:
                 call.attribute == "fit" and not module.mentions(_SCALERS) and "model" in receiver_text(call)
             )
         return (
-            _NETWORK.search(receiver_text(call)) is not None
+            MODEL_NAMES.search(receiver_text(call)) is not None
             or bool({"steps", "verbose"} & set(call.arguments.keywords))
             or _is_unknown(call.receiver)
             and module.mentions(_KERAS_ONLY)
@@ -424,12 +408,12 @@ class Program:
     @cached_property
     def limits_memory(self) -> bool:
         """Memory growth, a limit, or something that may be one is mentioned in the program, or in the image or environment that it is run in."""
-        return self._mentions(_GROWTH) or lets_memory_grow(self._module.source.path)
+        return self._mentions(MEMORY_LIMITS) or lets_memory_grow(self._module.source.path)
 
     @cached_property
     def mentions_precision(self) -> bool:
         """A precision policy or a 16-bit type is mentioned in the program."""
-        return self._mentions(_PRECISION)
+        return self._mentions(PRECISION_OPTIONS)
 
     @cached_property
     def uses_tpu(self) -> bool:
@@ -450,12 +434,12 @@ class Program:
     @cached_property
     def reinforcement_learning(self) -> bool:
         """The program imports environments for reinforcement learning."""
-        return self._mentions(_REINFORCEMENT)
+        return self._mentions(REINFORCEMENT_LEARNING)
 
     @cached_property
     def adversarial(self) -> bool:
         """Two networks trained against each other, by their names."""
-        return self._mentions(_GAN) or any(all(map(module.mentions, _ADVERSARIES)) for module in self._modules)
+        return self._mentions(GAN_NAMES) or any(all(map(module.mentions, ADVERSARIES)) for module in self._modules)
 
     @cached_property
     def suppresses_boxes(self) -> bool:
@@ -642,7 +626,7 @@ def _is_option(path: ExecutionPath) -> bool:
             names = (
                 node.value for node in condition.module.tree.descendants(condition.test) if isinstance(node, cst.Name)
             )
-            if not any(map(_ASKS_FOR_GPUS.search, names)):
+            if not any(map(GPU_LISTS.search, names)):
                 return True
     return False
 

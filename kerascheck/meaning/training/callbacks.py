@@ -29,6 +29,7 @@ from kerascheck.knowledge.classes import (
     MODEL_CHECKPOINT,
     TENSOR_BOARD,
 )
+from kerascheck.knowledge.name_heuristics import DIAGNOSTIC_OPTIONS
 from kerascheck.knowledge.namespaces import OF_KERAS_CALLBACKS
 from kerascheck.meaning.program.program import Program
 
@@ -41,7 +42,6 @@ _EACH = 10
 _MANY_PROFILED = 20
 _OPENED = re.compile(r"%tensorboard|\btensorboard\b[^\n]*--logdir")
 _SAVERS = (MODEL_CHECKPOINT, BACKUP_AND_RESTORE, EXPERIMENTAL_BACKUP_AND_RESTORE)
-_ASKED = re.compile(r"debug|profil|histogram|verbose", re.I)
 _SYNCHRONISED = re.compile(r"sync_tensorboard\s*=\s*True|wandb\.tensorboard\.patch")
 
 
@@ -154,7 +154,7 @@ def needless_recordings(module: Module) -> Iterator[tuple[Call, str]]:
 def _is_asked_for(call: Call) -> bool:
     """Whether a condition around a callback asks for what it records, and not only for TensorBoard, or an error does."""
     return any(
-        condition.kind == "handler" or _ASKED.search(condition.question)
+        condition.kind == "handler" or DIAGNOSTIC_OPTIONS.search(condition.question)
         for condition in call.path.conditions(within="program")
     )
 

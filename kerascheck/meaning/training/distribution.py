@@ -31,6 +31,7 @@ from kerascheck.knowledge.devices import (
     STRATEGY_EXPERIMENTAL_DISTRIBUTE_DATASET,
     STRATEGY_SCOPE,
 )
+from kerascheck.knowledge.name_heuristics import DEVICE_BATCH_SIZES, GLOBAL_BATCH_SIZES, SEVERAL_DEVICES
 from kerascheck.knowledge.namespaces import KERAS, OF_DISTRIBUTE, OF_DISTRIBUTE_STRATEGY, TENSORFLOW
 from kerascheck.meaning.calls import CallIndex
 from kerascheck.meaning.data.pipelines import Pipelines
@@ -40,20 +41,10 @@ from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.conditions import happens_before
 from kerascheck.syntax.written import assignment, last_name, unread_assignments
 
-_SEVERAL = re.compile(
-    r"num_replicas_in_sync|(?:logical|virtual)_device|cross_device_ops|nccl|multi_?gpu|num_gpus?\b|n_gpus?\b|len\(gpus\)|MultiWorker|TF_CONFIG",
-    re.I,
-)
-
 # These hand a function on to the one place where everything runs anyway.
 _SINGLE = ("get_strategy", "OneDeviceStrategy")
 _SEVERAL_DEVICES = ("MirroredStrategy", "TPUStrategy")
-_FOR_ALL = re.compile(
-    r"\breplicas\b|num_replicas|num_workers|n_workers|global_?batch|num_?gpus?|n_?gpus?\b|gpu_?count|len\((?:\w*gpus|.*devices)",
-    re.I,
-)
-_PER_DEVICE = re.compile(r"batch_?size_?per|per_?(?:replica|gpu|device|core|worker)|replica_?batch", re.I)
-_SCALED = re.compile(f"{_FOR_ALL.pattern}|{_PER_DEVICE.pattern}", re.I)
+_SCALED = re.compile(f"{GLOBAL_BATCH_SIZES.pattern}|{DEVICE_BATCH_SIZES.pattern}", re.I)
 # What shows a number only says what it is.
 _SHOWING = frozenset({"print", "display", "info", "debug", "warning", "log", "write"})
 # A notebook of Colab has one GPU, or a TPU of several cores.
@@ -106,7 +97,7 @@ def _is_single(call: Call) -> bool:
 
 def unconditional_mirrors(module: Module) -> Iterator[Call]:
     """Calls of MirroredStrategy for whatever GPUs there are, under no condition, in a program that nowhere speaks of several."""
-    if module.mentions(_SEVERAL):
+    if module.mentions(SEVERAL_DEVICES):
         return
     # A table of strategies gives any of them.
     calls = module.once(CallIndex)
@@ -375,7 +366,7 @@ def unscaled_batches(module: Module) -> Iterator[Unscaled]:
             dict.fromkeys(each.module for each in (CodeLocation(module, module.tree.root), strategy, batch.place, use))
         )
         size = _written_size(batch.place)
-        is_for_one = size is not None and _PER_DEVICE.search(last_name(size)) is not None
+        is_for_one = size is not None and DEVICE_BATCH_SIZES.search(last_name(size)) is not None
         if not is_for_one and size is not None and _SCALED.search(batch.place.module.tree.code_of(size)):
             continue
         unused = next((CodeLocation(each, node) for each in concerned for node in _unused_scaling(each)), None)
@@ -411,7 +402,7 @@ def _unused_scaling(module: ModuleLike) -> list[cst.CSTNode]:
 def _spots(module: ModuleLike) -> tuple[list[int], list[cst.CSTNode]]:
     if _spots not in module.memory:
         # A size for one device is there to be scaled; its name does not do it.
-        spots, tree = [found.start() for found in _FOR_ALL.finditer(module.code)], module.tree
+        spots, tree = [found.start() for found in GLOBAL_BATCH_SIZES.finditer(module.code)], module.tree
         shown = (
             [node for node in tree.parents if isinstance(node, cst.Call) and last_name(node.func) in _SHOWING]
             if spots
@@ -425,7 +416,7 @@ def _spots(module: ModuleLike) -> tuple[list[int], list[cst.CSTNode]]:
             for node in unread
             if (assigned := assignment(node)) is not None
             and isinstance(assigned.value, cst.BinaryOperation)
-            and _FOR_ALL.search(tree.code_of(assigned.value))
+            and GLOBAL_BATCH_SIZES.search(tree.code_of(assigned.value))
         ]
         module.memory[_spots] = used, computed
     found: tuple[list[int], list[cst.CSTNode]] = module.memory[_spots]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import enum
-import re
 
 import libcst as cst
 
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.values import Call, ExecutionPath, IteratorValue, constant, datasets_in
+from kerascheck.knowledge.name_heuristics import EPISODE_ENDS
 from kerascheck.knowledge.namespaces import OF_KERAS_MODEL
 from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.program.items import is_one_item, is_slice_by_iteration
@@ -19,7 +19,6 @@ SHORT_FIT = 16
 """A ``fit`` of at most so many steps takes little longer than what it sets up."""
 
 _SHORT_CHUNK = 512
-_OVER = re.compile(r"\b(?:done|dones|terminal|terminated|truncated|game_over)\b")
 # An epoch after which the model is changed cannot be one of several.
 _CHANGES = frozenset({"compile", "set_weights", "load_weights", "__setattr__"})
 
@@ -50,7 +49,7 @@ def portion_of(module: Module, fit: Call, loop: ExecutionPath) -> Portion | None
 
 def is_at_end_of_game(path: ExecutionPath, loop: ExecutionPath) -> bool:
     """Whether a place in a loop is reached at the end of a game only, where an agent learns from all of it."""
-    return any(_OVER.search(condition.question) for condition in path.conditions(within=loop))
+    return any(EPISODE_ENDS.search(condition.question) for condition in path.conditions(within=loop))
 
 
 def _is_single(call: Call, loop: ExecutionPath) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -11,6 +10,14 @@ import libcst as cst
 from kerascheck.interpreter.code_location import CodeLocation, in_session, is_left_unused, place_in_module
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.values import Call, Constant, ExecutionPath, IteratorValue, constant, datasets_in
+from kerascheck.knowledge.name_heuristics import (
+    BATCH_ITERABLES,
+    BATCH_NAMES,
+    FULL_BATCHES,
+    KEY_PRESSES,
+    PLOT_AXES,
+    UPLOADS,
+)
 from kerascheck.knowledge.namespaces import OF_RANDOM
 from kerascheck.meaning.data.games import environment_loop
 from kerascheck.meaning.data.pipelines import Pipelines
@@ -23,13 +30,7 @@ from kerascheck.syntax.written import rows_of_slice
 
 _A_FEW = 10
 _FEW_ROWS = 32
-_AXES = re.compile(r"ax(?:s|es|is)?\d*\b")
-_BATCHES = re.compile(r"(?:loader|batches|dataset|_ds)\b(?!\.(?:items|values)\()", re.I)
-_BATCH = re.compile(r"(?:\b|_)batch", re.I)
-_FULL = re.compile(r"%\s*(?:\w+\.)*batch_?size\b", re.I)
-_UPLOADED = re.compile(r"\bupload", re.I)
 _DRAWS = ("numpy.random.", "random.", OF_RANDOM)
-_KEY = re.compile(r"\bord\(|waitKey\(|\bK_\w+\b|key_?pressed", re.I)
 _DRAWING = frozenset({"bar", "hist", "plot", "scatter"})
 _OF_AXES = frozenset({"imshow", "set_title", "set_xlabel", "set_xticks", "set_axis_off"})
 
@@ -175,7 +176,9 @@ def _repeated(
     by_batch = seldom is not None or isinstance(loop.node, cst.For) and _is_over_batches(loop) and not trains
     needs_last = isinstance(call.node, cst.Call) and feeds_back(loop, call.node)
     # A session's run costs too little for batches, and for what cannot be predicted at once nothing else is there.
-    if module.runtime.multi_backend_keras and (needs_last or by_batch or _BATCH.search(module.tree.code_of(given))):
+    if module.runtime.multi_backend_keras and (
+        needs_last or by_batch or BATCH_NAMES.search(module.tree.code_of(given))
+    ):
         return None
     return RepeatedPrediction(
         call, loop, most_iterations(call.path), is_again, needs_last, in_training, by_batch, measured
@@ -261,7 +264,7 @@ def _is_for_people(call: Call, loop: ExecutionPath) -> bool:
     drawn = (
         call.name is None
         and call.attribute in _DRAWING
-        and _AXES.match(call.module.tree.code_of(call.node)) is not None
+        and PLOT_AXES.match(call.module.tree.code_of(call.node)) is not None
     )
     return (shows or drawn) and not any(call.path.conditions(within=loop))
 
@@ -271,7 +274,7 @@ def _is_over_batches(loop: ExecutionPath) -> bool:
     return (
         any(datasets_in(loop.value))
         or isinstance(loop.node, cst.For)
-        and _BATCHES.search(loop.module.tree.code_of(loop.node.iter)) is not None
+        and BATCH_ITERABLES.search(loop.module.tree.code_of(loop.node.iter)) is not None
     )
 
 
@@ -289,7 +292,7 @@ def _is_over_named(loop: ExecutionPath, given: cst.BaseExpression) -> bool:
 
 def _is_over_uploads(loop: ExecutionPath) -> bool:
     """``for name in uploaded.keys()``."""
-    return isinstance(loop.node, cst.For) and _UPLOADED.search(loop.module.tree.code_of(loop.node.iter)) is not None
+    return isinstance(loop.node, cst.For) and UPLOADS.search(loop.module.tree.code_of(loop.node.iter)) is not None
 
 
 def _is_measured(module: Module, call: Call, loop: ExecutionPath) -> bool:
@@ -304,12 +307,12 @@ def _is_measured(module: Module, call: Call, loop: ExecutionPath) -> bool:
 
 def _fills_batch(branch: ExecutionPath) -> bool:
     """Whether a condition that counts turns asks for a full batch: ``if (i + 1) % batch_size == 0``."""
-    return _FULL.search(branch.question) is not None
+    return FULL_BATCHES.search(branch.question) is not None
 
 
 def _is_asked_for(call: Call, loop: ExecutionPath) -> bool:
     """Whether a key that somebody presses decides, as under ``if key == ord("s")``."""
-    return any(_KEY.search(condition.question) for condition in call.path.conditions(within=loop))
+    return any(KEY_PRESSES.search(condition.question) for condition in call.path.conditions(within=loop))
 
 
 def _trains_long(call: Call, loop: ExecutionPath) -> bool:

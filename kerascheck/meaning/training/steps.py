@@ -26,6 +26,7 @@ from kerascheck.interpreter.values import (
 )
 from kerascheck.knowledge.callables import COMPILED_LOADERS, TENSOR_LIBRARIES, VARIABLE
 from kerascheck.knowledge.classes import CLONE_MODEL, GRADIENT_TAPE_GRADIENT, GRADIENT_TAPE_WATCH, MODEL_CALL
+from kerascheck.knowledge.name_heuristics import EAGER_NAMES, ENVIRONMENTS
 from kerascheck.knowledge.namespaces import (
     KERAS_BACKEND,
     KERAS_OPS,
@@ -47,12 +48,10 @@ from kerascheck.syntax.tree import Tree
 from kerascheck.syntax.whitespace import NEWLINE
 from kerascheck.syntax.written import last_name
 
-_ENVIRONMENT = re.compile(r"(?:^|_)env(?:s|ironment|ironments)?\d*$", re.I)
 # A window that is drawn anew takes longer than a step that a person watches.
 _SHOWING = frozenset({"matplotlib.pyplot.pause", "matplotlib.pyplot.show", "matplotlib.pyplot.draw"})
 # What Keras calls the variables of a layer or model.
 _WEIGHTS = re.compile(r"\.(?:trainable_)?(?:variables|weights)\b")
-_NAMED_EAGER = re.compile(r"(?:^|_)(?:eager(?:ly)?|no_?(?:tf|graph)|(?:no|without)_tf_?function)(?:_|$)", re.I)
 _DECORATOR = re.compile(r"#\s*@\s*(?:tf\.)?function\b")
 _OPERATIONS = (
     TENSORFLOW,
@@ -327,7 +326,7 @@ def _moves_inputs(module: Module, tape: Tape, update: Call) -> bool:
 
 def _is_named_eager(frame: ExecutionPath) -> bool:
     """Whether a function says by its name that it is the one without tf.function, as ``train_step_eager`` and ``train_no_tf`` do."""
-    return frame.function is not None and _NAMED_EAGER.search(frame.function.name) is not None
+    return frame.function is not None and EAGER_NAMES.search(frame.function.name) is not None
 
 
 def _was_compiled(tree: Tree, step: cst.CSTNode) -> bool:
@@ -523,7 +522,7 @@ def _asks_environment(tree: Tree, region: cst.CSTNode) -> bool:
     return any(
         isinstance(node, cst.Call)
         and isinstance(node.func, cst.Attribute)
-        and _ENVIRONMENT.search(last_name(node.func.value)) is not None
+        and ENVIRONMENTS.search(last_name(node.func.value)) is not None
         for node in tree.descendants(region)
     )
 
