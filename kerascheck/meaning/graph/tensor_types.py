@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.values import Call, External, ModuleLike, constant
 from kerascheck.knowledge.callables import CAST, CONSTANT, CONVERT_TO_TENSOR, OPS_CAST, OPS_CONVERT_TO_TENSOR
 from kerascheck.knowledge.numpy_equivalences import DTYPES, FLOATS
+from kerascheck.meaning.calls import CallIndex
 from kerascheck.syntax.tree import Tree
 
 _NESTED = 20  # levels of one expression; deeper ones are unknown
@@ -50,14 +50,7 @@ class TensorType:
 
 def calls_at(module: ModuleLike) -> dict[cst.CSTNode, list[Call]]:
     """The calls that the interpreter saw at each place of a module."""
-    return module.once(_calls_at)
-
-
-def _calls_at(module: Module) -> dict[cst.CSTNode, list[Call]]:
-    found: dict[cst.CSTNode, list[Call]] = {}
-    for call in module.run.calls:
-        found.setdefault(call.node, []).append(call)
-    return found
+    return module.once(CallIndex).by_node
 
 
 def proven_type(module: ModuleLike, node: cst.BaseExpression, depth: int = _NESTED) -> TensorType | None:

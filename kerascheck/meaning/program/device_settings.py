@@ -11,7 +11,8 @@ from kerascheck.interpreter.values import Call, ExternalInstance, Value, constan
 from kerascheck.knowledge.devices import DEVICE_SETTINGS, LIST_PHYSICAL_DEVICES, SET_VISIBLE_DEVICES
 from kerascheck.meaning.calls import CallIndex
 from kerascheck.meaning.program.device_start import initialising_call
-from kerascheck.meaning.program.program import SET_VARIABLE, Program
+from kerascheck.meaning.program.device_use import SET_VARIABLE
+from kerascheck.meaning.program.program import Program
 
 # They are read once, when the runtime starts.
 _VARIABLES = frozenset({"CUDA_VISIBLE_DEVICES", "TF_FORCE_GPU_ALLOW_GROWTH"})

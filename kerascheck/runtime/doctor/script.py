@@ -77,8 +77,8 @@ def _at(module: Module, call: Call | Operation) -> tuple[int | None, int | None]
 def _settings(module: Module) -> Iterator[Demand]:
     """The dtype policy, the backend and the GPUs that it certainly chooses."""
     from kerascheck.interpreter.values import SequenceValue, constant
+    from kerascheck.meaning.program.device_use import SET_VARIABLE
     from kerascheck.meaning.program.policies import policy_set_by
-    from kerascheck.meaning.program.program import SET_VARIABLE
 
     for call in module.run.calls:
         if any(call.path.conditions(within="program")):

@@ -1,0 +1,149 @@
+"""The devices that a program uses: GPUs that it hides, TPUs, strategies, and limits of memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+
+import libcst as cst
+
+from kerascheck.interpreter.values import (
+    Call,
+    ExecutionPath,
+    SequenceValue,
+    constant,
+)
+from kerascheck.knowledge.classes import (
+    class_of,
+)
+from kerascheck.knowledge.devices import (
+    CLUSTER_RESOLVER_TPU_CLUSTER_RESOLVER,
+    DEVICE,
+    ENABLE_OP_DETERMINISM,
+    EXPERIMENTAL_TPU_STRATEGY,
+    SET_VISIBLE_DEVICES,
+    STRATEGY,
+    TPU_EXPERIMENTAL_INITIALIZE_TPU_SYSTEM,
+    TPU_STRATEGY,
+)
+from kerascheck.knowledge.name_heuristics import (
+    GPU_LISTS,
+    MEMORY_LIMITS,
+)
+from kerascheck.meaning.program.trainings import Trainings
+from kerascheck.project.requirements import lets_memory_grow, wants_cpu
+
+_TPU = re.compile(r"TPUStrategy|TPUClusterResolver|initialize_tpu_system")
+_TPU_CALLS = (
+    TPU_STRATEGY,
+    EXPERIMENTAL_TPU_STRATEGY,
+    CLUSTER_RESOLVER_TPU_CLUSTER_RESOLVER,
+    TPU_EXPERIMENTAL_INITIALIZE_TPU_SYSTEM,
+)
+_CPU_DEVICE = re.compile(r"/?(?:device:)?cpu(?:\s*:\s*\d+)?", re.I)
+SET_VARIABLE = ("os.environ.__setitem__", "os.environ.setdefault", "os.putenv")
+
+
+class DeviceUse(Trainings):
+    """The devices that a program uses, and their settings."""
+
+    @cached_property
+    def environment(self) -> dict[str, object]:
+        """Variables set through os.environ with a literal value; None for one that is not a literal."""
+        found: dict[str, object] = {}
+        for call in self._calls.named(*SET_VARIABLE):
+            key = constant(call.given("key"))
+            if isinstance(key, str):
+                found[key] = constant(call.given("value"))
+        return found
+
+    @cached_property
+    def limits_memory(self) -> bool:
+        """Memory growth, a limit, or something that may be one is mentioned in the program, or in the image or environment that it is run in."""
+        return self._mentions(MEMORY_LIMITS) or lets_memory_grow(self._module.source.path)
+
+    @cached_property
+    def uses_tpu(self) -> bool:
+        """The program names what sets a TPU up, be it its only device or one of several."""
+        return self._mentions(_TPU)
+
+    @cached_property
+    def needs_tpu(self) -> bool:
+        """The program sets a TPU up and runs on nothing else: no condition leaves that out, and no handler goes on without."""
+        calls = self._calls.with_prefix(*_TPU_CALLS)
+        return self.uses_tpu and not (calls and all(map(_may_be_left_out, calls)))
+
+    @cached_property
+    def pins_cpu(self) -> bool:
+        """The script hides the GPUs from itself, and no option decides on it, or it requires the build of TensorFlow that has none."""
+        hides = any(hides and not _is_option(call.path) for call, hides in self._visible_devices())
+        return hides or wants_cpu(self._module.source.path)
+
+    @cached_property
+    def hides_gpus(self) -> Call | None:
+        """What certainly hides every GPU from the program when it is run; None where a condition or a value that is not a literal decides."""
+        found = None
+        for call, hides in self._visible_devices():
+            if not hides:
+                return None
+            # A module that it imports does so as well.
+            if call.path.root.function is None and not any(call.path.conditions(within="program")):
+                found = found or call
+        return found
+
+    def _visible_devices(self) -> Iterator[tuple[Call, bool]]:
+        """The calls that say which GPUs the program sees, each with whether that is none for certain."""
+        for call in self._calls.named(*SET_VARIABLE, SET_VISIBLE_DEVICES):
+            if call.name != SET_VISIBLE_DEVICES:
+                if constant(call.given("key")) == "CUDA_VISIBLE_DEVICES":
+                    visible = constant(call.given("value"))
+                    yield call, isinstance(visible, str) and visible.strip() in ("", "-1")
+            else:
+                devices = call.given("devices")
+                none = isinstance(devices, SequenceValue) and not devices.items and not devices.open
+                yield call, none and constant(call.given("device_type"), "GPU") == "GPU"
+
+    def cpu_device(self, path: ExecutionPath) -> Call | None:
+        """The ``tf.device`` that places what runs at a place on the CPU; None where there is none, or the nearest one says otherwise."""
+        devices = {call.node: call for call in self._calls.named(DEVICE)}
+        for manager in path.managers(within="program"):
+            for item in manager.node.items if isinstance(manager.node, cst.With) else ():
+                if item.item in devices:
+                    name = constant(devices[item.item].given("device_name"))
+                    return devices[item.item] if isinstance(name, str) and _CPU_DEVICE.fullmatch(name) else None
+        return None
+
+    @cached_property
+    def is_deterministic(self) -> bool:
+        """Determinism of operations is asked for, which parallel random maps would cost dearly."""
+        return "TF_DETERMINISTIC_OPS" in self.environment or bool(self._calls.named(ENABLE_OP_DETERMINISM))
+
+    @cached_property
+    def distributes(self) -> bool:
+        """A strategy of ``tf.distribute`` is made."""
+        return any(class_of(call.name) == STRATEGY for call in self._calls if call.name and call.attribute is None)
+
+
+def _is_option(path: ExecutionPath) -> bool:
+    """Whether the user chooses that a place runs, under a condition that asks for more than whether there are GPUs."""
+    for condition in path.conditions(within="program"):
+        if condition.test is not None:
+            names = (
+                node.value for node in condition.module.tree.descendants(condition.test) if isinstance(node, cst.Name)
+            )
+            if not any(map(GPU_LISTS.search, names)):
+                return True
+    return False
+
+
+def _may_be_left_out(call: Call) -> bool:
+    """Whether a program can go on without a call: it stands under a condition, or in a try of which a handler does not raise."""
+    tries = (each.node for each in call.path.tries(within="program"))
+    handlers = (node.handlers for node in tries if isinstance(node, (cst.Try, cst.TryStar)))
+    return any(call.path.conditions(within="program")) or any(not all(map(_raises, each)) for each in handlers)
+
+
+def _raises(handler: cst.ExceptHandler | cst.ExceptStarHandler) -> bool:
+    last = handler.body.body[-1]
+    return isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Raise)
