@@ -1,7 +1,7 @@
 """Under which conditions a place runs, and what has run before it.
 
 Example:
-    >>> conditions.in_session(call("with tf.compat.v1.Session(): f()").scope)
+    >>> conditions.in_session(call("with tf.compat.v1.Session(): f()").path)
     True
 """
 

@@ -1,7 +1,7 @@
 """What a program does as a whole: its loops, its devices, and what it measures.
 
 Example:
-    >>> program.most_iterations(call("for epoch in range(3): f(epoch)").scope)
+    >>> program.most_iterations(call("for epoch in range(3): f(epoch)").path)
     3.0
 """
 

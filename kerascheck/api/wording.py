@@ -8,8 +8,8 @@ Example:
 from __future__ import annotations
 
 from kerascheck.knowledge.symbols import State, Writes
-from kerascheck.meaning.data.buffers import AtTheEnd, Unbuffered
-from kerascheck.meaning.data.mapped_functions import Created, Creates, Stateful, Through, display_name
+from kerascheck.meaning.data.buffers import TailBuffering, Unbuffered
+from kerascheck.meaning.data.mapped_functions import Created, Creates, StateCarrier, Stateful, display_name
 from kerascheck.meaning.graph.traced_code import is_seen_compiled
 from kerascheck.meaning.models.models import Model
 from kerascheck.meaning.module import Module
@@ -57,14 +57,14 @@ _OF_LAYERS = {
     State.READS: "the layer {name} has variables",
 }
 _AT_THE_END = {
-    AtTheEnd.ADDS_WHERE_USED: "Where the dataset is used, TensorFlow 2.11 and later append one themselves; older versions do not.",
-    AtTheEnd.LEAVES_UNSEEN: "TensorFlow {version} adds no prefetch automatically; where the dataset is used is not seen here.",
-    AtTheEnd.LEAVES_IN_FUNCTION: "The loop is part of a tf.function, where the runtime adds no buffer before the step.",
-    AtTheEnd.MAKES_PARALLEL: "TensorFlow 2.6 and later make this map parallel, and it then runs ahead by itself; older versions do not.",
-    AtTheEnd.FUSES: "TensorFlow makes the map and this batch one operation, which runs ahead by itself.",
-    AtTheEnd.LEAVES: "TensorFlow {version} adds no prefetch automatically.",
-    AtTheEnd.SWITCHED_OFF: "The options of this dataset switch the automatic prefetch off.",
-    AtTheEnd.ADDS: "TensorFlow 2.11 and later append one here themselves; older versions do not.",
+    TailBuffering.ADDS_WHERE_USED: "Where the dataset is used, TensorFlow 2.11 and later append one themselves; older versions do not.",
+    TailBuffering.LEAVES_UNSEEN: "TensorFlow {version} adds no prefetch automatically; where the dataset is used is not seen here.",
+    TailBuffering.LEAVES_IN_FUNCTION: "The loop is part of a tf.function, where the runtime adds no buffer before the step.",
+    TailBuffering.MAKES_PARALLEL: "TensorFlow 2.6 and later make this map parallel, and it then runs ahead by itself; older versions do not.",
+    TailBuffering.FUSES: "TensorFlow makes the map and this batch one operation, which runs ahead by itself.",
+    TailBuffering.LEAVES: "TensorFlow {version} adds no prefetch automatically.",
+    TailBuffering.SWITCHED_OFF: "The options of this dataset switch the automatic prefetch off.",
+    TailBuffering.ADDS: "TensorFlow 2.11 and later append one here themselves; older versions do not.",
 }
 
 
@@ -119,11 +119,11 @@ def stateful(found: Stateful) -> str:
         >>> words.stateful(op.facts.state)
         'tf.random.normal draws from a stateful generator'
     """
-    if found.through is Through.MODEL:
+    if found.carrier is StateCarrier.MODEL:
         return "it calls a model, which holds variables or tables"
-    if found.through is Through.CLASS:
+    if found.carrier is StateCarrier.CLASS:
         return f"{found.name} has variables"
-    if found.through is Through.LAYER:
+    if found.carrier is StateCarrier.LAYER:
         return _OF_LAYERS[found.state].format(name=found.name)
     words = _OF_FUNCTIONS[found.state] if found.writes is None else _OF_WRITES[found.writes]
     return words.format(name=display_name(found.name))

@@ -13,8 +13,8 @@ from kerascheck.meaning.data.stages import COMBINING
 PASSING = ("repeat", "take", "skip", "with_options", "enumerate", "shard", "distribute")
 
 
-class AtTheEnd(enum.Enum):
-    """What the runtime does where a dataset ends in an operation that prepares nothing in advance."""
+class TailBuffering(enum.Enum):
+    """How the runtime buffers a dataset whose last operation prepares nothing in advance."""
 
     ADDS_WHERE_USED = enum.auto()
     """Adds a prefetch, wherever the dataset is used."""
@@ -36,7 +36,12 @@ class AtTheEnd(enum.Enum):
     @property
     def repairs(self) -> bool:
         """Whether the runtime puts a buffer there by itself, so that nothing is lost."""
-        return self in (AtTheEnd.ADDS_WHERE_USED, AtTheEnd.MAKES_PARALLEL, AtTheEnd.FUSES, AtTheEnd.ADDS)
+        return self in (
+            TailBuffering.ADDS_WHERE_USED,
+            TailBuffering.MAKES_PARALLEL,
+            TailBuffering.FUSES,
+            TailBuffering.ADDS,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,7 @@ class Unbuffered:
 
     last: DatasetOp
     early: DatasetOp | None
-    runtime: AtTheEnd
+    runtime: TailBuffering
     costs: bool
 
 

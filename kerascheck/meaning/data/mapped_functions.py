@@ -102,8 +102,8 @@ _BYTES_DECODING = having(Trait.DECODES_BYTES)
 _NORMALIZING = having(Trait.NORMALIZES)
 
 
-class Through(Enum):
-    """What a call reaches state through."""
+class StateCarrier(Enum):
+    """The kind of object whose state a call uses."""
 
     FUNCTION = auto()
     LAYER = auto()
@@ -123,7 +123,7 @@ class Stateful:
 
     call: Call
     state: State
-    through: Through
+    carrier: StateCarrier
     name: str
     writes: Writes | None = None
 
@@ -151,7 +151,7 @@ def state_of(call: Call) -> Stateful | None:
     name = call.name
     written = write_of(call)
     if written is not None:
-        return Stateful(call, State.ASSIGNS, Through.FUNCTION, name or "", written)
+        return Stateful(call, State.ASSIGNS, StateCarrier.FUNCTION, name or "", written)
     if name is None:
         return None
     state = state_of_function(name)
@@ -163,7 +163,7 @@ def state_of(call: Call) -> Stateful | None:
             return None
     if name == NUMPY_FUNCTION and constant(call.given("stateful"), True) is False:
         return None
-    return Stateful(call, state, Through.FUNCTION, name)
+    return Stateful(call, state, StateCarrier.FUNCTION, name)
 
 
 def write_of(call: Call) -> Writes | None:
@@ -190,9 +190,9 @@ def _state_of_object(call: Call, value: Value) -> Stateful | None:
         # KerasCV has layers of the same names.
         held = holds(name.replace("keras_cv.", KERAS))
         if held is Holds.SEED:
-            return Stateful(call, State.DRAWS, Through.LAYER, short)
+            return Stateful(call, State.DRAWS, StateCarrier.LAYER, short)
         if held is Holds.TABLE:
-            return Stateful(call, State.LOOKS_UP, Through.LAYER, short)
+            return Stateful(call, State.LOOKS_UP, StateCarrier.LAYER, short)
         if name == SEQUENTIAL and value.call is not None:
             for layers in (*options_of(value.call.given("layers")), *options_of(value.attributes.get("layers added"))):
                 for item in layers.items if isinstance(layers, SequenceValue) else []:
@@ -201,11 +201,11 @@ def _state_of_object(call: Call, value: Value) -> Stateful | None:
                         return found
             return None
         if class_of(name) == MODEL:
-            return Stateful(call, State.READS, Through.MODEL, short)
+            return Stateful(call, State.READS, StateCarrier.MODEL, short)
         if holds(name) in (Holds.WEIGHTS, Holds.INNER):
-            return Stateful(call, State.READS, Through.LAYER, short)
+            return Stateful(call, State.READS, StateCarrier.LAYER, short)
     if isinstance(value, Instance) and _makes_weights(value.cls):
-        return Stateful(call, State.READS, Through.CLASS, value.cls.name)
+        return Stateful(call, State.READS, StateCarrier.CLASS, value.cls.name)
     return None
 
 

@@ -27,7 +27,7 @@ from kerascheck.interpreter.values import (
     options_of,
 )
 from kerascheck.knowledge.namespaces import OF_KERAS_LOSS, OF_KERAS_METRIC, OF_KERAS_MODEL
-from kerascheck.meaning.data.buffers import AtTheEnd, Unbuffered, last_computation, runs_ahead
+from kerascheck.meaning.data.buffers import TailBuffering, Unbuffered, last_computation, runs_ahead
 from kerascheck.meaning.data.mapped_functions import Facts, facts_of
 from kerascheck.meaning.data.stages import COMBINING, INSPECTED_ELEMENTS, gives_few_elements, is_cut_short
 from kerascheck.meaning.program.loops import makes_few_steps
@@ -475,21 +475,21 @@ class Pipelines:
             seen.add(last.node)
             costs = False
             if leaves:
-                found = AtTheEnd.ADDS_WHERE_USED if runtime.injects_prefetch else AtTheEnd.LEAVES_UNSEEN
+                found = TailBuffering.ADDS_WHERE_USED if runtime.injects_prefetch else TailBuffering.LEAVES_UNSEEN
             elif isinstance(sink.node, cst.For) and sink.path.traced_by() is not None:
-                found, costs = AtTheEnd.LEAVES_IN_FUNCTION, True
+                found, costs = TailBuffering.LEAVES_IN_FUNCTION, True
             elif (rewritten := self._rewritten(last)) is not None:
                 found = rewritten
             elif not runtime.injects_prefetch:
                 # tf.distribute appends one to each dataset, and buffers for each device (input_lib.py).
                 if self._module.once(Program).distributes:
                     continue
-                found = AtTheEnd.LEAVES
+                found = TailBuffering.LEAVES
                 costs = not all(map(_only_arranges, upstream)) and not _is_kept_in_memory(last)
             elif self.rewrites(last).no_prefetch:
-                found, costs = AtTheEnd.SWITCHED_OFF, True
+                found, costs = TailBuffering.SWITCHED_OFF, True
             else:
-                found = AtTheEnd.ADDS
+                found = TailBuffering.ADDS
             yield Unbuffered(last, early, found, costs)
 
     def _ends_elsewhere(self, early: DatasetOp, last: DatasetOp) -> bool:
@@ -502,7 +502,7 @@ class Pipelines:
             if early in stage.upstream() and stage is not early
         )
 
-    def _rewritten(self, last: DatasetOp) -> AtTheEnd | None:
+    def _rewritten(self, last: DatasetOp) -> TailBuffering | None:
         """Which rewrite makes an operation that runs ahead of one that does not; None where none does.
 
         Source: tried on TensorFlow 2.12 and 2.21. ``map_and_batch_fusion`` is a default since 1.13, needs neither the
@@ -517,9 +517,9 @@ class Pipelines:
             and facts.known
             and facts.state is None
         ):
-            return AtTheEnd.MAKES_PARALLEL
+            return TailBuffering.MAKES_PARALLEL
         if last.name == "batch" and last.input is not None and last.input.name == "map" and not rewrites.defaults_off:
-            return AtTheEnd.FUSES
+            return TailBuffering.FUSES
         return None
 
     def roles(self, stage: DatasetOp) -> frozenset[str]:
