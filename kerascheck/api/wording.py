@@ -1,7 +1,7 @@
 """Sentences that several rules say: reasons of :mod:`kerascheck.api.graph` and :mod:`kerascheck.api.data` for people.
 
 Example:
-    >>> words.no_values("tf.function")
+    >>> wording.no_values("tf.function")
     'The tensors of a tf.function have no values while it is traced.'
 """
 
@@ -72,7 +72,7 @@ def no_values(how: str) -> str:
     """Why tensors cannot be looked at in code that is compiled by ``how``.
 
     Example:
-        >>> words.no_values("Lambda")
+        >>> wording.no_values("Lambda")
         'The tensors of a Lambda layer have no values while Keras traces it.'
     """
     return _NO_VALUES[how]
@@ -82,7 +82,7 @@ def runs_once(how: str) -> str:
     """When the Python in code that is compiled by ``how`` runs, without a full stop.
 
     Example:
-        >>> words.runs_once("tf.function")
+        >>> wording.runs_once("tf.function")
         'The Python in a tf.function runs once per trace'
     """
     return _RUNS_ONCE[how]
@@ -92,7 +92,7 @@ def not_seen_compiled(module: Module, how: str) -> str | None:
     """What is not known of code that is written to be compiled by ``how``; None where it is seen to be.
 
     Example:
-        >>> words.not_seen_compiled(module("class L(keras.layers.Layer): pass"), "call")
+        >>> wording.not_seen_compiled(module("class L(keras.layers.Layer): pass"), "call")
         'No code here trains, so it is unknown whether this code is ever compiled.'
     """
     if is_seen_compiled(module, how):
@@ -105,7 +105,7 @@ def no_buffer(module: Module, end: Unbuffered) -> str:
 
     Example:
         >>> there = module("model.fit(tf.data.Dataset.range(9).map(f).batch(2))")
-        >>> [words.no_buffer(there, end) for end in there.pipelines.unbuffered()]
+        >>> [wording.no_buffer(there, end) for end in there.pipelines.unbuffered()]
         ['TensorFlow makes the map and this batch one operation, which runs ahead by itself.']
     """
     return _AT_THE_END[end.runtime].format(version=module.runtime.tensorflow_version)
@@ -116,7 +116,7 @@ def stateful(found: Stateful) -> str:
 
     Example:
         >>> op = next(module("d = tf.data.Dataset.range(9).map(lambda x: x + tf.random.normal([]))").pipelines.operations("map"))
-        >>> words.stateful(op.facts.state)
+        >>> wording.stateful(op.facts.state)
         'tf.random.normal draws from a stateful generator'
     """
     if found.carrier is StateCarrier.MODEL:
@@ -133,7 +133,7 @@ def created(found: Created, *, begins: bool = False) -> str:
     """What a call makes that has variables or trains, at the beginning of a sentence or inside of one.
 
     Example:
-        >>> words.created(data.creates_state(call("keras.layers.Dense(3)")))
+        >>> wording.created(data.creates_state(call("keras.layers.Dense(3)")))
         'the layer Dense'
     """
     if found.kind is Creates.VARIABLE:
@@ -145,7 +145,7 @@ def model_size(model: Model) -> str:
     """What a model is by its size.
 
     Example:
-        >>> words.model_size(module("keras.Sequential([keras.Input((9,)), keras.layers.Dense(3)])").models[0])
+        >>> wording.model_size(module("keras.Sequential([keras.Input((9,)), keras.layers.Dense(3)])").models[0])
         '30-parameter model'
     """
     if model.parameters is not None:

@@ -1,4 +1,4 @@
-"""A module with all that is worked out about it, each once."""
+"""A module with all analyses of it, each computed once."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ class Module(InterpretedModule):
 
     @property
     def calls(self) -> CallIndex:
-        """The calls that running it makes, by name, method, node and function."""
+        """The calls that running the module makes, by name, method, node and function."""
         return self.once(CallIndex)
 
     @property
     def pipelines(self) -> Pipelines:
-        """Its dataset pipelines."""
+        """The dataset pipelines of the module."""
         return self.once(Pipelines)
 
     @property
     def program(self) -> Program:
-        """What it does when it is run."""
+        """The facts about the module as a program."""
         return self.once(Program)
 
     @property
     def models(self) -> list[Model]:
-        """The Keras models that it builds, in program order."""
+        """The Keras models that the module builds, in program order."""
         return self.once(models_of)
 
     @property
     def image_flows(self) -> dict[Call, bool]:
-        """The iterators of images that it trains on, each with whether it is paired with another."""
+        """The image iterators that the module trains on, each with whether it is paired with another."""
         return self.once(flows_of)

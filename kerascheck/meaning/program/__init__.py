@@ -1,1 +1,1 @@
-"""What a module does as a program: set-up, devices, loops, clocks."""
+"""Facts about a module as a program: set-up, devices, loops, clocks."""

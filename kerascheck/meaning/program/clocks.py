@@ -1,4 +1,4 @@
-"""Clocks: what the program measures, and what runs between two readings."""
+"""Clocks: the intervals that a program measures, and the calls between two readings."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _FUNCTIONS = {
     "predict": "predict", "predict_on_batch": "predict",
 }  # fmt: skip
 _NEXT_LINE = re.compile(r"[^\r\n]*\s*[^\r\n]*")
-# What a device works on for a while.
+# Operations that keep a device busy for a while.
 _HEAVY = re.compile(
     r"keras\.Model\.__call__$|(?:tensorflow\.(?:linalg\.)?|keras\.ops\.)(?:matmul|einsum|tensordot|matvec)$|tensorflow\.nn\.conv"
 )
-# Python does not wait in these, or there is nothing to wait for.
+# Calls that return before the device finishes, or that start no work on it.
 _HANDED_OVER = re.compile(
     r"builtins\.next$|keras\.ops\.|tensorflow\.(?!Tensor\.numpy$|test\.|print$|data\.|io\.|strings\.|config\.|saved_model\.|summary\.|train\.|py_function|numpy_function)"
 )
@@ -40,13 +40,13 @@ _KNOWN = (KERAS, TENSORFLOW, "builtins.", "numpy.", "time.")
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """One run of something that was compiled: of a tf.function, or of a model by one of its methods.
+    """One run of a compiled function: of a tf.function, or of a model by one of its methods.
 
     Attributes:
-        key: the same for all runs of one compiled function; of a method what it runs, "train", "test" or "predict", and the models that may be the one that has it.
+        key: the same for all runs of one compiled function. For a method: "train", "test" or "predict", and the models that may own it.
         call: for models the call of the method, for a tf.function the first call inside of it.
-        module, node: where it is called.
-        scope: the place of that.
+        module, node: the call site.
+        path: the execution path to the call site.
     """
 
     key: object
@@ -58,10 +58,10 @@ class Execution:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Two readings of a clock, one of which is subtracted from the other.
+    """Two readings of a clock and their difference.
 
     Attributes:
-        start, end: the readings; the same for one that a loop repeats, of which the difference to the iteration before is taken.
+        start, end: the readings. They are the same for a reading that a loop repeats and compares with the iteration before.
         elapsed: the subtraction.
     """
 
@@ -71,7 +71,10 @@ class Interval:
 
 
 def measured_intervals(module: Module, *, again: bool = False) -> Iterator[Interval]:
-    """What the module measures when it is run, each place once, or each time that it is run ``again``."""
+    """The intervals that the module measures when it runs.
+
+    Each place counts once, or once per run with ``again``.
+    """
     seen = set()
     for call in module.once(CallIndex).named("time.elapsed"):
         if call.node not in seen and module.once(Program).is_executed(call.path):
@@ -88,7 +91,7 @@ def measured_intervals(module: Module, *, again: bool = False) -> Iterator[Inter
 
 
 def calls_between(module: Module, interval: Interval) -> list[Call]:
-    """What is called between two readings."""
+    """The calls between two readings."""
     loop = interval.start.path.innermost_loop(within="program")
     if interval.start is interval.end and loop is not None:
         return [call for call in module.run.calls if call.path.is_in(loop)]
@@ -100,7 +103,10 @@ def calls_between(module: Module, interval: Interval) -> list[Call]:
 
 
 def compiled_runs(calls: list[Call]) -> Iterator[Execution]:
-    """The compiled functions that are run among some calls of a program, in program order; a method of one model or another runs once."""
+    """The compiled functions that run among some calls, in program order.
+
+    A method call on one of several possible models is one run.
+    """
     entered = set()
     models: dict[object, list[Value]] = {}
     for call in calls:
@@ -132,7 +138,7 @@ def compiled_runs(calls: list[Call]) -> Iterator[Execution]:
 
 
 def is_warm(module: Module, execution: Execution, interval: Interval) -> bool:
-    """Whether something has, or may have, run the same before the clock was started."""
+    """Whether the same function has run, or may have run, before the clock starts."""
     before = [call for call in module.run.calls if call.order < interval.start.order]
     if any(_may_be_same(other.key, execution.key) for other in compiled_runs(before)):
         return True
@@ -155,14 +161,19 @@ def is_warm(module: Module, execution: Execution, interval: Interval) -> bool:
 
 
 def _may_be_same(key: object, other: object) -> bool:
-    """Whether two runs may be of one compiled function: of the same, or of the same method of models among which one may be both."""
+    """Whether two runs may execute the same compiled function.
+
+    For methods of models, one possible owner in common is enough.
+    """
     if isinstance(key, tuple) and isinstance(other, tuple):
         return key[0] == other[0] and not set(key[1]).isdisjoint(other[1])
     return key == other
 
 
 def is_warmed_up(module: Module, execution: Execution, interval: Interval) -> bool:
-    """Whether the same ran right before the clock was started and was not measured: then one run is measured for itself."""
+    """Whether the same function ran right before the clock starts, outside of any measurement; then one run is timed on
+    purpose.
+    """
     before = list(compiled_runs([call for call in module.run.calls if call.order < interval.start.order]))
     if not before or not _may_be_same(before[-1].key, execution.key):
         return False
@@ -170,9 +181,10 @@ def is_warmed_up(module: Module, execution: Execution, interval: Interval) -> bo
 
 
 def measures_speed(module: Module, interval: Interval) -> bool:
-    """Whether a time is measured to tell how fast something is, rather than how long the program took.
+    """Whether an interval measures speed rather than the duration of the program.
 
-    It is divided by a number of items, collected in a list, or called a latency, throughput or the like; the first run is not what is asked for.
+    The program divides it by a number of items, collects it in a list, or calls it a latency, throughput or the like. Measurements of the
+    first run do not count.
     """
     if interval.start.module is not interval.elapsed.module or FIRST_RUN_WORDS.search(
         _lines_around(interval, interval.elapsed.module.code)
@@ -185,7 +197,7 @@ def measures_speed(module: Module, interval: Interval) -> bool:
 
 
 def _is_phase(module: Module, interval: Interval) -> bool:
-    """Whether a reading of a measurement is one of another, too, as where a program tells how long each of its parts took, and all of them."""
+    """Whether an interval shares a reading with another, as in a program that times each of its phases and their total."""
     ends = {interval.start, interval.end}
     return any(
         other.elapsed.node is not interval.elapsed.node
@@ -196,15 +208,16 @@ def _is_phase(module: Module, interval: Interval) -> bool:
 
 
 def is_about_first_run(interval: Interval) -> bool:
-    """Whether a comment on the lines of a measurement, or around them, says that the first run is what is measured."""
+    """Whether a comment on or around the lines of a measurement says that the first run is measured on purpose."""
     return FIRST_RUN_WORDS.search(_lines_around(interval, interval.elapsed.module.text)) is not None
 
 
 def _lines_around(interval: Interval, text: str, since: Call | None = None) -> str:
-    """What stands from the line above a measurement, or from the statement of a call in it on, to the line behind the measurement; all in one module.
+    """The text from the line above a measurement to the line below it, all in one module.
 
     Args:
-        text: of the module, or its code.
+        text: the text or the code of the module.
+        since: a call of the measurement; the text then starts at its statement.
     """
     tree = interval.elapsed.module.tree
     first = tree.statement_range((since or interval.start).node)[0]
@@ -216,17 +229,17 @@ def _lines_around(interval: Interval, text: str, since: Call | None = None) -> s
 
 
 def _tells(call: Call, elapsed: Call) -> bool:
-    """Whether a call divides a time by a number of items, or puts it beside others of its kind."""
+    """Whether a call divides a time by a number of items, or collects it with others."""
     return (call.name in ("time.rate", "time.collected") or call.attribute == "append") and any(
         isinstance(value, ExternalInstance) and value.call is elapsed for value in call.arguments.positional
     )
 
 
 def unread_work(module: Module, calls: list[Call]) -> Execution | None:
-    """The last compiled function or eager training step among some calls, if nothing behind it waits for its result.
+    """The last compiled function or eager training step among some calls, if nothing after it waits for its result.
 
-    The methods of models, but for calling them, return numbers to Python and so wait; whatever else
-    is called behind the work may read it.
+    Methods of models other than ``__call__`` return numbers to Python, so they wait. Any other call after the work may
+    read it.
     """
     runs = [run for run in compiled_runs(calls) if not isinstance(run.key, tuple)]
     updates = set(module.once(Program).updates)
@@ -248,7 +261,9 @@ def unread_work(module: Module, calls: list[Call]) -> Execution | None:
 
 
 def eager_work(calls: list[Call]) -> Execution | None:
-    """The last model or matrix product that is run eagerly among some calls, if nothing else among them takes time or reads its result."""
+    """The last model or matrix product that runs eagerly among some calls, if no other call takes time or reads its
+    result.
+    """
     work = [call for call in calls if call.path.traced_by() is None and _HEAVY.match(call.name or "")]
     handed_over = all(
         call in work or call.path.traced_by() or call.name in _PASSIVE or _HANDED_OVER.match(call.name or "")

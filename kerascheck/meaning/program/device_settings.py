@@ -1,4 +1,4 @@
-"""Settings of devices that come too late: TensorFlow has initialised them."""
+"""Device settings that come too late, after TensorFlow has initialised the devices."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from kerascheck.meaning.program.device_start import initialising_call
 from kerascheck.meaning.program.device_use import SET_VARIABLE
 from kerascheck.meaning.program.program import Program
 
-# They are read once, when the runtime starts.
+# TensorFlow reads them once, when the runtime starts.
 _VARIABLES = frozenset({"CUDA_VISIBLE_DEVICES", "TF_FORCE_GPU_ALLOW_GROWTH"})
-# What a process that is started later finds in its environment is meant for that.
+# The setting is then meant for child processes, which read their environment when they start.
 _CHILDREN = re.compile(r"\b(?:subprocess|multiprocessing|os\.system|Popen|Pool)\b")
 
 
 @dataclass(frozen=True, slots=True)
 class LateSetting:
-    """A setting behind what has initialised the devices.
+    """A device setting after the initialisation of the devices.
 
     Attributes:
-        call: what sets it.
-        started: what has initialised them.
+        call: the call that makes the setting.
+        started: the call that initialised the devices.
         variable: the environment variable that is set; None for a function of TensorFlow.
     """
 
@@ -36,16 +36,16 @@ class LateSetting:
 
 
 def late_settings(module: Module) -> Iterator[LateSetting]:
-    """The settings of devices that a program makes too late: environment variables first, then by functions of TensorFlow."""
+    """The device settings that a program makes too late: environment variables first, then functions of TensorFlow."""
     if not module.mentions(_CHILDREN):
         yield from _late_variables(module)
     program = module.once(Program)
     for call in program.calls(*sorted(DEVICE_SETTINGS)):
-        # All CPUs are visible as it is, and what stays as it was may be set again.
+        # All CPUs are visible by default, and setting an unchanged value again is allowed.
         if call.name == SET_VISIBLE_DEVICES and _are_all_cpus(call.given("devices")):
             continue
         is_executed = program.is_executed(call.path)
-        # What nothing in the file calls may never run, and what it calls elsewhere may have run before.
+        # Code without a caller in this file may never run, and code with callers elsewhere may have run before.
         if call.module is not module and not is_executed:
             continue
         started = initialising_call(module, call)
@@ -68,7 +68,7 @@ def _late_variables(module: Module) -> Iterator[LateSetting]:
 
 
 def _are_all_cpus(devices: Value | None) -> bool:
-    """Whether devices are what ``list_physical_devices("CPU")`` gives."""
+    """Whether a value is the result of ``list_physical_devices("CPU")``."""
     return (
         isinstance(devices, ExternalInstance)
         and devices.name == LIST_PHYSICAL_DEVICES

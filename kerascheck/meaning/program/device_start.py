@@ -1,4 +1,4 @@
-"""What starts the runtime of TensorFlow, and with it the devices."""
+"""Calls that start the TensorFlow runtime and initialise its devices."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ _INITIALISING = having(Trait.STARTS_RUNTIME)
 def initialising_call(module: Module, before: Call) -> Call | None:
     """The first call that has certainly initialised TensorFlow's devices when ``before`` runs.
 
-    Source: tried call by call on TensorFlow 2.21 and Keras 3.15; imports, seeds, list_physical_devices,
-    policies, unbuilt layers, losses and Input() do not initialise. None as well where the same setting was made
-    in time: what is set already may be set again (eager/context.py returns before it looks at the devices).
+    Source: tried call by call on TensorFlow 2.21 and Keras 3.15. Imports, seeds, list_physical_devices, policies, unbuilt layers, losses and
+    Input() do not initialise them. Returns None as well if the same setting was made in time: TensorFlow accepts an unchanged setting
+    (eager/context.py returns before it looks at the devices).
     """
     branches: dict[tuple[cst.CSTNode, int], tuple[str, Call]] = {}
     for call in module.run.calls:
@@ -49,7 +49,7 @@ def initialising_call(module: Module, before: Call) -> Call | None:
             continue
         if happens_before(call, before):
             return call
-        # One in each branch of an if comes to the same.
+        # One in each branch of an if initialises them on every path.
         branch = branch_before(call, before) if call.path.root is before.path.root else None
         if branch is not None:
             label, other = branches.setdefault((branch.node, id(branch.parent)), (branch.label, call))
@@ -59,19 +59,19 @@ def initialising_call(module: Module, before: Call) -> Call | None:
 
 
 def initialising_calls(module: Module) -> Iterator[Call]:
-    """The calls that initialise TensorFlow's devices wherever they run, in program order."""
+    """All calls that initialise TensorFlow's devices, in program order."""
     return (call for call in module.run.calls if _initialises_in(module, call))
 
 
 def _initialises_in(module: Module, call: Call) -> bool:
-    # Layers with a seed make a variable at once in Keras 3 only.
+    # Only Keras 3 makes the variable of a layer's seed at once.
     if module.runtime.keras < 3 and (call.name or "").startswith((RANDOM_LAYERS, DROPOUT)) and call.attribute is None:
         return False
     return initialises(call)
 
 
 def initialises(call: Call) -> bool:
-    """Whether a call initialises TensorFlow's devices where it runs."""
+    """Whether a call initialises TensorFlow's devices."""
     name = call.name
     if name is None or call.path.traced_by():
         return False

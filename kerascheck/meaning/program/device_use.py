@@ -1,4 +1,4 @@
-"""The devices that a program uses: GPUs that it hides, TPUs, strategies, and limits of memory."""
+"""Devices of a program: hidden GPUs, TPUs, strategies, and memory limits."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class DeviceUse(Trainings):
 
     @cached_property
     def environment(self) -> dict[str, object]:
-        """Variables set through os.environ with a literal value; None for one that is not a literal."""
+        """Variables that the program sets through os.environ; None for a value that is not a literal."""
         found: dict[str, object] = {}
         for call in self._calls.named(*SET_VARIABLE):
             key = constant(call.given("key"))
@@ -60,40 +60,40 @@ class DeviceUse(Trainings):
 
     @cached_property
     def limits_memory(self) -> bool:
-        """Memory growth, a limit, or something that may be one is mentioned in the program, or in the image or environment that it is run in."""
+        """Whether the program, its image or its environment mentions memory growth or a memory limit."""
         return self._mentions(MEMORY_LIMITS) or lets_memory_grow(self._module.source.path)
 
     @cached_property
     def uses_tpu(self) -> bool:
-        """The program names what sets a TPU up, be it its only device or one of several."""
+        """Whether the program names a set-up function for TPUs, among other devices or alone."""
         return self._mentions(_TPU)
 
     @cached_property
     def needs_tpu(self) -> bool:
-        """The program sets a TPU up and runs on nothing else: no condition leaves that out, and no handler goes on without."""
+        """Whether the program always sets a TPU up: under no condition, and without a handler that goes on."""
         calls = self._calls.with_prefix(*_TPU_CALLS)
         return self.uses_tpu and not (calls and all(map(_may_be_left_out, calls)))
 
     @cached_property
     def pins_cpu(self) -> bool:
-        """The script hides the GPUs from itself, and no option decides on it, or it requires the build of TensorFlow that has none."""
+        """Whether the script hides the GPUs from itself, not by an option, or requires a CPU build of TensorFlow."""
         hides = any(hides and not _is_option(call.path) for call, hides in self._visible_devices())
         return hides or wants_cpu(self._module.source.path)
 
     @cached_property
     def hides_gpus(self) -> Call | None:
-        """What certainly hides every GPU from the program when it is run; None where a condition or a value that is not a literal decides."""
+        """The call that certainly hides every GPU from the program; None if a condition or a non-literal value decides."""
         found = None
         for call, hides in self._visible_devices():
             if not hides:
                 return None
-            # A module that it imports does so as well.
+            # Module-level code of an imported module counts, too.
             if call.path.root.function is None and not any(call.path.conditions(within="program")):
                 found = found or call
         return found
 
     def _visible_devices(self) -> Iterator[tuple[Call, bool]]:
-        """The calls that say which GPUs the program sees, each with whether that is none for certain."""
+        """The calls that choose visible GPUs, each with whether they certainly choose none."""
         for call in self._calls.named(*SET_VARIABLE, SET_VISIBLE_DEVICES):
             if call.name != SET_VISIBLE_DEVICES:
                 if constant(call.given("key")) == "CUDA_VISIBLE_DEVICES":
@@ -105,7 +105,9 @@ class DeviceUse(Trainings):
                 yield call, none and constant(call.given("device_type"), "GPU") == "GPU"
 
     def cpu_device(self, path: ExecutionPath) -> Call | None:
-        """The ``tf.device`` that places what runs at a place on the CPU; None where there is none, or the nearest one says otherwise."""
+        """The ``tf.device`` that places an execution path on the CPU; None without one, or if the nearest one names
+        another device.
+        """
         devices = {call.node: call for call in self._calls.named(DEVICE)}
         for manager in path.managers(within="program"):
             for item in manager.node.items if isinstance(manager.node, cst.With) else ():
@@ -116,17 +118,17 @@ class DeviceUse(Trainings):
 
     @cached_property
     def is_deterministic(self) -> bool:
-        """Determinism of operations is asked for, which parallel random maps would cost dearly."""
+        """Whether the program asks for deterministic operations, which slow down parallel random maps."""
         return "TF_DETERMINISTIC_OPS" in self.environment or bool(self._calls.named(ENABLE_OP_DETERMINISM))
 
     @cached_property
     def distributes(self) -> bool:
-        """A strategy of ``tf.distribute`` is made."""
+        """Whether the program makes a strategy of ``tf.distribute``."""
         return any(class_of(call.name) == STRATEGY for call in self._calls if call.name and call.attribute is None)
 
 
 def _is_option(path: ExecutionPath) -> bool:
-    """Whether the user chooses that a place runs, under a condition that asks for more than whether there are GPUs."""
+    """Whether the user chooses an execution path, by a condition on more than the presence of GPUs."""
     for condition in path.conditions(within="program"):
         if condition.test is not None:
             names = (
@@ -138,7 +140,7 @@ def _is_option(path: ExecutionPath) -> bool:
 
 
 def _may_be_left_out(call: Call) -> bool:
-    """Whether a program can go on without a call: it stands under a condition, or in a try of which a handler does not raise."""
+    """Whether a program can go on without a call: under a condition, or in a try whose handler does not raise."""
     tries = (each.node for each in call.path.tries(within="program"))
     handlers = (node.handlers for node in tries if isinstance(node, (cst.Try, cst.TryStar)))
     return any(call.path.conditions(within="program")) or any(not all(map(_raises, each)) for each in handlers)

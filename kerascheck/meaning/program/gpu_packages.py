@@ -1,4 +1,4 @@
-"""What requirements install of TensorFlow: whether it uses a GPU, and which package would."""
+"""TensorFlow packages of requirements: whether they use a GPU, and which package would."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from kerascheck.project.requirements import Requirement, RequirementsFile, is_na
 
 _ASIDE = frozenset("doc docs readthedocs rtd test tests ci dev lint cpu".split())
 _ENVIRONMENT = re.compile(r"(?m)^name:[ \t]*(\S+)")
-# An image that only shows what another has recorded.
+# An image that only shows recordings of other programs.
 _SHOWS = re.compile(r"^\s*(?:CMD|ENTRYPOINT)\b.*\btensorboard\b", re.M)
 _ON_WINDOWS = re.compile(r"win32|Windows")
 
 
 class Shortfall(enum.Enum):
-    """Why what is installed uses no GPU."""
+    """Why the installed packages use no GPU."""
 
     WINDOWS = enum.auto()
     """The release has no GPU support on native Windows."""
@@ -45,12 +45,12 @@ class WithCuda(enum.Enum):
 
 
 def newest_tensorflow(requirement: Requirement) -> tuple[int, int] | None:
-    """(major, minor) of the newest TensorFlow that a requirement of it allows; None where it allows none or cannot be read."""
+    """(major, minor) of the newest TensorFlow that a requirement allows; None if it allows none or is unreadable."""
     return requirement.newest(TENSORFLOW_RELEASES)
 
 
 def cuda_for(requirement: Requirement) -> WithCuda:
-    """How the newest TensorFlow that a requirement allows gets CUDA; where that is not known, as the newest of all."""
+    """How the newest TensorFlow that a requirement allows gets CUDA; the way of the newest release if unknown."""
     newest = newest_tensorflow(requirement)
     if newest is None or newest >= packages.CUDA_EXTRA_SINCE:
         return WithCuda.EXTRA
@@ -58,9 +58,9 @@ def cuda_for(requirement: Requirement) -> WithCuda:
 
 
 def gpu_shortfall(file: RequirementsFile, requirement: Requirement) -> Shortfall | None:
-    """Why a requirement of TensorFlow leaves a GPU unused, or cannot be installed; None where it does neither, as far as is known.
+    """Why a requirement of TensorFlow leaves a GPU unused, or cannot be installed; None if neither is known.
 
-    What stands under a marker may be meant for a machine without a GPU, but for Windows.
+    A requirement under a marker may be meant for a machine without a GPU, except on Windows.
     """
     if requirement.marker:
         return Shortfall.WINDOWS if _is_late_for_windows(requirement) else None
@@ -76,7 +76,10 @@ def gpu_shortfall(file: RequirementsFile, requirement: Requirement) -> Shortfall
 
 
 def is_without_gpu_on_purpose(file: RequirementsFile, requirement: Requirement) -> bool:
-    """Whether the name of the file, its folder, its environment or the group says documentation, tests, CI or CPU, or a comment of the file mentions the CPU."""
+    """Whether names or comments say documentation, tests, CI or CPU.
+
+    The names are those of the file, its folder, its environment and the group.
+    """
     *folders, name = re.split(r"[/\\]", file.source.path.lower())
     folder = folders[-1] if folders else ""
     environment = _ENVIRONMENT.search(file.source.text) if file.kind == "conda" else None
@@ -86,12 +89,12 @@ def is_without_gpu_on_purpose(file: RequirementsFile, requirement: Requirement) 
 
 
 def only_shows_recordings(file: RequirementsFile) -> bool:
-    """Whether a Dockerfile makes an image that runs TensorBoard alone."""
+    """Whether a Dockerfile builds an image that only runs TensorBoard."""
     return bool(file.images) and _SHOWS.search(file.source.text) is not None
 
 
 def brings_gpu(file: RequirementsFile) -> bool:
-    """Whether a file, or another in its folder, brings a TensorFlow that uses GPUs: users can choose there."""
+    """Whether this file, or another in its folder, installs a TensorFlow that uses GPUs, so that users can choose."""
     return any(map(_uses_gpu, _with_neighbors(file)))
 
 
@@ -113,7 +116,7 @@ def _uses_gpu(requirement: Requirement) -> bool:
 
 
 def _allows(requirement: Requirement, release: tuple[int, int]) -> bool:
-    """Whether it is known to allow a release, or a newer one."""
+    """Whether a requirement certainly allows a release, or a newer one."""
     newest = newest_tensorflow(requirement)
     return newest is not None and newest >= release
 
@@ -130,7 +133,9 @@ def _is_late_for_windows(requirement: Requirement) -> bool:
 
 
 def _goes_without_cuda(file: RequirementsFile) -> bool:
-    """Whether a TensorFlow without CUDA makes sense here: it serves, another library uses the GPU, a plug-in brings one, or it is not the only one."""
+    """Whether a TensorFlow without CUDA makes sense: for serving, beside another GPU library, with a plug-in, or as one
+    of several.
+    """
     named = {each.name for each in file.requirements}
     if not named.isdisjoint(packages.SERVERS | packages.OTHERS_ON_GPU | {packages.TENSORFLOW}):
         return True
@@ -138,12 +143,12 @@ def _goes_without_cuda(file: RequirementsFile) -> bool:
 
 
 def _lacks_cuda(file: RequirementsFile, requirement: Requirement) -> bool:
-    """Whether an image that is known to have no CUDA gets a TensorFlow that could use it, and nothing of NVIDIA's."""
+    """Whether an image without CUDA installs a TensorFlow that could use it, and no packages of NVIDIA."""
     if requirement.extras or not file.images or not _allows(requirement, packages.ONE_PACKAGE_SINCE):
         return False
     if any(packages.OF_NVIDIA.search(each.name) for each in file.requirements) or packages.OF_NVIDIA.search(file.code):
         return False
-    # What no Python of the image can have is no remedy.
+    # A release that the image's Python cannot install is no remedy.
     possible = file.newest_for_image
     if cuda_for(requirement) is WithCuda.EXTRA and possible is not None and possible < packages.CUDA_EXTRA_SINCE:
         return False

@@ -1,4 +1,4 @@
-"""How many items a written part of something has, and which part each turn of a loop takes."""
+"""The number of items in an expression, and the item that each iteration takes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from kerascheck.syntax.written import assignment
 
 
 def is_slice_by_iteration(data: cst.BaseExpression, loop: ExecutionPath) -> bool:
-    """Whether data is ``x[start : stop]``, or a variable for it, where ``start`` is what the loop counts; windows that grow or slide start elsewhere."""
+    """Whether data is ``x[start : stop]``, or a variable for it, and the loop counts ``start``; growing and sliding
+    windows do not count.
+    """
     if not isinstance(loop.node, cst.For):
         return False
     if isinstance(data, cst.Name):
@@ -28,9 +30,10 @@ def is_slice_by_iteration(data: cst.BaseExpression, loop: ExecutionPath) -> bool
 
 
 def is_one_item(tree: Tree, node: cst.BaseExpression, loop: ExecutionPath | None = None) -> bool:
-    """Whether an expression is written to make a batch of one: ``x[None]``, ``np.expand_dims(x, 0)``, ``x.reshape(1, ...)``, ``np.reshape(x, [1, ...])``, ``np.array([x])``.
+    """Whether an expression makes a batch of one item.
 
-    Or is a name that a loop last gives such a one.
+    Recognises ``x[None]``, ``np.expand_dims(x, 0)``, ``x.reshape(1, ...)``, ``np.reshape(x, [1, ...])`` and ``np.array([x])``, and names that the
+    loop last binds to one of these.
     """
     if isinstance(node, cst.Name) and loop is not None:
         values = [value for target, value in _assigned(loop) if alike(target, node) and not alike(value, node)]
@@ -44,7 +47,7 @@ def is_one_item(tree: Tree, node: cst.BaseExpression, loop: ExecutionPath | None
         return False
     method, first = node.func.attr.value, node.args[0].value if node.args else None
     if method == "reshape" and first is not None:
-        # The function of that name has the array before the shape.
+        # np.reshape takes the array before the shape.
         shapes = [
             arg.value for arg in node.args[:2] if isinstance(arg.value, (cst.Tuple, cst.List)) and arg.value.elements
         ]
@@ -66,7 +69,7 @@ def is_one_item(tree: Tree, node: cst.BaseExpression, loop: ExecutionPath | None
 
 
 def _assigned(loop: ExecutionPath) -> Iterator[tuple[cst.CSTNode, cst.BaseExpression]]:
-    """Targets and values of the assignments in a loop, those of tuples one by one."""
+    """Targets and values of the assignments in a loop, with tuples taken apart."""
     for node in loop.module.tree.descendants(loop.node):
         assigned = assignment(node)
         if assigned is not None:

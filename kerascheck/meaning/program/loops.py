@@ -1,4 +1,4 @@
-"""How often the loops around a place run, on what of a turn an expression depends, and how many items a written part of something has."""
+"""Loops around a call site: how often they run, and on which of their iterations an expression depends."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from kerascheck.syntax.tree import Tree
 from kerascheck.syntax.written import assignment
 
 SHORT_LOOP = 100
-"""A loop of at most so many turns in total is not worth compiling for: tracing takes about as long."""
+"""Iterations in total up to which a loop is not worth compiling: tracing takes about as long."""
 
 A_FEW_STEPS = 10
-"""So many steps take no time worth a word, compiled or not, whatever feeds them."""
+"""Steps in total that take a negligible time, compiled or not, with any input."""
 
 Definition = cst.FunctionDef | cst.Lambda
 
@@ -23,7 +23,7 @@ _ADDING = frozenset({"add", "append", "appendleft", "extend", "insert", "update"
 
 
 def most_iterations(path: ExecutionPath) -> float:
-    """How often a place runs at most, by the literal lengths of the loops around it; infinite where one is unknown."""
+    """The most iterations of an execution path, by the literal lengths of its loops; infinite if one is unknown."""
     total = 1.0
     for loop in path.loops(within="program"):
         if loop.turns is None:
@@ -33,7 +33,7 @@ def most_iterations(path: ExecutionPath) -> float:
 
 
 def makes_few_steps(training: Call) -> bool:
-    """Whether a ``fit``, or a step written by hand, is a try whether it runs: a handful of steps in all, as literals say."""
+    """Whether a ``fit`` or a hand-written step only tries the code: by literals, it makes a handful of steps in all."""
     if training.attribute not in ("fit", "fit_generator"):
         return most_iterations(training.path) <= A_FEW_STEPS
     steps, epochs = constant(training.given("steps_per_epoch")), training.given("epochs")
@@ -49,10 +49,11 @@ def makes_few_steps(training: Call) -> bool:
 def loop_that_changes(
     expression: cst.CSTNode, path: ExecutionPath, *, exactly: bool = False, beside: ExecutionPath | None = None
 ) -> ExecutionPath | None:
-    """The innermost loop of which an expression depends on the iteration; None where none is seen.
+    """The innermost loop whose iteration an expression depends on; None if there is none.
 
-    Follows the parameters of a function to the arguments of the call that a loop makes. Other names of the function may depend on all of its
-    arguments, also by way of objects; ``exactly`` on those only that stand in what is assigned to them. The loop ``beside`` does not count.
+    Follows the parameters of a function to the arguments at the call site in the loop. Other names of the function may depend on all of its
+    arguments, also through objects. With ``exactly``, they depend only on the arguments in their assigned expressions. Ignores the loop
+    ``beside``.
     """
     module = path.module
     names = set(_variables(module.tree, expression))
@@ -74,7 +75,7 @@ def loop_that_changes(
 
 
 def _sources(module: ModuleLike, function: Definition, names: set[str]) -> set[str]:
-    """What names of a function come from: its parameters, names from outside, and those that are bound by more than plain assignments."""
+    """The origins of a function's names: parameters, outer names, and names bound by more than plain assignments."""
     assigned = remembered(module, function, _assigned)
     found, pending = set[str](), set(names)
     while pending:
@@ -85,7 +86,7 @@ def _sources(module: ModuleLike, function: Definition, names: set[str]) -> set[s
 
 
 def _assigned(module: ModuleLike, function: Definition) -> dict[str, set[str]]:
-    """The names that a function assigns, each with those in what it assigns to it."""
+    """The names that a function assigns, each with the names in the assigned expressions."""
     tree = module.tree
     assigned: dict[str, set[str]] = {}
     for node in tree.descendants(function.body):
@@ -97,7 +98,7 @@ def _assigned(module: ModuleLike, function: Definition) -> dict[str, set[str]]:
 
 
 def arguments_for(names: set[str], function: Function, call: cst.Call) -> list[cst.BaseExpression]:
-    """What a call passes for some of the function's names: all of it where one of these is no plain parameter, and so may depend on any."""
+    """The arguments at a call site for some names of the function; all of them if one name is no plain parameter."""
     parameters = [
         parameter.name.value for parameter in (*function.node.params.posonly_params, *function.node.params.params)
     ]
@@ -114,7 +115,7 @@ def arguments_for(names: set[str], function: Function, call: cst.Call) -> list[c
 
 
 def bound_in(module: ModuleLike, node: cst.CSTNode) -> set[str]:
-    """Names that every turn of a loop or comprehension binds anew."""
+    """Names that every iteration of a loop or comprehension binds anew."""
     tree = module.tree
     bound: set[str] = set()
     if isinstance(node, (cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)):
@@ -140,16 +141,16 @@ def bound_in(module: ModuleLike, node: cst.CSTNode) -> set[str]:
 
 
 def feeds_back(loop: ExecutionPath, call: cst.Call) -> bool:
-    """Whether what a call in a loop is given comes from its own result in the turn before, as where a text is written word by word.
+    """Whether a call in a loop gets its own result of the iteration before, as in word-by-word text generation.
 
-    Told by the names in the body of the loop: what is assigned to them, written into them, or appended to them.
+    Follows the names in the body of the loop: assignments, writes into objects, and appends.
     """
     tree = loop.module.tree
     if not isinstance(loop.node, (cst.For, cst.While)) or loop.node not in tree.ancestors(call):
         return False
     flows = list(_flows(tree, loop.node.body))
     around = {call, *tree.ancestors(call)}
-    # What a turn sets before the call holds nothing of the last one.
+    # A value that the iteration sets before the call holds nothing of the iteration before.
     fresh: set[str] = set()
     for statement in loop.node.body.body:
         if statement in around:
@@ -168,7 +169,7 @@ def feeds_back(loop: ExecutionPath, call: cst.Call) -> bool:
 
 
 def _flows(tree: Tree, body: cst.CSTNode) -> Iterator[tuple[set[str], set[str], cst.CSTNode]]:
-    """Names that a piece of code gives a value, with those that the value comes from, and the value."""
+    """Names that a piece of code gives a value, each with the names in the value, and the value."""
     for node in tree.descendants(body):
         assigned = assignment(node)
         if assigned is not None:
@@ -188,7 +189,7 @@ def _flows(tree: Tree, body: cst.CSTNode) -> Iterator[tuple[set[str], set[str], 
 
 
 def _reached(names: set[str], flows: list[tuple[set[str], set[str]]]) -> set[str]:
-    """The names, and all that pairs of sets lead to from these, from the first of each to the second."""
+    """The names, and all that the flows lead to from them, transitively."""
     found, before = set(names), None
     while found != before:
         before = set(found)
@@ -218,7 +219,7 @@ def _read(tree: Tree, value: cst.CSTNode) -> set[str]:
 
 
 def _variables(tree: Tree, expression: cst.CSTNode) -> Iterator[str]:
-    """The names in an expression that stand for variables, and not for attributes or arguments."""
+    """The names in an expression that are variables, not attributes or keywords."""
     for node in tree.descendants(expression):
         if isinstance(node, cst.Name):
             holder = tree.parents.get(node)
@@ -238,7 +239,7 @@ def _target_names(tree: Tree, target: cst.CSTNode) -> set[str]:
 
 
 def local_names(module: ModuleLike, function: Definition) -> set[str]:
-    """Names that belong to a function itself, but for self and cls."""
+    """Names that belong to a function itself, except self and cls."""
     tree = module.tree
     names = set()
     parameters = function.params

@@ -1,4 +1,4 @@
-"""Calls of Keras models, also those whose receiver is of unknown origin."""
+"""Calls of Keras models, including those on receivers of unknown origin."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from kerascheck.knowledge.namespaces import (
 from kerascheck.knowledge.symbols import Trait
 from kerascheck.meaning.calls import CallIndex
 
-# Keywords that only Keras' fit has among the estimators of the Python world.
+# Keyword arguments of Keras' fit that no other estimator of the Python world has.
 _KERAS_KEYWORDS = frozenset(
     "epochs validation_data validation_split steps_per_epoch callbacks initial_epoch class_weight validation_steps shuffle verbose "
     "workers use_multiprocessing max_queue_size steps run_eagerly optimizer loss metrics".split()
@@ -48,7 +48,7 @@ _KERAS_KEYWORDS = frozenset(
 _KERAS_METHODS = frozenset(
     "fit_generator predict_generator evaluate_generator train_on_batch predict_on_batch test_on_batch apply_gradients".split()
 )
-# Of these, nobody else has two.
+# No other library has two of these.
 _ONLY_KERAS = frozenset(
     "steps_per_epoch validation_steps validation_freq validation_split initial_epoch workers use_multiprocessing max_queue_size".split()
 )
@@ -67,13 +67,13 @@ _KERAS = re.compile(r"keras", re.I)
 _MODEL_CLASS = re.compile(r"^class[ \t]+\w+\([^)]*\b(?:Model|Sequential)\b[^)]*\):.*?(?=^[^\s)]|\Z)", re.M | re.S)
 _SUPER = re.compile(r"\bsuper\([^)]*\)\.(\w+)\(")
 _METHOD = re.compile(r"^[ \t]+def[ \t]+(\w+)\(", re.M)
-# A program that does nothing else with TensorFlow or Keras has imported them for this: other libraries draw from their generators.
+# Programs with no other calls import TensorFlow or Keras for these: another library draws from their generators.
 _SEEDS = having(Trait.SEEDS)
 _UNPICKLERS = ("pickle.load", "pickle.loads", "joblib.load", "dill.load", "cloudpickle.load")
 _NEVER_MODELS = frozenset(
     "builtins abc typing collections dataclasses enum threading sklearn torch gym gymnasium object".split()
 )
-# Libraries whose objects are followed, or whose models have a fit of their own.
+# Libraries that the interpreter follows, or whose models have a fit of their own.
 _NO_KERAS_MODELS = frozenset(
     "tensorflow keras builtins sklearn numpy pandas scipy deepchem kashgari ktrain gluonts darts autogluon flair spacy imageai".split()
 )
@@ -81,14 +81,14 @@ _SCALERS = re.compile(r"^\s*(?:from|import)\s+sklearn\b", re.M)
 
 
 class ModelCalls:
-    """The calls that a program makes, and those of Keras models among them."""
+    """The calls of a program, and which of them are calls of Keras models."""
 
     def __init__(self, module: Module):
         self._module = module
         self._calls = module.once(CallIndex)
 
     def calls(self, *names: str) -> Iterator[Call]:
-        """Calls of these canonical names, in program order, each place once."""
+        """Calls of these canonical names, in program order, each call site once."""
         seen = set()
         for call in self._calls.named(*names):
             if call.node not in seen:
@@ -96,10 +96,10 @@ class ModelCalls:
                 yield call
 
     def model_calls(self, *methods: str) -> Iterator[Call]:
-        """Calls of methods of Keras models, in program order, each place once.
+        """Calls of methods of Keras models, in program order, each call site once.
 
-        A receiver of unknown origin counts where nothing but a Keras model fits: by the
-        arguments, which may be images of an ImageDataGenerator or a PyDataset, or because the file uses Keras and no other library of estimators.
+        A receiver of unknown origin counts if only a Keras model fits: by the arguments, which may be images of an ImageDataGenerator or a
+        PyDataset, or because the file uses Keras and no other library of estimators.
         """
         seen = set()
         for call in self._calls.of_methods(*methods):
@@ -129,7 +129,7 @@ class ModelCalls:
             return False
         if _is_used_as_model(call):
             return True
-        # Models of Keras have files of their own.
+        # Keras saves its models in its own formats.
         if all(
             isinstance(option, ExternalInstance) and option.name in _UNPICKLERS for option in options_of(call.receiver)
         ):
@@ -148,7 +148,10 @@ class ModelCalls:
         )
 
     def _may_be_of_project(self, method: str) -> bool:
-        """Whether a class of models in the program, or beside a script that imports the module, overrides a method: what is not known may be one."""
+        """Whether a model class of the program overrides a method, so that an unknown receiver may be its instance.
+
+        The scripts beside the module that import it count, too.
+        """
         return any(
             method in module.once(_overridden_in)
             for module in (*self._modules, *self._module.project.imported_beside(self._module))
@@ -156,13 +159,13 @@ class ModelCalls:
 
     @cached_property
     def _only_sets_seeds(self) -> bool:
-        """Whether seeds are all that the program calls of TensorFlow and Keras."""
+        """Whether the program only sets seeds with TensorFlow and Keras."""
         called = {name for name in self._calls.names if name.startswith((TENSORFLOW, KERAS))}
         return bool(called) and called <= _SEEDS
 
     @cached_property
     def _modules(self) -> list[Module]:
-        """The module and everything of the tree that it imports, also indirectly."""
+        """The module and all modules of the project that it imports, directly or not."""
         return [self._module, *self._module.project.imported(self._module)]
 
     def _mentions(self, pattern: re.Pattern[str]) -> bool:
@@ -170,7 +173,9 @@ class ModelCalls:
 
 
 def _has_rivals(module: ModuleLike) -> bool:
-    """Whether a module uses another library whose models have methods of the same names; PyTorch is none as the backend of Keras."""
+    """Whether a module uses another library with models of the same methods; PyTorch as the backend of Keras does not
+    count.
+    """
     return module.mentions(_RIVALS) or module.runtime.backend != "torch" and module.mentions(_TORCH)
 
 
@@ -183,7 +188,7 @@ def _is_unknown(value: Value) -> bool:
 
 
 def _is_foreign(value: Value) -> bool:
-    """Made by a library that kerascheck knows nothing of, of which many build Keras models."""
+    """Whether a value comes from a library that kerascheck does not model; many of these build Keras models."""
     return (
         isinstance(value, ExternalInstance)
         and value.name.partition(".")[0] not in _NO_KERAS_MODELS
@@ -192,7 +197,7 @@ def _is_foreign(value: Value) -> bool:
 
 
 def _may_be_model(cls: Class) -> bool:
-    """Whether a class of the tree may be a kind of Keras model or optimizer: something that it is made of is not known, or is one."""
+    """Whether a class of the project may derive from a Keras model or optimizer: a base is one, or is unknown."""
     for each in cls.ancestry():
         if isinstance(each, External):
             if each.name.partition(".")[0] not in _NEVER_MODELS:
@@ -203,7 +208,9 @@ def _may_be_model(cls: Class) -> bool:
 
 
 def _is_used_as_model(call: Call) -> bool:
-    """Whether the module does with the receiver of a method what nothing but layers and models allow: a call with ``training=``, ``get_layer`` and the like."""
+    """Whether the module uses the receiver as only layers and models allow: with ``training=``, ``get_layer`` and the
+    like.
+    """
     receiver = (
         call.node.func.value if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute) else None
     )
@@ -227,7 +234,7 @@ def _used_as_models(module: ModuleLike, root: cst.CSTNode) -> set[str]:
 
 
 def _overridden(call: Call) -> bool:
-    """The class of the receiver replaces the method by its own, and the call does not stand in that one."""
+    """Whether the class of the receiver overrides the method, and the call is not inside that override."""
     own = call.receiver.cls.member(call.attribute or "") if isinstance(call.receiver, Instance) else None
     return own is not None and not (
         isinstance(own, Function) and any(function.node is own.node for function in call.path.functions())
@@ -235,6 +242,6 @@ def _overridden(call: Call) -> bool:
 
 
 def _overridden_in(module: Module) -> set[str]:
-    """The methods of classes in a module that name a Model or Sequential as their base, but for those that hand on to the one of their base."""
+    """The methods that classes of a module derived from Model or Sequential override without calling super()."""
     classes = [found[0] for found in _MODEL_CLASS.finditer(module.code)]
     return {name for text in classes for name in set(_METHOD.findall(text)) - set(_SUPER.findall(text))}

@@ -1,4 +1,4 @@
-"""Names of TensorFlow and Keras that are gone, or have had a plainer one for years, where a module uses them."""
+"""Removed and outdated names of TensorFlow and Keras that a module uses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _METHODS = (OF_DATA_DATASET, OF_DISTRIBUTE_STRATEGY)
 
 
 class Fate(enum.Enum):
-    """What becomes of a name in the versions that a module is judged for."""
+    """The fate of a name in the target versions of a module."""
 
     GONE = enum.auto()
     GOING = enum.auto()
@@ -34,14 +34,14 @@ class Fate(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class OldName:
-    """One use of a name that is gone or old.
+    """One use of a removed or outdated name.
 
     Attributes:
         place: the name, or the alias of the import that binds it.
-        name: dotted, with ``tensorflow.keras`` as ``keras``; a namespace where all of it is gone.
-        successor: what took its place, dotted as ``name``; None where more than the name changes.
-        fate: what becomes of it.
-        is_imported: an import binds it by itself, so that renaming the use alone would not do.
+        name: dotted, with ``tensorflow.keras`` as ``keras``; a namespace if all of it is gone.
+        successor: the new name, dotted as ``name``; None if more than the name changes.
+        fate: the fate of the name.
+        is_imported: whether an import binds the name itself, so that renaming the use is not enough.
     """
 
     place: CodeLocation
@@ -52,9 +52,10 @@ class OldName:
 
 
 def old_names(module: Module) -> Iterator[OldName]:
-    """The uses of old names, each once: an import that raises stands for what it binds, a namespace that is gone for what is in it.
+    """The uses of old names, each once.
 
-    What is written for one of several versions is left out, and what the versions of the module are not known to lack.
+    A failing import counts for the names that it binds, and a removed namespace for its members. Skips code that handles several versions,
+    and names that the target versions may still have.
     """
     bound = set()
     told = set()
@@ -70,7 +71,7 @@ def old_names(module: Module) -> Iterator[OldName]:
 
 
 def session_configs(module: Module) -> Iterator[CodeLocation]:
-    """Where ``ConfigProto`` of TensorFlow 1 is used in code for TensorFlow 2 that says ``allow_growth``."""
+    """Uses of TensorFlow 1's ``ConfigProto`` with ``allow_growth`` in code for TensorFlow 2."""
     if "allow_growth" not in module.code or module.runtime.tensorflow < (2, 0):
         return
     for node, name in names_as_written(module.tree, {COMPAT_V1_CONFIG_PROTO.rpartition(".")[2]}):
@@ -79,7 +80,7 @@ def session_configs(module: Module) -> Iterator[CodeLocation]:
 
 
 def _imports_of_old(module: Module) -> Iterator[tuple[cst.ImportAlias, str, str]]:
-    """Imports of what is gone or going: the alias, the name it binds, and the dotted name."""
+    """Imports of removed or outdated names: the alias, the name it binds, and the dotted name."""
     for alias, local, name in imports_as_written(module.tree):
         namespace = _namespace_of(name)
         if name not in REMOVED and namespace not in REMOVED_NAMESPACES:
@@ -90,14 +91,14 @@ def _imports_of_old(module: Module) -> Iterator[tuple[cst.ImportAlias, str, str]
 
 
 def _uses(module: Module, bound: set[str]) -> Iterator[OldName]:
-    """The uses of old names, but of what these names of imports are bound to."""
+    """The uses of old names, except those that an import in ``bound`` binds."""
     uses = _names_in(module)
     imported = {name for node, name in uses.items() if isinstance(node, cst.Name)}
     namespaces = set()
     for node, name in uses.items():
         if module.tree.code_of(node).partition(".")[0] in bound or name in namespaces:
             continue
-        # A namespace is no finding of its own where the name in it is one.
+        # A finding on a name covers its namespace.
         if not module.runtime.lacks(name) or module.tree.parents.get(node) in uses:
             continue
         if REMOVED_NAMESPACES.get(name, name) is None:
@@ -106,7 +107,7 @@ def _uses(module: Module, bound: set[str]) -> Iterator[OldName]:
 
 
 def _names_in(module: Module) -> dict[cst.CSTNode, str]:
-    """Where old names stand, and old methods are called."""
+    """The nodes of old names and of calls of old methods."""
     uses: dict[cst.CSTNode, str] = {}
     for node, name in names_as_written(module.tree, _LAST):
         namespace = name.rpartition(".")[0]
@@ -134,7 +135,7 @@ def _fate(name: str, runtime: Runtime) -> Fate:
 
 
 def _namespace_of(name: str) -> str:
-    """The namespace that is gone in which a name stands; the name itself where there is none."""
+    """The removed namespace that holds a name; the name itself without one."""
     return next((outer for outer in REMOVED_NAMESPACES if f"{name}.".startswith(outer + ".")), name)
 
 

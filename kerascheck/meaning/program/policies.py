@@ -1,4 +1,4 @@
-"""Dtype policies: which one a program sets, and which holds where."""
+"""Dtype policies: the one that a program sets, and the one that holds at a call."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from kerascheck.syntax.conditions import happens_before
 
 
 def policy_at(module: Module, before: Call) -> str | None:
-    """The name of the dtype policy that certainly holds when a call runs; None where none was set, or it is not known which.
+    """The name of the dtype policy that certainly holds at a call; None if none was set, or it is unknown.
 
-    ``clear_session`` takes the policy back in Keras 3 (measured on 3.15), not in tf.keras 2.
+    ``clear_session`` resets the policy in Keras 3 (measured on 3.15), not in tf.keras 2.
     """
     policy = None
     for call in module.once(CallIndex).named(CLEAR_SESSION, SET_GLOBAL_POLICY):
@@ -30,7 +30,7 @@ def policy_at(module: Module, before: Call) -> str | None:
 
 
 def policy_set_by(call: Call) -> str | None:
-    """The name of the dtype policy that ``set_global_policy`` is given; None where it is not a literal."""
+    """The name of the dtype policy that ``set_global_policy`` gets; None if it is not a literal."""
     given = call.given("policy") or call.keyword("name")
     if isinstance(given, ExternalInstance) and given.name.endswith("Policy") and given.call is not None:
         given = given.call.given("name")
@@ -39,7 +39,7 @@ def policy_set_by(call: Call) -> str | None:
 
 
 def _may_run_earlier(root: ExecutionPath, call: Call) -> bool:
-    """Whether a function that nobody is seen to call may have been called before the statement of a call, which stands below it."""
+    """Whether a function without a visible caller may have run before the statement of a call below it."""
     if root.function is None or root is call.path.root:
         return False
     tree = call.module.tree

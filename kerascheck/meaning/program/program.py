@@ -1,4 +1,4 @@
-"""What a module does as a program: does it train, where, on what device, with which set-up."""
+"""Facts about a module as the entry of a program: training, devices, workload, versions."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _OLD_KERAS = re.compile(
     r"|^\s*from\s+(?:tensorflow\.)?keras\s+import\s+.*\bobjectives\b|layers\.experimental\.preprocessing\b"
     # TensorFlow Addons cannot be imported beside Keras 3 (0.23, its last release).
     r"|^\s*(?:from|import)\s+tensorflow_addons\b"
-    # Its layers import keras.engine and what else Keras 2 kept elsewhere.
+    # Its layers import keras.engine and other modules of Keras 2.
     r"|^\s*(?:from|import)\s+keras_contrib\b"
-    # It has no base class of this name (keras/src/layers/rnn).
+    # Keras 3 has no base class of this name (keras/src/layers/rnn).
     r"|\bAbstractRNNCell\b"
-    # Any layer raises a ValueError for it (keras/src/layers/layer.py, 3.15).
+    # Every layer of Keras 3 raises a ValueError for it (keras/src/layers/layer.py, 3.15).
     r"|\bbatch_input_shape\s*=",
     re.M,
 )
@@ -42,17 +42,21 @@ class Program(Workload, DeviceUse):
 
     @cached_property
     def needs_old_keras(self) -> bool:
-        """It imports modules, or gives its layers an argument, that Keras 3 does not have: what is said of Keras 3 alone is not about it."""
+        """Whether the program imports modules or passes an argument that Keras 3 lacks, so that findings for Keras 3 do
+        not apply.
+        """
         return self._mentions(_OLD_KERAS)
 
     @cached_property
     def chooses_legacy_keras(self) -> bool:
-        """The program sets the environment to Keras 2, maybe in a module that it imports."""
+        """Whether the program selects Keras 2 in its environment, possibly in an imported module."""
         return self._mentions(_LEGACY_KERAS)
 
     @cached_property
     def runs_functions_eagerly(self) -> bool:
-        """``tf.config.run_functions_eagerly(True)`` is called under no condition, or by a script beside the module that imports it."""
+        """Whether ``tf.config.run_functions_eagerly(True)`` runs unconditionally, here or in a script beside the module
+        that imports it.
+        """
         own = any(
             constant(call.given("run_eagerly")) is True and not any(call.path.conditions(within="program"))
             for call in self._calls.named(RUN_FUNCTIONS_EAGERLY)
@@ -61,7 +65,9 @@ class Program(Workload, DeviceUse):
 
     @cached_property
     def runs_eagerly(self) -> bool:
-        """A switch that makes compiled code run eagerly is on under no condition: that, or one of a model."""
+        """Whether an unconditional switch makes compiled code run eagerly: ``run_functions_eagerly``, or
+        ``run_eagerly`` of a model.
+        """
         for call in self._calls.of_methods("compile", "run_eagerly"):
             switch = call.given("run_eagerly") if call.attribute == "compile" else call.assigned
             if constant(switch) is True and not any(call.path.conditions(within="program")):
@@ -70,9 +76,9 @@ class Program(Workload, DeviceUse):
 
     @cached_property
     def steps_eagerly(self) -> bool:
-        """Layers and models are called eagerly: weights are updated by steps that nothing compiles, and no model is fitted.
+        """Whether layers and models run eagerly: uncompiled steps update the weights, and no model is fitted.
 
-        So too in a notebook, which nothing can import, that neither trains nor compiles anything.
+        Also true for a notebook, which nothing can import, that neither trains nor compiles anything.
         """
         if self._module.source.cells is not None and not self._module.mentions(_COMPILES):
             return True

@@ -1,4 +1,4 @@
-"""Gradient tapes: where the gradients of a weight update are recorded."""
+"""Gradient tapes of weight updates."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from kerascheck.meaning.calls import CallIndex
 
 @dataclass(frozen=True, slots=True)
 class Tape:
-    """Where the gradients of an update are recorded.
+    """The tape that records the gradients of an update.
 
     Attributes:
         call: the GradientTape.
-        frame: the function that holds both the update and the tape, or calls what holds them.
-        node, scope: the tape in that function, or the call that leads to it.
+        frame: the innermost function that reaches both the update and the tape.
+        node, path: the tape in that function, or the call that leads to it.
     """
 
     call: Call
@@ -30,11 +30,15 @@ class Tape:
 
 
 def tape_of(module: Module, update: Call) -> Tape | None:
-    """The GradientTape of a weight update: that of the same function and nearest loop, else of a function that the same iteration calls before it."""
+    """The GradientTape of a weight update.
+
+    Prefers a tape in the same function and nearest loop, then one in a function that the same iteration calls before
+    the update.
+    """
     tapes = module.once(tapes_of)
     own = next((frame for frame in update.path.frames() if frame in tapes), None)
     near = [Tape(tape, own, tape.node, tape.path) for tape in tapes[own]] if own is not None else []
-    # A network may have a loop of its own beside that of another, and an optimizer one of its own behind their tape.
+    # One network may have a loop of its own beside another's, or an optimizer one after their common tape.
     loops = seen_from(own or update.path.frame, update)[1].loops(within="function")
     around: list[ExecutionPath | None] = [*loops] or [None]
     beside = next(
@@ -44,9 +48,9 @@ def tape_of(module: Module, update: Call) -> Tape | None:
 
 
 def _called_tapes(module: Module, update: Call) -> Iterator[Tape]:
-    """The tapes of functions that Python calls beside a weight update and nothing compiles, those of the nearest loop first.
+    """The tapes of uncompiled functions that Python calls beside a weight update, those of the nearest loop first.
 
-    The functions around the update itself are not among them.
+    Excludes the functions around the update itself.
     """
     tapes = {tape: inner for inner, (tape, *_) in module.once(tapes_of).items() if tape.order < update.order}
     compiled = {tape.node for tape in tapes if tape.path.traced_by()}
@@ -59,7 +63,7 @@ def _called_tapes(module: Module, update: Call) -> Iterator[Tape]:
             if inner not in around and any(each is frame for each in inner.frames())
         }
         same = {tape: way for tape, way in reached.items() if way[1].innermost_loop(within="function") is turn}
-        # What is compiled may well be where the gradients come from.
+        # The gradients may come from the compiled function.
         if any(tape.node in compiled for tape in same):
             return
         for tape, (node, path) in same.items():
@@ -68,7 +72,7 @@ def _called_tapes(module: Module, update: Call) -> Iterator[Tape]:
 
 
 def seen_from(frame: ExecutionPath, call: Call) -> tuple[cst.CSTNode, ExecutionPath]:
-    """A call as a function has it that leads there: the node and place of its own call on that way."""
+    """The node and path of a call, or of the call that leads to it, in a function of its execution path."""
     node, path = call.node, call.path
     while (inner := path.frame) is not frame:
         if inner.parent is None:
@@ -78,7 +82,7 @@ def seen_from(frame: ExecutionPath, call: Call) -> tuple[cst.CSTNode, ExecutionP
 
 
 def tapes_of(module: Module) -> dict[ExecutionPath, list[Call]]:
-    """The calls of GradientTape in each function, and in the module itself, in program order."""
+    """The calls of GradientTape in each function and in the module itself, in program order."""
     found: dict[ExecutionPath, list[Call]] = {}
     for call in module.once(CallIndex).named(GRADIENT_TAPE):
         found.setdefault(call.path.frame, []).append(call)

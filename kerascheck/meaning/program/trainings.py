@@ -1,4 +1,4 @@
-"""Where a program trains: by ``fit``, by hand-written steps, and by searches of other libraries."""
+"""Trainings of a program: ``fit``, hand-written steps, and searches of other libraries."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from kerascheck.knowledge.name_heuristics import (
 from kerascheck.meaning.program.model_calls import ModelCalls
 from kerascheck.meaning.program.tapes import tape_of
 
-# Estimators of scikit-learn around a function that builds a model, and searches over the models that one builds.
+# scikit-learn wrappers of a model-building function, and searches over the models that it builds.
 _TRAINS_FOR_OTHERS = re.compile(r"\bKeras(?:Classifier|Regressor)$|^keras_tuner\..*\.search$")
 
 
@@ -42,7 +42,9 @@ class Trainings(ModelCalls):
 
     @cached_property
     def updates(self) -> list[Call]:
-        """Calls that update weights in hand-written steps: minimize and apply of Keras, and apply_gradients of whatever optimizer."""
+        """Calls that update weights in hand-written steps: Keras' minimize and apply, and apply_gradients of any
+        optimizer.
+        """
         return [
             call
             for call in self._calls
@@ -51,12 +53,12 @@ class Trainings(ModelCalls):
 
     @cached_property
     def assigned_updates(self) -> list[Call]:
-        """Gradient descent written out: variable.assign_sub(rate * gradient)."""
+        """Hand-written gradient descent: variable.assign_sub(rate * gradient)."""
         return self._calls.of_methods("assign_sub") if self._calls.named(GRADIENT_TAPE) else []
 
     @cached_property
     def constructors(self) -> dict[Instance, Call]:
-        """The call that made each object of a class of the tree."""
+        """The constructor call of each instance of a project class."""
         return {
             call.receiver: call
             for call in reversed(self._calls.of_methods("__init__"))
@@ -64,16 +66,16 @@ class Trainings(ModelCalls):
         }
 
     def constructor_of(self, value: Value) -> Call | None:
-        """The call that made or loaded a model of Keras, or an object of a class of the tree; None where that cannot be seen."""
+        """The call that made or loaded a Keras model, or an instance of a project class; None if unknown."""
         if isinstance(value, ExternalInstance) and class_of(value.name) == MODEL:
             return value.call
         return self.constructors.get(value) if isinstance(value, Instance) else None
 
     @cached_property
     def training_places(self) -> list[tuple[CodeLocation, Call]]:
-        """Where the module trains when it is run, in program order, with the call that does.
+        """The places where running the module trains, in program order, each with its call.
 
-        That is each fit, and each innermost loop around a step written by hand.
+        These are each fit, and each innermost loop around a hand-written step.
         """
         if self._module.is_graph_code:
             return []
@@ -84,7 +86,7 @@ class Trainings(ModelCalls):
         stateless = self.calls(OPTIMIZER_STATELESS_APPLY)
         for call in [*self.updates, *self.model_calls("train_on_batch"), *self.assigned_updates, *stateless]:
             if self.is_executed(call.path) and not _in_keras_step(call.path):
-                # Around the tape, not around the variables that are updated one by one.
+                # The loop around the tape, not one over the variables.
                 tape = tape_of(self._module, call)
                 loop = _training_loop(tape.path if tape is not None else call.path)
                 if loop is not None and (loop.node not in found or call.order < found[loop.node][0]):
@@ -93,30 +95,30 @@ class Trainings(ModelCalls):
 
     @property
     def first_training(self) -> CodeLocation | None:
-        """The first fit, or the innermost loop that trains, if the module trains when it is run; else None."""
+        """The first fit or innermost training loop; None if running the module does not train."""
         return self.training_places[0][0] if self.training_places else None
 
     @cached_property
     def trains(self) -> bool:
-        """Something in the program updates weights, whether it is seen to be executed or not."""
+        """Whether the program updates weights anywhere, executed or not."""
         return bool(self.updates or list(self.model_calls("fit", "fit_generator", "train_on_batch"))) or any(
             map(_TRAINS_FOR_OTHERS.search, self._calls.names)
         )
 
     def trains_behind(self, call: Call) -> bool:
-        """Whether weights are updated behind a call, or somewhere of which the place in the program is not seen."""
+        """Whether weights are updated after a call, or at an unknown point of the program."""
         return not self._trainings or any(
             training.order > call.order or not self.is_executed(training.path) for training in self._trainings
         )
 
     @cached_property
     def _trainings(self) -> list[Call]:
-        """The calls that update weights, in steps written by hand or through a model's own methods."""
+        """The calls that update weights, in hand-written steps or by methods of a model."""
         return [*self.updates, *self.assigned_updates, *self.model_calls("fit", "fit_generator", "train_on_batch")]
 
     @cached_property
     def _training_branches(self) -> set[ExecutionPath]:
-        """The branches that all training of the program stands in; what a handler trains is another way to train."""
+        """The branches around all training of the program; an exception handler is another way to train."""
         around = [
             {condition for condition in training.path.conditions(within="program") if condition.kind == "branch"}
             for training in self._trainings
@@ -124,16 +126,19 @@ class Trainings(ModelCalls):
         return set.intersection(*around) if around else set()
 
     def is_optional(self, path: ExecutionPath) -> bool:
-        """Whether a place runs under a condition under which the program may train without it: not one such as ``if mode == "train"``, which decides on the training, too."""
+        """Whether a condition guards an execution path but not the training.
+
+        A condition such as ``if mode == "train"`` decides on both, so it does not count.
+        """
         return any(condition not in self._training_branches for condition in path.conditions(within="program"))
 
     def is_executed(self, path: ExecutionPath) -> bool:
-        """Whether a place runs when the module is run as a script (or notebook)."""
+        """Whether an execution path runs when the module runs as a script or notebook."""
         return path.root.function is None and path.root.module is self._module
 
     @cached_property
     def compiled_metrics(self) -> set[Class]:
-        """The classes of the tree whose objects a model is compiled with as metrics."""
+        """The project classes whose instances ``compile`` gets as metrics."""
         return {
             value.cls
             for call in self.model_calls("compile")
@@ -143,12 +148,12 @@ class Trainings(ModelCalls):
 
     @cached_property
     def reinforcement_learning(self) -> bool:
-        """The program imports environments for reinforcement learning."""
+        """Whether the program imports environments for reinforcement learning, or names its concepts."""
         return self._mentions(REINFORCEMENT_LEARNING)
 
     @cached_property
     def adversarial(self) -> bool:
-        """Two networks trained against each other, by their names."""
+        """Whether two networks train against each other, judged by their names."""
         return self._mentions(GAN_NAMES) or any(all(map(module.mentions, ADVERSARIES)) for module in self._modules)
 
 

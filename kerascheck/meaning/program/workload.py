@@ -1,4 +1,4 @@
-"""How much a program computes: the size of its data and its layers, and the types it computes in."""
+"""Workload of a program: the size of its data and layers, and its number types."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _DOUBLE = re.compile(r"""set_floatx\(\s*["']float64|dtype\s*=\s*(?:tf\.float64|[
 _FITS = ("fit", "fit_generator", "train_on_batch")
 _TOY_DATA = (*TOYS, "sklearn.datasets.")
 _TOY_NAMES = frozenset({"mnist", "fashion_mnist", "kmnist", "iris", "titanic", "wine_quality"})
-# Where the height and width are that pictures get, and how many pixels those of the classic sets have.
+# The arguments for the height and width of pictures. The classic data sets have pictures of 28 x 28 pixels.
 _RESIZES = {
     "cv2.resize": "dsize", IMAGE_RESIZE: "size", LOAD_IMG: "target_size",
     IMAGE_DATASET_FROM_DIRECTORY: "image_size",
@@ -78,7 +78,7 @@ _FILE_READERS = frozenset(
 )
 _PRETRAINED = re.compile(
     r"\bapplications\.[a-z_0-9.]*[A-Z]\w+\(|\bfrom (?:tensorflow\.)?keras\.applications(?!\.imagenet_utils)|\bkeras_(?:cv|hub|nlp)\.models\.|"
-    # What prepares the data of a pretrained model is loaded by itself, too.
+    # Preprocessors of a pretrained model are loaded by themselves, too.
     r"(?<!Tokenizer)(?<!TokenizerFast)(?<!Config)(?<![Pp]rocessor)(?<!Extractor)\.from_pre(?:trained|set)\("
 )
 _LARGE_LAYERS = re.compile(r"\b(?:Conv[23]D|SeparableConv2D|MultiHeadAttention|ConvLSTM2D)\(")
@@ -89,7 +89,9 @@ class Workload(Trainings):
 
     @cached_property
     def loads_toy_data(self) -> bool:
-        """One of the classic small data sets is loaded, or all pictures before the first training become no larger than those of MNIST."""
+        """Whether the program loads a classic small data set, or resizes all pictures before its first training to
+        MNIST's size or less.
+        """
         first = min((call.order for call in (*self.updates, *self.model_calls(*_FITS))), default=inf)
         sizes = [
             literal_shape(call.given(_RESIZES[call.name]))
@@ -107,13 +109,13 @@ class Workload(Trainings):
 
     @cached_property
     def has_large_layers(self) -> bool:
-        """A layer whose work is large enough for 16-bit arithmetic to matter is seen, and no toy data set."""
+        """Whether a layer is large enough for 16-bit arithmetic to matter, and the data set is no toy."""
         return self.has_large_layers_beside(frozenset())
 
     def has_large_layers_beside(self, seen: Collection[cst.CSTNode]) -> bool:
-        """The same for layers that are made by other calls than those of some nodes.
+        """The same, ignoring layers that the given nodes make.
 
-        The models of other modules are judged by their text: they need not be followed for anything else.
+        Judges models of other modules by their text: nothing else requires following them.
         """
         imported = {
             name.partition(".")[0] for module in self._modules for name, level in module.import_names if not level
@@ -126,7 +128,7 @@ class Workload(Trainings):
         return own or any(module.mentions(_LARGE_LAYERS) for module in self._modules[1:])
 
     def has_many_examples(self, before: Call) -> bool:
-        """A thousand examples or more are loaded, read from a file, drawn or counted out before a call; False where nothing of that is seen."""
+        """Whether a thousand examples or more are loaded, read from a file, drawn or counted before a call."""
         for call in self._calls:
             if call.order >= before.order:
                 break
@@ -142,32 +144,34 @@ class Workload(Trainings):
 
     @cached_property
     def is_only_dense(self) -> bool:
-        """The layers that are seen are dense ones of no great size, and what works on their results: a step takes about a millisecond."""
+        """Whether all visible layers are small dense ones, and operations on their results: a step takes about a
+        millisecond.
+        """
         layers = {name.partition(".__")[0] for name in self._calls.names if name.startswith(LAYERS)}
         return DENSE in layers and layers <= OF_DENSE_MODELS and not self.has_large_layers
 
     @cached_property
     def uses_network_storage(self) -> bool:
-        """The program names files in a bucket or another file system of the network."""
+        """Whether the program names files in a bucket or on another network file system."""
         return self._mentions(_NETWORK_STORAGE)
 
     @cached_property
     def mentions_precision(self) -> bool:
-        """A precision policy or a 16-bit type is mentioned in the program."""
+        """Whether the program mentions a precision policy or a 16-bit type."""
         return self._mentions(PRECISION_OPTIONS)
 
     @cached_property
     def suppresses_boxes(self) -> bool:
-        """The program picks boxes by non-maximum suppression, which makes whoever calls it wait for the device."""
+        """Whether the program uses non-maximum suppression, which makes its caller wait for the device."""
         return self._mentions(_SUPPRESSION)
 
     @cached_property
     def uses_float64(self) -> bool:
-        """The program asks for double precision."""
+        """Whether the program asks for double precision."""
         return self._mentions(_DOUBLE)
 
 
 def _pixels(size: Shape) -> float:
-    """How many pixels a picture of a size has; infinite where that is not known."""
+    """The number of pixels in a picture of this size; infinite if unknown."""
     known = product(*size) if size else None
     return inf if known is None else known
