@@ -1,1 +1,1 @@
-"""What is traced into graphs, what compiles it, and what keeps it eager."""
+"""Traced and compiled code, its compilers, and switches that keep it eager."""

@@ -1,4 +1,4 @@
-"""Compiled functions in loops: where they are made, and what each turn gives them."""
+"""Compiled functions in loops: their creation, and the arguments of each iteration."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from kerascheck.syntax.written import assignment, last_name
 FEW_TRACES = 10
 """So many traces are nobody's problem: the loop is over configurations, devices or layers."""
 
-# Numbers of Python, not of NumPy or TensorFlow, that are new with every call.
+# Functions that return a new number of Python, not of NumPy or TensorFlow, with every call.
 _DRAWS = frozenset(
     {
         "random.random", "random.uniform", "random.randint", "random.randrange", "random.gauss", "random.normalvariate", "random.betavariate",
@@ -52,14 +52,14 @@ _DRAWS = frozenset(
         "numpy.random.beta", "time.time", "time.perf_counter",
     }
 )  # fmt: skip
-# They take a size for each axis, and give an array where they get one.
+# These take a size for each axis, and return an array for an array.
 _OF_SIZES = frozenset({"numpy.random.rand", "numpy.random.randn"})
 _KEEP_SHAPES = frozenset("prefetch cache take skip repeat shuffle with_options enumerate distribute shard".split())
 _JOINING = having(Trait.JOINS) | {"numpy.concatenate", "numpy.append", "numpy.hstack", "numpy.vstack"}
 
 
 class TurnKind(enum.Enum):
-    """What a Python value is that is another one in each turn of a loop."""
+    """The kind of a Python value that differs in each iteration of a loop."""
 
     NUMBER = enum.auto()
     STRING = enum.auto()
@@ -78,10 +78,10 @@ class TurnArgument:
     Attributes:
         call: the call of the function, as Python makes it.
         arg: the syntax of the argument.
-        loop: the loop whose turns give it another value or shape.
-        cause: where that comes about, other than the loop itself; None where it is the loop.
-        kind: of a Python value what it is.
-        is_constant: whether ``tf.constant`` makes a tensor of the whole argument: it is such a value, or a list of nothing else.
+        loop: the loop whose iterations change its value or shape.
+        cause: the place that changes it; None for the loop itself.
+        kind: the kind of a Python value.
+        is_constant: whether ``tf.constant`` can make a tensor of the whole argument: it is such a value, or a list of such values.
     """
 
     call: Call
@@ -93,9 +93,9 @@ class TurnArgument:
 
 
 def compiled_in_iterations(module: Module) -> Iterator[tuple[Compilation, ExecutionPath, Call]]:
-    """Functions that every iteration of a loop hands to tf.function and calls once: the place, the loop, and the call.
+    """Functions that every iteration of a loop passes to tf.function and calls once: the place, the loop, and the call.
 
-    Where the turn calls it again and again, in a loop of its own, the trace pays for itself.
+    If an inner loop of the iteration calls the function repeatedly, the trace pays for itself.
     """
     for made in module.run.compilations:
         loop = made.path.innermost_loop(within="program", comprehensions=False)
@@ -115,7 +115,7 @@ def _is_call_of(entry: Call, made: Compilation) -> bool:
 
 
 def _is_kept(made: Compilation) -> bool:
-    """Whether the result may outlive the turn: stored in an attribute or item, or remembered by a cache around its maker."""
+    """Whether the result may outlive the iteration, in an attribute or item, or in a cache around its maker."""
     assigned = assignment(made.module.tree.parents.get(made.node))
     if assigned is not None and not all(isinstance(target, cst.Name) for target in assigned.targets):
         return True
@@ -130,9 +130,10 @@ def _is_kept(made: Compilation) -> bool:
 
 
 def changing_constants(module: Module) -> Iterator[TurnArgument]:
-    """Python numbers and texts, other ones in each of many iterations, given to a tf.function that traces once for each; also in lists and tuples.
+    """Python numbers and texts that change in each of many iterations and make a tf.function trace each time.
 
-    tf.function compares them by value, wherever they stand in a structure (tried with TensorFlow 2.21: five lists of texts, five traces).
+    tf.function compares them by value, also inside lists and tuples (tried with TensorFlow 2.21: five lists of texts,
+    five traces).
     """
     for entry in _loop_entries(module):
         if _option(entry, "input_signature") is not None:
@@ -140,7 +141,7 @@ def changing_constants(module: Module) -> Iterator[TurnArgument]:
         for key, arg in entry.arguments.nodes.items():
             value = entry.arguments.keywords[key] if isinstance(key, str) else entry.arguments.positional[key]
             loop = _turn_of(value, entry.path)
-            # A loop starts over with its own number, but a counter goes on.
+            # A loop restarts its own number, but a counter goes on.
             if loop is None:
                 loop, values = _counted(arg.value, value, entry.path), most_iterations(entry.path)
             else:
@@ -175,7 +176,7 @@ def _kind(value: Value | None) -> TurnKind:
 
 
 def changing_shapes(module: Module) -> Iterator[TurnArgument]:
-    """Tensors and arrays of another shape in each of many iterations, given to a tf.function that traces once for each."""
+    """Tensors and arrays whose shape changes in each of many iterations and makes a tf.function trace each time."""
     for entry in _loop_entries(module):
         relaxed = [
             _option(entry, name)
@@ -210,7 +211,7 @@ def _loop_entries(module: Module) -> Iterator[Call]:
 
 
 def _option(entry: Call, name: str) -> Value | None:
-    """An option given to tf.function, None where it is left out or None."""
+    """An option passed to tf.function; None if it is absent or None."""
     receiver = entry.receiver
     options = (
         receiver.options
@@ -224,7 +225,9 @@ def _option(entry: Call, name: str) -> Value | None:
 
 
 def _is_python(entry: Call, key: int | str) -> bool:
-    """Whether the function does something in Python with what it gets for a parameter, while it is traced: it picks an item, counts turns, or reads a text."""
+    """Whether the function uses a parameter in Python while it is traced: it picks an item, counts iterations, or reads
+    a text.
+    """
     function = entry.receiver
     if not isinstance(function, Function):
         return False
@@ -254,7 +257,7 @@ def _reads_in_python(
             for outer in tree.ancestors(node)
         ):
             return True
-        # A tensor has no letters, and is no name of anything.
+        # A tensor is no text, and no key of a dictionary.
         if text and (
             isinstance(
                 holder, (cst.Comparison, cst.ComparisonTarget, cst.BinaryOperation, cst.FormattedStringExpression)
@@ -288,7 +291,9 @@ def _reads_in_python(
 
 
 def _turn_of(value: Value, path: ExecutionPath) -> ExecutionPath | None:
-    """The loop around ``scope`` whose turns each have another Python number or text, also in a structure; None where there is none."""
+    """The loop around ``path`` whose iterations each have another Python number or text, also in a structure; None
+    without one.
+    """
     around = set(path.loops(within="program"))
     for option in flat(value):
         if isinstance(option, LoopVariable):
@@ -314,7 +319,7 @@ def _is_number(call: Call) -> bool:
 
 
 def _counted(expression: cst.BaseExpression, value: Value, path: ExecutionPath) -> ExecutionPath | None:
-    """The innermost loop of the function at hand that counts a variable up, whose number is given."""
+    """The innermost loop of the function that increments the variable of an expression."""
     if not isinstance(expression, cst.Name) or not any(
         isinstance(constant(option), (int, float)) and not isinstance(constant(option), bool)
         for option in options_of(value)
@@ -322,7 +327,7 @@ def _counted(expression: cst.BaseExpression, value: Value, path: ExecutionPath) 
         return None
     for loop in path.loops(within="function"):
         for node in path.module.tree.descendants(loop.node) if loop.module is path.module else ():
-            # What is multiplied does not take many values.
+            # A product takes few values.
             if not isinstance(node, cst.AugAssign):
                 continue
             counts = isinstance(node.operator, (cst.AddAssign, cst.SubtractAssign))
@@ -353,15 +358,15 @@ def _reshaped(module: Module, entry: Call, arg: cst.Arg) -> TurnArgument | None:
 
 
 def _padding(stage: DatasetOp) -> DatasetOp | None:
-    """The operation that gives each batch the length of its longest element; None where the shapes are fixed or not known."""
+    """The operation that pads each batch to its longest element; None for fixed or unknown shapes."""
     for current in stage.upstream():
         if current.name == "padded_batch":
             shapes = current.given("padded_shapes")
-            # Python in a map before it may have given all of them one length.
+            # Python in a map before it may have made all lengths the same.
             before = {
                 call.name for stage in current.upstream() if stage.facts is not None for call in stage.facts.calls
             }
-            # Or TensorFlow has, where no shape says that a part is left open.
+            # TensorFlow may have done so, too, if no shape leaves an axis open.
             hidden = not before.isdisjoint(PY_FUNCTIONS) or shapes is None and not before.isdisjoint(SIZING)
             return current if not hidden and (shapes is None or _holds_none(shapes)) else None
         if current.name == "bucket_by_sequence_length":
@@ -373,7 +378,7 @@ def _padding(stage: DatasetOp) -> DatasetOp | None:
 
 
 def _is_padded_alike(stage: DatasetOp, expression: cst.BaseExpression, loop: cst.CSTNode) -> bool:
-    """Whether an expression is one of the parts that a loop takes from each batch, and the shape given for it leaves nothing open."""
+    """Whether an expression is a part of each batch that a loop unpacks, and its padded shape leaves no axis open."""
     targets, shape = getattr(loop, "target", None), stage.given("padded_shapes")
     if (
         not isinstance(targets, cst.Tuple)
@@ -395,7 +400,7 @@ def _holds_none(value: Value) -> bool:
 
 
 def _is_growing_slice(expression: cst.BaseExpression, path: ExecutionPath) -> bool:
-    """``x[:, :i]`` where ``i`` counts the turns."""
+    """``x[:, :i]`` where ``i`` counts the iterations."""
     if not isinstance(expression, cst.Subscript):
         return False
     for loop in path.loops(within="function"):
@@ -418,7 +423,7 @@ def _is_growing_slice(expression: cst.BaseExpression, path: ExecutionPath) -> bo
 
 
 def _growing(module: Module, expression: cst.BaseExpression, loop: ExecutionPath) -> Call | None:
-    """``x = tf.concat([x, y], 0)`` in the same loop, if nothing else there sets ``x``."""
+    """``x = tf.concat([x, y], 0)`` in the same loop, if no other statement there sets ``x``."""
     if not isinstance(expression, cst.Name):
         return None
     tree = loop.module.tree
@@ -455,22 +460,22 @@ def _growing(module: Module, expression: cst.BaseExpression, loop: ExecutionPath
 
 
 def compiled_training(module: Module) -> dict[ExecutionPath, Call]:
-    """Loops of Python that run a compiled training step in each turn, with the call that updates the weights."""
+    """Python loops that run a compiled training step in each iteration, with the call that updates the weights."""
     found: dict[ExecutionPath, Call] = {}
     for update in () if module.once(Program).runs_eagerly else module.once(Program).updates:
         compiled = [frame for frame in update.path.frames() if frame.traced]
         outside = compiled[-1].parent if compiled and compiled[-1].traced == "tf.function" else None
         loop = outside.innermost_loop(within="program") if outside is not None else None
-        # A loop in the compiled code runs many steps in one turn.
+        # A loop in the compiled code runs many steps in one iteration.
         if loop is not None and update.path.innermost_loop(within="program") is loop:
             found.setdefault(loop, update)
     return found
 
 
 def eager_training(module: Module) -> dict[ExecutionPath, Call]:
-    """Loops of Python that train operation by operation, with the call that updates the weights.
+    """Python loops that train operation by operation, with the call that updates the weights.
 
-    Those that act in a game or a simulation need a number in each turn.
+    Excludes loops that act in a game or simulation: they need a number in each iteration.
     """
     found: dict[ExecutionPath, Call] = {}
     for update in () if module.once(Program).runs_eagerly else module.once(Program).updates:
@@ -483,14 +488,16 @@ def eager_training(module: Module) -> dict[ExecutionPath, Call]:
 def calls_beside_training(
     module: Module, *, least: float = SHORT_LOOP, eager: bool = False
 ) -> Iterator[tuple[Call, ExecutionPath, Call]]:
-    """What the iterations of loops over compiled training steps call from Python, without a condition: the call, the loop, and the update; each place once.
+    """Unconditional Python calls beside compiled training steps in a loop: the call, the loop, and the update.
+
+    Each call site counts once.
 
     Args:
-        least: loops of at most so many turns in total are left out.
-        eager: steps that are not compiled count too.
+        least: skips loops with at most this many iterations in total.
+        eager: includes steps that are not compiled.
     """
     loops = (eager_training(module) if eager else {}) | compiled_training(module)
-    # What is compiled on another way is written for that.
+    # Code that another path compiles is written for that.
     seen = {call.node for call in module.run.calls if call.path.traced_by()} if loops else set()
     for call in module.run.calls if loops else ():
         loop = call.path.innermost_loop(within="program")
@@ -506,7 +513,10 @@ def calls_beside_training(
 
 
 def rare_updates(module: Module) -> Iterator[tuple[Call, Call, ExecutionPath]]:
-    """Weight updates once in several iterations of a loop that takes gradients in each: the update, where they are taken, the condition."""
+    """Weight updates once in several iterations of a loop that takes gradients in each.
+
+    Yields the update, the call that takes the gradients, and the condition.
+    """
     gradients = module.once(CallIndex).named(GRADIENT_TAPE_GRADIENT)
     seen = set()
     for update in module.once(Program).updates:
@@ -516,14 +526,17 @@ def rare_updates(module: Module) -> Iterator[tuple[Call, Call, ExecutionPath]]:
             continue
         before = [call for call in gradients if call.path.is_in(loop) and call.order < update.order]
         taken = next((call for call in before if not any(call.path.conditions(within=loop))), None)
-        # What is taken under the condition is applied there: another network, in every fifth turn.
+        # Gradients taken under the condition are applied there: another network, in every fifth iteration.
         if taken is not None and not any(call.path.is_in(branch) for call in before):
             seen.add(update.node)
             yield update, taken, branch
 
 
 def counting_branch(path: ExecutionPath, loop: ExecutionPath) -> ExecutionPath | None:
-    """The condition that holds once in several turns, on the way from a loop to a place in it: with ``%``, or on a number that is counted up and set back."""
+    """The condition between a loop and a place in it that holds once in several iterations.
+
+    It uses ``%``, or a counter that is incremented and reset.
+    """
     for condition in path.conditions(within=loop):
         if isinstance(condition.node, cst.If):
             parts = condition.module.tree.descendants(condition.node.test)
@@ -535,7 +548,7 @@ def counting_branch(path: ExecutionPath, loop: ExecutionPath) -> ExecutionPath |
 
 
 def _picks_turns(branch: ExecutionPath, loop: ExecutionPath) -> bool:
-    """``if epoch == 100 or epoch == 200:`` and ``if epoch in (1, 5, 50):`` for what the loop counts."""
+    """``if epoch == 100 or epoch == 200:`` and ``if epoch in (1, 5, 50):`` for the counter of the loop."""
     names = (
         {node.value for node in loop.module.tree.descendants(loop.node.target) if isinstance(node, cst.Name)}
         if isinstance(loop.node, cst.For)

@@ -1,4 +1,4 @@
-"""Switches for debugging that a program leaves on: eager code where it would be compiled, checks and logs of every operation."""
+"""Debugging switches that a program leaves on: eager execution, and checks and logs of every operation."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.written import rows_of_slice
 
 _LOGS = DEBUGGING_SET_LOG_DEVICE_PLACEMENT
-# The keyword of the argument that switches them on; None for those that take none. set_synchronous_execution is not among them:
+# Each switch with the keyword of its argument; None for a switch without one.
 # operations run synchronously without it too (get_synchronous_execution() of TensorFlow 2.21).
 _SWITCHES: dict[str, str | None] = {
     RUN_FUNCTIONS_EAGERLY: "run_eagerly",
@@ -43,7 +43,7 @@ _SWITCHES: dict[str, str | None] = {
 _EAGER = frozenset({RUN_FUNCTIONS_EAGERLY, ENABLE_DEBUG_MODE})
 _SHAPING = frozenset({"set_shape", "ensure_shape", "reshape"})
 _KNOWN = (TENSORFLOW, KERAS, "numpy.", "math.", "builtins.")
-# What compile takes in Keras 2 or 3.
+# Arguments of compile in Keras 2 or 3.
 _OF_KERAS = frozenset(
     "optimizer loss loss_weights metrics weighted_metrics run_eagerly steps_per_execution jit_compile auto_scale_loss sample_weight_mode target_tensors distribute pss_evaluation_shards".split()
 )
@@ -51,16 +51,16 @@ _OF_KERAS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A switch that is on under no condition in a program that trains.
+    """An unconditional debugging switch in a program that trains.
 
     Attributes:
         kind: "function" for one of TensorFlow's, "argument" for that of ``compile``, "attribute" for that of a model.
-        call: what turns it on.
-        at: where that is written.
-        is_removable: for an argument, whether it stands in the call itself.
-        is_seen: whether all that it keeps from being compiled is in sight, or it keeps nothing from that.
+        call: the call that turns it on.
+        at: the place of the setting.
+        is_removable: for an argument, whether it is in the call itself.
+        is_seen: whether all code that it keeps from being compiled is visible, or there is no such code.
         needs_shapes: whether data without a shape need it.
-        is_needed: whether code that cannot be compiled as it is, or such data, need it.
+        is_needed: whether code that cannot be compiled, or such data, need it.
     """
 
     kind: str
@@ -73,7 +73,7 @@ class Switch:
 
     @property
     def only_logs(self) -> bool:
-        """Whether it writes lines and leaves the work as it is."""
+        """Whether it only writes lines and leaves the work as it is."""
         return self.call.name == _LOGS
 
 
@@ -151,14 +151,14 @@ def _attributes(module: Module) -> Iterator[Switch]:
 
 
 def _calls_nothing_compiled(module: Module) -> bool:
-    """Whether nothing runs that the switch could make eager: neither a function of ``tf.function`` nor a fit."""
+    """Whether the program runs neither a tf.function nor a fit, so that the switch has no effect."""
     return module.once(Program).steps_eagerly and not any(
         call.path.traced_by() == "tf.function" for call in module.run.calls
     )
 
 
 def _is_seen(module: Module, compiled: Call | None = None) -> bool:
-    """Whether all that would be compiled is seen: a model that is given, with its losses, and whatever the code of the program's own calls."""
+    """Whether all code to compile is visible: the model, its losses, and the calls of the program's own code."""
     if compiled is not None:
         known = any(each.value is option for each in module.once(models_of) for option in options_of(compiled.receiver))
         if not known or UNKNOWN in options_of(compiled.given("loss")):
@@ -171,7 +171,10 @@ def _is_seen(module: Module, compiled: Call | None = None) -> bool:
 
 
 def _takes_any_shape(module: Module) -> bool:
-    """Whether data comes from a Python function without a shape: fit raises for it in a graph (as_list() of an unknown TensorShape, tried with Keras 3.15)."""
+    """Whether data comes from a Python function without a shape.
+
+    fit raises for it in a graph (as_list() of an unknown TensorShape, tried with Keras 3.15).
+    """
     return any(
         op.feeds_training
         and op.facts.python_function is not None
@@ -181,7 +184,11 @@ def _takes_any_shape(module: Module) -> bool:
 
 
 def _literal(compiled: Call) -> CodeLocation | None:
-    """Where ``run_eagerly=True`` is written for a compile: in its call, or in that of the model's own ``compile`` that hands it on; None where it is a name, a switch that somebody turns."""
+    """The place of ``run_eagerly=True`` for a compile: in its call, or in that of the model's own ``compile`` that
+    passes it on.
+
+    None for a name: that is an option of the user.
+    """
     written, call, module = compiled.written("run_eagerly"), compiled.node, compiled.module
     own = compiled.path.frame
     if (
@@ -205,7 +212,7 @@ def _literal(compiled: Call) -> CodeLocation | None:
         ):
             return None
     elif written is not None and compiled.receiver is UNKNOWN and not _OF_KERAS.issuperset(compiled.arguments.keywords):
-        # A method of its own, of which nobody can see what it does with it.
+        # A method of its own may do anything with it.
         return None
     if written is None or not isinstance(call, cst.Call) or written not in call.args:
         return None
@@ -223,7 +230,7 @@ def _needs_python(module: Module, model: Value) -> bool:
 
 
 def _is_tried_out(module: Module, compiled: Call) -> bool:
-    """Whether each fit of the model takes so few steps, of a part of the data, that tracing would take about as long."""
+    """Whether each fit of the model makes so few steps, on a part of the data, that tracing takes about as long."""
     own = options_of(compiled.receiver)
     fits = [
         fit
@@ -243,7 +250,7 @@ def _is_short(fit: Call) -> bool:
 
 
 def _is_run_for_values(module: Module, compiled: Call) -> bool:
-    """Whether predict runs the model that was compiled, or nothing in a notebook does, and no fit of the program trains it, or a model that may be it."""
+    """Whether predict runs the compiled model, or a notebook never runs it, and no fit of the program may train it."""
     own = options_of(compiled.receiver)
 
     def on_it(*methods: str) -> Iterator[Call]:
@@ -255,7 +262,7 @@ def _is_run_for_values(module: Module, compiled: Call) -> bool:
 
     if any(on_it("fit", "fit_generator", "train_on_batch", "evaluate")):
         return False
-    # All that runs the models of a notebook stands in it.
+    # A notebook contains all code that runs its models.
     return compiled.module.source.cells is not None or any(
         call.order > compiled.order for call in on_it("predict", "predict_on_batch")
     )

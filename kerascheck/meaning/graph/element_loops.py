@@ -31,9 +31,10 @@ _NO_BATCH = (IO_DECODE, STRINGS, NON_MAX_SUPPRESSION, *sorted(having(Trait.NO_BA
 
 
 def element_loops(module: Module) -> Iterator[Call]:
-    """The calls in compiled code of ``map_fn`` and its kin that a calculation on the whole batch could replace.
+    """The calls of ``map_fn`` and its relatives in compiled code that a calculation on the whole batch could replace.
 
-    Left out are metrics, functions that call what takes no batch or need what the turn before gave, and loops over numbers that are no batch.
+    Excludes metrics, functions that call operations without a batch form or need the result before, and loops over
+    numbers that are no batch.
     """
     for call, how in traced_calls(module):
         if call.name in _ONE_BY_ONE and how != "metric" and not _needs_elements(module, call):
@@ -55,7 +56,7 @@ def _needs_elements(module: Module, call: Call) -> bool:
 
 
 def _counts(call: Call) -> bool:
-    """Whether the elements are numbers that an object keeps, as ``self.classes = tf.range(10)``."""
+    """Whether the elements are numbers that an object keeps, as in ``self.classes = tf.range(10)``."""
     elements = "xs" if call.name == OPS_MAP else "elems"
     over, written = call.given(elements), call.written(elements)
     is_range = isinstance(over, Tensor) and over.origin == RANGE
@@ -63,12 +64,12 @@ def _counts(call: Call) -> bool:
 
 
 def _needs_turn_before(scan: Call, function: object) -> bool:
-    """Whether a scan may use what it gave last; without an initializer the first element comes out as it is."""
+    """Whether a scan may use its result before; without an initializer it returns the first element unchanged."""
     return scan.given("initializer") is None or not isinstance(function, Function) or not _ignores_first(function)
 
 
 def _ignores_first(function: Function) -> bool:
-    """Whether the first parameter of a function is never read."""
+    """Whether a function never reads its first parameter."""
     parameters = function.node.params.params
     nodes = function.module.tree.descendants(function.node.body)
     read = {node.value for node in nodes if isinstance(node, cst.Name)}
@@ -76,7 +77,7 @@ def _ignores_first(function: Function) -> bool:
 
 
 def _cuts_with_parameter(function: Function) -> bool:
-    """Whether each element says how long a slice is: ``x[lag:]``, which has another shape for each."""
+    """Whether each element sets the length of a slice: ``x[lag:]`` has another shape for each."""
     tree = function.module.tree
     parameters = {parameter.name.value for parameter in function.node.params.params}
     cuts = (node for node in tree.descendants(function.node.body) if isinstance(node, cst.Slice))
@@ -88,8 +89,8 @@ def _cuts_with_parameter(function: Function) -> bool:
 
 def _takes_no_batch(call: Call) -> bool:
     name = call.name or ""
-    # What one turn stores the next one reads.
+    # An iteration reads what the one before has stored.
     if call.attribute in ("assign", "assign_add", "assign_sub") or name.endswith(".__setattr__"):
         return True
-    # With a condition alone, where gives the places of as many elements as there are.
+    # With a condition alone, where returns as many places as elements satisfy it.
     return name.startswith(_NO_BATCH) or name == WHERE and call.given("x") is None

@@ -26,7 +26,10 @@ from kerascheck.syntax.tree import Tree
 
 
 def cannot_be_compiled(module: Module) -> bool:
-    """Whether what tf.function or Keras would compile creates variables in each trace, or asks tensors for their values: without a switch to eager code that raises."""
+    """Whether code to compile creates variables in each trace, or asks tensors for their values.
+
+    It raises without a switch to eager execution.
+    """
     return any(
         compiled_by(call.path) in ("tf.function", "train_step", "call")
         and (
@@ -41,7 +44,7 @@ def cannot_be_compiled(module: Module) -> bool:
 
 
 def _is_made_once(call: Call) -> bool:
-    """Whether a place of compiled code is behind a question whether something is made already."""
+    """Whether a call in compiled code is behind a condition on existing state."""
     return any(
         condition.kind == "handler" or UNBUILT_STATE.search(condition.question) or clears_own_condition(condition)
         for condition in call.path.conditions(within=tracing_frame(call.path) or "program")
@@ -49,7 +52,7 @@ def _is_made_once(call: Call) -> bool:
 
 
 def clears_own_condition(branch: ExecutionPath) -> bool:
-    """Whether a branch sets what its condition asks for, as ``if self.first: ...; self.first = False``, so that it runs once."""
+    """Whether a branch resets its own condition and so runs once, as in ``if self.first: ...; self.first = False``."""
     if not isinstance(branch.node, cst.If):
         return False
     tree = branch.module.tree
@@ -65,10 +68,10 @@ def clears_own_condition(branch: ExecutionPath) -> bool:
 
 
 def only_in_first_trace(call: Call) -> bool:
-    """Whether a place of compiled code may run in the first trace only, as behind ``if self.layer is None``, or
-    ``if layer is None`` where whoever calls the compiled function gives the layer or does not.
+    """Whether a call in compiled code may run in the first trace only, as behind ``if self.layer is None``.
 
-    A condition that asks for numbers and flags, such as ``if self.rate > 0 and training``, holds in every trace or in none.
+    So may a call behind ``if layer is None``, if the caller of the compiled function may pass the layer or not. A condition on numbers and
+    flags, such as ``if self.rate > 0 and training``, holds in every trace or in none.
     """
     frame = tracing_frame(call.path)
     if not all(map(_asks_settings, call.path.conditions(within=frame or "program"))):
@@ -79,7 +82,7 @@ def only_in_first_trace(call: Call) -> bool:
         function = inner.function
         if function is None or not isinstance(function.node, cst.FunctionDef):
             return False
-        # What a function asks about its parameters is what its caller asks about the arguments.
+        # A condition on a parameter is a condition on the argument of the caller.
         tree = function.module.tree
         names = (names | _asked_for_none(tree, node, function.node)) & {
             parameter.name.value
@@ -100,10 +103,10 @@ def only_in_first_trace(call: Call) -> bool:
 
 
 def _asks_settings(branch: ExecutionPath) -> bool:
-    """Whether a condition compares and combines settings, and asks nothing that a first trace changes."""
+    """Whether a condition only compares and combines settings, which a first trace does not change."""
     if branch.test is None or clears_own_condition(branch):
         return False
-    # What only the constructor sets is never changed by a trace.
+    # A trace never changes an attribute that only the constructor sets.
     asked = re.sub(
         r"\bnot self\.(\w+)\b(?!\.)",
         lambda asked: asked[1] if _is_set_once(branch, asked[1]) else asked[0],
@@ -113,7 +116,7 @@ def _asks_settings(branch: ExecutionPath) -> bool:
 
 
 def _is_set_once(branch: ExecutionPath, name: str) -> bool:
-    """Whether nothing but the constructors of the class around a place sets an attribute of its objects."""
+    """Whether only the constructors of the enclosing class set an attribute of its objects."""
     tree = branch.module.tree
     cls = tree.enclosing(branch.node, cst.ClassDef)
     if cls is None:
@@ -127,13 +130,13 @@ def _is_set_once(branch: ExecutionPath, name: str) -> bool:
             method = tree.enclosing(node, cst.FunctionDef)
             setters.add(None if method is None else method.name.value)
         elif isinstance(holder, (cst.Attribute, cst.Subscript)):
-            # A list that is extended, or whatever else changes by its methods.
+            # A list, or another object that changes through its methods.
             return False
     return setters == {"__init__"}
 
 
 def _asked_for_none(tree: Tree, node: cst.CSTNode, function: cst.FunctionDef) -> set[str]:
-    """The variables that are compared with None in the conditions around a place in a function."""
+    """The variables that the conditions around a node in a function compare with None."""
     found = set()
     for condition in written_conditions(tree, node, within=function):
         for test in tree.descendants(condition.test) if isinstance(condition, cst.If) else ():

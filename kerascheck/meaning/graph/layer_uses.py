@@ -22,16 +22,19 @@ from kerascheck.syntax.written import is_beside_training
 
 
 def is_for_inference(module: Module, path: ExecutionPath) -> bool:
-    """Whether a place belongs to a layer or model that the program only makes beside what it makes for training, as under ``if mode == "inference"``."""
+    """Whether a layer or model exists beside that for training, as under ``if mode == "inference"``.
+
+    The execution path is in one of its methods.
+    """
     frame = tracing_frame(path)
     owner = frame.function.owner if frame is not None and frame.function is not None else None
-    # That of the base class, which an object calls for itself, makes no other.
+    # A call of the base class's constructor makes no other object.
     made = module.once(_instantiations).get(owner) if owner is not None else None
     return made is not None and all(is_beside_training(call.module.tree, call.node) for call in made)
 
 
 def _instantiations(module: Module) -> dict[Class, list[Call]]:
-    """The classes of the tree with the calls that make objects of each."""
+    """The constructor calls of each project class."""
     found: dict[Class, list[Call]] = {}
     for call in module.once(CallIndex).of_methods("__init__"):
         if isinstance(call.result, Instance):
@@ -40,7 +43,7 @@ def _instantiations(module: Module) -> dict[Class, list[Call]]:
 
 
 def is_only_called_eagerly(module: Module, path: ExecutionPath) -> bool:
-    """Whether the ``call`` around a place belongs to a class whose objects the program calls on values, and uses in no other way."""
+    """Whether the program only calls objects of the class around a ``call`` method on eager values."""
     frame = tracing_frame(path)
     method = frame.function if frame is not None and frame.kind == "call" else None
     if method is None:
@@ -51,7 +54,7 @@ def is_only_called_eagerly(module: Module, path: ExecutionPath) -> bool:
         return isinstance(own, Function) and own.node is method.node
 
     for call in module.run.calls:
-        # An object of the project may keep it; what that does with it is seen.
+        # An object of the project may keep it; its uses there are visible.
         keeps = call.attribute == "__init__" and isinstance(call.receiver, Instance)
         if not keeps and any(is_kind(inner) for value in call.arguments.values() for inner in _held(value)):
             return False
@@ -71,6 +74,6 @@ def is_only_called_eagerly(module: Module, path: ExecutionPath) -> bool:
 
 
 def _held(value: Value) -> Iterator[Value]:
-    """A value, or what it is one of, or the items of a list."""
+    """The alternatives of a value, with lists replaced by their items."""
     for option in options_of(value):
         yield from option.items if isinstance(option, SequenceValue) else [option]

@@ -1,4 +1,4 @@
-"""Python in the functions of datasets, which runs once while TensorFlow traces them, and not for every element."""
+"""Python in the functions of datasets, which runs once per trace instead of once per element."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MUTATING = frozenset({"builtins.list.append", "builtins.list.extend", "builtins
 
 
 class Once(enum.Enum):
-    """What happens once."""
+    """The effect that happens once."""
 
     PRINTS = enum.auto()
     """A text is printed."""
@@ -38,7 +38,7 @@ class PythonInMap:
 
     Attributes:
         call: the call.
-        once: what happens once.
+        once: the effect that happens once.
         op: the operation.
     """
 
@@ -48,12 +48,15 @@ class PythonInMap:
 
     @property
     def shows_tensor(self) -> bool:
-        """Whether it is given a tensor, which has no value while TensorFlow traces."""
+        """Whether it gets a tensor, which has no value while TensorFlow traces."""
         return any(map(shows_tensor, self.call.arguments.values()))
 
 
 def python_in_maps(module: Module) -> Iterator[PythonInMap]:
-    """The calls of Python in functions of datasets that are used for more than a look, each once; not what tells of the tracing itself, or keeps what is meant to be kept."""
+    """The calls of Python in functions of datasets, each once.
+
+    Excludes datasets that are only looked at, messages about tracing, and state that is kept on purpose.
+    """
     seen = set()
     for op in module.once(Pipelines).operations("map", "filter", "interleave", "flat_map"):
         for call in op.facts.calls if not op.roles <= {"inspect"} else ():
@@ -70,7 +73,7 @@ def python_in_maps(module: Module) -> Iterator[PythonInMap]:
 
 
 def _once(call: Call) -> Once | None:
-    """What a call does once where a map calls it; None where each element gets it anew."""
+    """The effect that happens once if a map makes this call; None if each element gets it anew."""
     name = call.name or ""
     if call.path.traced_by() is None or name == "numpy.random.seed":
         return None
@@ -83,7 +86,7 @@ def _once(call: Call) -> Once | None:
 
 
 def _tells_of_tracing(found: PythonInMap) -> bool:
-    """Whether a text is meant to appear once: it says so, or it tells of an error."""
+    """Whether a text is meant to appear once: it mentions tracing, or an error."""
     if tells_of_tracing(found.call) and not found.shows_tensor:
         return True
     return any(condition.kind == "handler" for condition in found.call.path.conditions(within="program"))

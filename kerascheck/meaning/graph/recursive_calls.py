@@ -14,7 +14,7 @@ from kerascheck.meaning.graph.traced_code import compiled_functions
 
 @dataclass(frozen=True, slots=True)
 class Recursion:
-    """A compiled function that calls itself; ``at`` and ``call`` are places."""
+    """A compiled function that calls itself; ``at`` is its location, ``call`` that of the call."""
 
     at: CodeLocation
     name: str
@@ -22,7 +22,7 @@ class Recursion:
 
 
 def recursive_calls(module: Module) -> Iterator[Recursion]:
-    """The functions of a module that ``tf.function`` compiles and that call themselves, directly, by their own name."""
+    """The functions of a module that ``tf.function`` compiles and that call themselves directly, by name."""
     for function in compiled_functions(module):
         tree, name = module.tree, function.name
         for node in tree.descendants(function.node.body):

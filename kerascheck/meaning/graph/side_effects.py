@@ -39,7 +39,7 @@ from kerascheck.meaning.graph.traced_prints import (
 
 
 class Effect(enum.Enum):
-    """What Python does once per trace that is meant for every step."""
+    """A Python effect that happens once per trace, although every step needs it."""
 
     PRINTS_TENSOR = enum.auto()
     """Prints a tensor, which has no numbers yet."""
@@ -65,13 +65,13 @@ class Effect(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class SideEffect:
-    """Python in compiled code that is meant to happen in every step and happens once per trace.
+    """Python in compiled code that runs once per trace, although every step needs it.
 
     Attributes:
-        module, node: where.
-        how: what compiles the code, one of :data:`COMPILERS`.
-        what: the name of what is called or changed: "print", "np.random.normal", "self.count", ...; empty without one.
-        effect: what it does.
+        module, node: the location.
+        how: the compiler of the code, one of :data:`COMPILERS`.
+        what: the name of the callee or target: "print", "np.random.normal", "self.count", ...; empty without one.
+        effect: the effect.
         call: the call, if it is one.
     """
 
@@ -87,7 +87,7 @@ _CLOCKS = frozenset(
     "time.time time.perf_counter time.monotonic time.process_time time.sleep datetime.datetime.now".split()
 )
 _RANDOM = ("numpy.random.", "random.")
-# These make or set a generator, or work on what was drawn.
+# These make or seed a generator, or work on drawn numbers.
 _SETTING_UP = (
     ".astype", ".reshape", ".copy", ".item", ".tolist", ".flatten", ".ravel", ".sum", ".mean", ".round",
     "seed", "default_rng", "RandomState", "Generator", "SeedSequence", "Random", "SystemRandom", "getstate", "get_state", "set_state", "setstate",
@@ -97,8 +97,8 @@ _SETTING_ATTRIBUTES = frozenset({LAYER_SETATTR, MODEL_SETATTR, "builtins.object.
 
 
 def side_effects(module: Module) -> Iterator[SideEffect]:
-    """What compiled code does once per trace although it is meant for every step."""
-    # Who sets the seed there wants the same numbers each time.
+    """The side effects of compiled code that happen once per trace, although every step needs them."""
+    # Code that sets the seed in each step wants the same numbers each time.
     seeding = {call.path.frame.node for call in module.once(CallIndex).named("numpy.random.seed", "random.seed")}
     eager: dict[cst.CSTNode, bool] = {}
 
@@ -111,7 +111,8 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
         return eager[frame.function.node]
 
     for call, how in traced_calls(module):
-        # A number that is kept in a metric may be meant for eager evaluation; python-in-map tells of the functions of datasets.
+        # A number kept in a metric may be meant for eager evaluation. The rule python-in-map covers functions of
+        # datasets.
         if how == "metric" or any(frame.traced == "map" for frame in call.path.frames()):
             continue
         found = _effect_of(module, call, how, seeding)
@@ -122,7 +123,7 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
 
 
 def _effect_of(module: Module, call: Call, how: str, seeding: set[cst.CSTNode]) -> tuple[Effect, str] | None:
-    """What a call in code that is compiled by ``how`` does once per trace, and the words for what does it; None for nothing.
+    """The side effect of a call in code that ``how`` compiles, and the name of the callee; None for none.
 
     Args:
         seeding: the functions that set the seed of a generator.
@@ -165,25 +166,28 @@ def _gets_tensor(call: Call) -> bool:
 
 
 def _is_compiled_on_demand(call: Call) -> bool:
-    """Whether what compiles the code around a place is switched on by whoever asks for it: ``if self.trace: f = tf.function(f)``."""
+    """Whether the user switches the compiler of a call's code on: ``if self.trace: f = tf.function(f)``."""
     frame = tracing_frame(call.path)
     compiler = frame.function.options if frame is not None and frame.function is not None else None
     return compiler is not None and is_off_by_default(compiler)
 
 
 def _is_counted(call: Call) -> bool:
-    """Whether a place is behind a condition that its own branches change, as a pool that gives what it holds once it is full: a trace may not reach it."""
+    """Whether a call is behind a condition that its own branches change, so that a trace may not reach it.
+
+    An example is a pool that returns its contents once it is full.
+    """
     return any(map(clears_own_condition, call.path.conditions(within=tracing_frame(call.path) or "program")))
 
 
 def _is_seed(call: Call) -> bool:
-    """Whether a draw is only where the draws of TensorFlow begin: these still differ from step to step."""
+    """Whether a draw is only a seed for TensorFlow, whose draws still differ from step to step."""
     holder = call.module.tree.parents.get(call.node)
     return isinstance(holder, cst.Arg) and holder.keyword is not None and holder.keyword.value == "seed"
 
 
 def _is_certainly_tensor(value: Value) -> bool:
-    """Whether a value is a tensor, or a list with one in it, and no variable, which keeps its numbers beyond the trace."""
+    """Whether a value is or contains a tensor, and is no variable, which keeps its value after the trace."""
     options = options_of(value)
     if any(isinstance(option, ExternalInstance) and option.name == VARIABLE for option in options):
         return False

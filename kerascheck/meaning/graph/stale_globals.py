@@ -15,7 +15,7 @@ from kerascheck.syntax.written import assignment
 
 @dataclass(frozen=True, slots=True)
 class StaleGlobal:
-    """A global number that a compiled function reads and the program changes; ``at`` and ``change`` are places."""
+    """A global number that a compiled function reads and the program changes; ``at`` and ``change`` are locations."""
 
     at: CodeLocation
     name: str
@@ -23,9 +23,9 @@ class StaleGlobal:
 
 
 def stale_globals(module: Module) -> Iterator[StaleGlobal]:
-    """Reads, in functions under ``tf.function``, of module-level Python numbers that the program changes.
+    """Reads of changing module-level Python numbers in functions under ``tf.function``.
 
-    Each name once per function. Constants, which nothing changes, are fine.
+    Each name counts once per function. Constants are fine.
     """
     functions = list(compiled_functions(module))
     declared = _declared_globals(module) if functions else {}
@@ -40,7 +40,7 @@ def stale_globals(module: Module) -> Iterator[StaleGlobal]:
             if not isinstance(node, cst.Name) or node.value not in changes or node.value in own or node.value in seen:
                 continue
             if node.value in declared.get(function.node, ()):
-                # What the function itself changes while it is traced is a side effect, not a stale value.
+                # A change in the function itself is a side effect of the trace, not a stale value.
                 continue
             parent = tree.parents.get(node)
             if (
@@ -55,9 +55,9 @@ def stale_globals(module: Module) -> Iterator[StaleGlobal]:
 
 
 def _changed_numbers(module: Module, declared: dict[cst.CSTNode, set[str]]) -> dict[str, cst.CSTNode]:
-    """Global names that only ever hold numbers and that a function or a loop changes: name to the place of the change.
+    """Global names that only hold numbers and that a function or a loop changes, each with the change.
 
-    A second plain assignment further down is another section of a script or notebook, not a change.
+    A second plain assignment further down belongs to another section of a script or notebook, so it is no change.
     """
     tree = module.tree
     numbers: set[str] = set()
@@ -92,7 +92,7 @@ def _changed_numbers(module: Module, declared: dict[cst.CSTNode, set[str]]) -> d
 
 
 def _declared_globals(module: Module) -> dict[cst.CSTNode, set[str]]:
-    """The names that ``global`` declares somewhere in each function, lambda or class that has such a statement."""
+    """The names that ``global`` declares in each function, lambda or class."""
     found: dict[cst.CSTNode, set[str]] = {}
     for node in module.tree.parents:
         if isinstance(node, cst.Global):

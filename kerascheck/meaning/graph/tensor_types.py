@@ -1,7 +1,7 @@
-"""The types of tensors, as far as the code of one function proves them.
+"""Types of tensors that the code of one function proves.
 
-Keras casts the inputs of a layer by its policy, and passes integers on, so a parameter has no proven type. Proven is what
-``tf.cast`` and the like return, arithmetic of that, and names that are assigned once.
+Keras casts the inputs of a layer by its policy and passes integers on, so parameters have no proven type. Results of ``tf.cast`` and the
+like have one, and arithmetic on them, and names that are assigned once.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _CLOSED = (cst.Add, cst.Subtract, cst.Multiply)
 
 @dataclass(frozen=True, slots=True)
 class TensorType:
-    """What is proven of a tensor.
+    """The proven properties of a tensor.
 
     Attributes:
         dtype: one of :data:`~kerascheck.knowledge.numpy_equivalences.DTYPES`.
-        dense: whether it is proven to be neither ragged nor sparse.
+        dense: whether it is certainly neither ragged nor sparse.
     """
 
     dtype: str
@@ -49,12 +49,12 @@ class TensorType:
 
 
 def calls_at(module: ModuleLike) -> dict[cst.CSTNode, list[Call]]:
-    """The calls that the interpreter saw at each place of a module."""
+    """The calls that each node of a module makes."""
     return module.once(CallIndex).by_node
 
 
 def proven_type(module: ModuleLike, node: cst.BaseExpression, depth: int = _NESTED) -> TensorType | None:
-    """The type of the tensor that an expression is; None where it is not proven, or no tensor."""
+    """The proven type of a tensor expression; None if it has none or is no tensor."""
     if not depth:
         return None
     if isinstance(node, cst.Name):
@@ -87,7 +87,7 @@ def is_number(node: cst.BaseExpression, *, whole: bool = False) -> bool:
 
 
 def _of_both(module: ModuleLike, left: cst.BaseExpression, right: cst.BaseExpression, depth: int) -> TensorType | None:
-    """The type of two tensors of one type, or of one beside a Python number that has room in it."""
+    """The common type of two tensors, or of a tensor beside a Python number that its type can hold."""
     one, other = (None if is_number(each) else proven_type(module, each, depth - 1) for each in (left, right))
     known = one or other
     if known is None or known.dtype == "bool":
@@ -117,7 +117,7 @@ def _made(module: ModuleLike, node: cst.Call, depth: int) -> TensorType | None:
 
 
 def _written_type(call: Call) -> str | None:
-    """The type that is written as the second argument: "float32", ``tf.float32`` or ``np.float32``."""
+    """The type in the second argument: "float32", ``tf.float32`` or ``np.float32``."""
     written, value = call.arguments.node(1, "dtype"), call.arguments.get(1, "dtype")
     if written is None:
         return None
@@ -129,7 +129,7 @@ def _written_type(call: Call) -> str | None:
 
 
 def _only_value(tree: Tree, name: cst.Name) -> cst.BaseExpression | None:
-    """What a name stands for that its function assigns once, in its outermost block; None for all others."""
+    """The value of a name that its function assigns once, in its outermost block; None for all others."""
     function = tree.enclosing(name, cst.FunctionDef, cst.Lambda)
     if not isinstance(function, cst.FunctionDef):
         return None

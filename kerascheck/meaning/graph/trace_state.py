@@ -19,9 +19,10 @@ from kerascheck.syntax.written import assignment, is_target
 
 
 def is_captured(call: Call) -> bool:
-    """Whether the receiver of a method call is a variable from outside of the function that calls it, or an item of one.
+    """Whether the receiver of a method call is a variable from outside the calling function, or an item of one.
 
-    In compiled code, from outside of what is compiled: a list of the function around may be made anew in every trace.
+    In compiled code, it has to come from outside the compiled function: every trace may make a list of an inner
+    function anew.
     """
     function = call.path.frame.function
     receiver = (
@@ -60,7 +61,7 @@ def _enclosing(tree: Tree, node: cst.CSTNode) -> set[cst.CSTNode]:
 
 
 def is_local_in_trace(name: str, path: ExecutionPath) -> bool:
-    """Whether a name belongs to the function at a place, or to one between that and what is compiled."""
+    """Whether a name belongs to the function of a path, or to one between it and the compiled function."""
     for frame in path.frames():
         if frame.function is not None and name in remembered(frame.function.module, frame.function.node, local_names):
             return True
@@ -70,7 +71,7 @@ def is_local_in_trace(name: str, path: ExecutionPath) -> bool:
 
 
 def keeps_in_trace(module: Module, call: Call) -> bool:
-    """Whether an attribute that compiled code sets is read in compiled code only, as far as functions of its class that read it are seen to run."""
+    """Whether only compiled code reads an attribute that compiled code sets, among the visible runs of its class."""
     target = call.node
     tree = call.module.tree
     around = tree.enclosing(target, cst.ClassDef)
@@ -91,13 +92,13 @@ def keeps_in_trace(module: Module, call: Call) -> bool:
 
 
 def counts_up(call: Call) -> bool:
-    """Whether an assignment to an attribute adds a literal number to what is no tensor."""
+    """Whether an assignment to an attribute adds a literal number to a value that is no tensor."""
     statement = call.module.tree.parents.get(call.node)
     return adds_number(statement) and call.given("value") is UNKNOWN and not _names_things(call)
 
 
 def is_reset_before_trace(call: Call) -> bool:
-    """Whether a function on the way into the trace first gives the attribute a number, under no condition: it then counts what is traced."""
+    """Whether a function on the path into the trace first resets the attribute, so that it counts within one trace."""
     tree, node = call.module.tree, call.node
     for frame in call.path.frames():
         if frame.function is not None and isinstance(frame.function.node, cst.FunctionDef):
@@ -122,7 +123,7 @@ def adds_number(statement: cst.CSTNode | None) -> bool:
 
 
 def _is_number(node: cst.BaseExpression) -> bool:
-    """A literal number, or one that is computed of literals: ``1 / 1440``."""
+    """A literal number, or arithmetic of literals: ``1 / 1440``."""
     return (
         isinstance(node, (cst.Integer, cst.Float))
         or isinstance(node, cst.BinaryOperation)
@@ -148,7 +149,7 @@ def _makes_text(node: cst.CSTNode) -> bool:
 
 
 def _names_things(call: Call) -> bool:
-    """Whether the attribute that is counted up is put into a text in the same function: it then numbers what is traced."""
+    """Whether the same function formats the counted attribute into a text, so that it numbers traced objects."""
     function = call.path.frame.function
     if function is None:
         return False

@@ -1,7 +1,7 @@
-"""Code that is traced into a graph: which it is, what compiles it, and what that means for Python in it.
+"""Traced code, its compilers, and their rules for Python.
 
-What Keras 3 does was tried on TensorFlow 2.21 and Keras 3.15: ``call``, ``train_step``, losses and metrics are traced *without*
-AutoGraph, so ``if tensor:`` raises there, while it is converted in a function of one's own under ``tf.function``. Keras 2 converts all of them.
+Tried on TensorFlow 2.21 and Keras 3.15: Keras 3 traces ``call``, ``train_step``, losses and metrics *without* AutoGraph, so ``if tensor:``
+raises there. AutoGraph converts it in functions under ``tf.function``. Keras 2 converts all of them.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from kerascheck.meaning.program.tapes import tapes_of
 from kerascheck.syntax.conditions import CONDITIONS
 
 COMPILERS = frozenset({"call", "train_step", "test_step", "predict_step", "loss", "metric", "Lambda", "tf.function"})
-"""What compiles code: a method or function that Keras traces, or ``tf.function``."""
+"""The compilers of code: methods and functions that Keras traces, and ``tf.function``."""
 
 
 def compiled_by(path: ExecutionPath) -> str | None:
-    """What compiles the code that runs here, one of :data:`COMPILERS`; None for eager code.
+    """The compiler of the code on an execution path, one of :data:`COMPILERS`; None for eager code.
 
-    ``tf.init_scope`` lifts code out of the graph again; on PyTorch nothing is compiled.
+    ``tf.init_scope`` lifts code out of the graph. On PyTorch nothing is compiled.
     """
     how = _written_for(path)
     lifted = how is not None and any(map(_lifts, path.managers(within=tracing_frame(path) or "program")))
@@ -44,7 +44,7 @@ def compiled_by(path: ExecutionPath) -> str | None:
 
 
 def _written_for(path: ExecutionPath) -> str | None:
-    """What would compile the code that runs here if nothing lifted it out of the graph."""
+    """The compiler of the code on an execution path, ignoring ``tf.init_scope``."""
     how = path.traced_by()
     return how if how in COMPILERS and path.module.runtime.backend != "torch" else None
 
@@ -54,17 +54,16 @@ def _lifts(manager: ExecutionPath) -> bool:
 
 
 def traced_calls(module: Module) -> tuple[tuple[Call, str], ...]:
-    """Calls in compiled code, in program order, each place once, with what compiles it.
+    """Calls in compiled code, in program order, each call site once, with their compiler.
 
-    None in a program that switches compilation off, none of what a program calls eagerly only, by
-    a hand-written loop without ``fit``, none of metrics that no model is seen to be compiled with, none behind a question of how
-    the code runs, and none of graphs of TensorFlow 1.
+    Excludes programs that switch compilation off, layers that only a hand-written eager loop calls, metrics without a visible ``compile``,
+    branches on the execution mode, and graphs of TensorFlow 1.
     """
     return module.once(find_traced_calls)
 
 
 def find_traced_calls(module: Module) -> tuple[tuple[Call, str], ...]:
-    """What :func:`traced_calls` remembers."""
+    """The calls that :func:`traced_calls` memoises."""
     return tuple(_traced_calls(module))
 
 
@@ -73,7 +72,7 @@ def _traced_calls(module: Module) -> Iterator[tuple[Call, str]]:
     if module.builds_graphs or program.runs_eagerly:
         return
     seen = set()
-    # Many calls stand in one place, and many places in one.
+    # Many calls share a path, and many paths share a prefix.
     leaving: dict[ExecutionPath, bool] = {}
     for call in module.run.calls:
         how = _certain_compiler(call.path, program, leaving) if call.node not in seen else None
@@ -83,13 +82,13 @@ def _traced_calls(module: Module) -> Iterator[tuple[Call, str]]:
 
 
 def _certain_compiler(path: ExecutionPath, program: Program, leaving: dict[ExecutionPath, bool]) -> str | None:
-    """What compiles the code that runs in a place, unless a program runs it eagerly, or may; see :func:`_leaves_graph`."""
+    """The compiler of an execution path, unless the program runs it eagerly, or may; see :func:`_leaves_graph`."""
     how = _written_for(path)
     if how is None or _leaves_graph(path, leaving):
         return None
     if how not in ("tf.function", "train_step") and program.steps_eagerly:
         return None
-    # Some metrics are for eager evaluation only, and say so nowhere.
+    # Some metrics are for eager evaluation only, without saying so.
     frame = tracing_frame(path) if how == "metric" else None
     metric = None if frame is None else frame.function
     if metric is not None and metric.owner is not None and metric.owner not in program.compiled_metrics:
@@ -98,8 +97,10 @@ def _certain_compiler(path: ExecutionPath, program: Program, leaving: dict[Execu
 
 
 def _leaves_graph(path: ExecutionPath, known: dict[ExecutionPath, bool]) -> bool:
-    """Whether compiled code is lifted out of the graph on the way from the function that is traced to a place, or is behind a question of
-    how it runs; what is ``known`` of places is added to."""
+    """Whether compiled code leaves the graph between the traced function and a path, or depends on the execution mode.
+
+    Adds to the results in ``known``.
+    """
     way: list[ExecutionPath] = []
     while path not in known and not path.traced and path.parent is not None:
         way.append(path)
@@ -114,8 +115,10 @@ def _leaves_graph(path: ExecutionPath, known: dict[ExecutionPath, bool]) -> bool
 
 
 def is_seen_compiled(module: Module, how: str) -> bool:
-    """Whether code that is written to be compiled by ``how`` is: who uses the layers of a module that trains nothing may call
-    them eagerly."""
+    """Whether the program certainly compiles code that is written for the compiler ``how``.
+
+    The user of a module with layers and without a training may call them eagerly.
+    """
     return how in ("tf.function", "train_step") or module.once(Program).trains
 
 
@@ -123,7 +126,9 @@ _BACKEND = re.compile(r"\b(?:\w+\.)*backend\(\) *== *['\"](\w+)['\"]")
 
 
 def asks_for_mode(path: ExecutionPath) -> bool:
-    """Whether a place of compiled code is behind a question of how it runs, as ``if tf.executing_eagerly()``: it may not be for tracing."""
+    """Whether a condition such as ``if tf.executing_eagerly()`` guards a path in compiled code, which then may be for
+    eager code.
+    """
     return any(map(_depends_on_mode, path.conditions(within=tracing_frame(path) or "program")))
 
 
@@ -137,19 +142,19 @@ def _asks_for_mode(test: str, is_if: bool) -> bool:
     backend = _BACKEND.search(test)
     if backend is None:
         return EXECUTION_MODES.search(test) is not None
-    # What is written for TensorFlow, or left to it by a question for another backend, is traced like all the rest.
+    # A branch for TensorFlow, or the else branch of one for another backend, is traced as usual.
     return (backend[1] == "tensorflow") != is_if or EXECUTION_MODES.search(_BACKEND.sub("", test)) is not None
 
 
 def tracing_frame(path: ExecutionPath) -> ExecutionPath | None:
-    """The function around a place whose tracing runs it; None for eager code."""
+    """The traced function around an execution path; None for eager code."""
     return next((frame for frame in path.frames() if frame.traced), None)
 
 
 def converts_branches(call: Call, how: str) -> bool:
-    """Whether AutoGraph turns ``if`` and ``while`` over tensors into graph operations at a place that ``how`` compiles.
+    """Whether AutoGraph converts ``if`` and ``while`` over tensors at a call that ``how`` compiles.
 
-    Also in what Keras traces, where it is decorated itself. ``autograph=False`` switches it off.
+    It also does so for a decorated function that Keras traces. ``autograph=False`` switches it off.
     """
     decorated = next((function for function in call.path.functions() if function.traced == "tf.function"), None)
     if decorated is not None:
@@ -165,8 +170,11 @@ def compiled_functions(module: Module) -> Iterator[Function]:
 
 
 def trains_in(module: Module, path: ExecutionPath) -> bool:
-    """Whether a place of compiled code is in a training step, not an evaluation: a tape is opened in the code that is compiled
-    with it, or records the call of that code. Tapes elsewhere in the program train something else."""
+    """Whether a path in compiled code is in a training step rather than an evaluation.
+
+    A tape opens in the same compiled code, or records the call of that code. Tapes elsewhere in the program train
+    something else.
+    """
     frames = list(path.frames())
     while frames and not frames[-1].traced:
         frames.pop()

@@ -27,7 +27,7 @@ from kerascheck.meaning.graph.traced_code import tracing_frame
 
 
 def tells_of_tracing(call: Call, words: re.Pattern[str] = TRACING_WORDS) -> bool:
-    """Whether a print says itself that it is for the trace: in its texts and names, or by the shape that it shows."""
+    """Whether a print is meant for the trace, by its texts and names, or by the shape that it shows."""
     found = call.module.tree.descendants(call.node)
     return any(
         isinstance(node, cst.Attribute)
@@ -39,7 +39,10 @@ def tells_of_tracing(call: Call, words: re.Pattern[str] = TRACING_WORDS) -> bool
 
 
 def prints_in_each_step(module: Module, call: Call, how: str) -> bool:
-    """Whether a print shows nothing but words, none of them about tracing, in what is called again and again, or behind a condition on a tensor."""
+    """Whether a print of words is meant for each step.
+
+    It shows only words, none of them about tracing, in code that runs repeatedly, or behind a condition on a tensor.
+    """
     words = [constant(value) for value in call.arguments.positional]
     if (
         not words
@@ -63,7 +66,7 @@ def prints_in_each_step(module: Module, call: Call, how: str) -> bool:
 
 
 def _is_graph_loop(over: Value) -> bool:
-    """Whether AutoGraph makes a loop over something one of the graph, whose body is traced once."""
+    """Whether AutoGraph converts a loop over this value into one of the graph, which traces its body once."""
     return (
         isinstance(over, (Tensor, Dataset))
         or isinstance(over, IteratorValue)
@@ -76,7 +79,10 @@ _NUMBER_FORMAT = re.compile(r"%[-+ #0-9.]*[a-qt-z]|\{[^{}]*:[^{}]*\}", re.I)
 
 
 def formats_number(call: Call) -> bool:
-    """Whether a print formats something as a number, by ``f"{loss:.3f}"`` and its like: that raises TypeError for the tensors of a trace (tried with TensorFlow 2.21)."""
+    """Whether a print formats a number, by ``f"{loss:.3f}"`` and the like.
+
+    That raises TypeError for the tensors of a trace (tried with TensorFlow 2.21).
+    """
     return any(
         isinstance(node, cst.FormattedStringExpression)
         and node.format_spec is not None
@@ -87,7 +93,7 @@ def formats_number(call: Call) -> bool:
 
 
 def prints_captured_values(call: Call) -> bool:
-    """Whether all tensors that a print is given, also in texts, are variables from outside of the compiled function, where they have got their values."""
+    """Whether all tensors of a print, also in texts, are captured variables, which have values."""
     given = [
         call.arguments.node(place, None) for place, value in enumerate(call.arguments.positional) if shows_tensor(value)
     ]
@@ -95,7 +101,7 @@ def prints_captured_values(call: Call) -> bool:
 
 
 def _names_outside(node: cst.BaseExpression, call: Call) -> bool:
-    """Whether an expression is a variable from outside of what is compiled, or a text with nothing else in it."""
+    """Whether an expression is a captured variable, or a text that only contains such variables."""
     if isinstance(node, cst.FormattedString):
         shown = [part.expression for part in node.parts if isinstance(part, cst.FormattedStringExpression)]
         return all(isinstance(each, cst.Name) and not is_local_in_trace(each.value, call.path) for each in shown)

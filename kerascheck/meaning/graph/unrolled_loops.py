@@ -39,9 +39,9 @@ class UnrolledLoop:
 
     Attributes:
         module, node: the ``for``, or the comprehension.
-        turns: how many there are; None where it is as long as an axis whose length is not a literal.
-        how: what compiles it, one of :data:`COMPILERS`.
-        may_be_short: whether the size of a batch says how long it is.
+        turns: the number of iterations; None for the length of an axis that is not a literal.
+        how: the compiler of the code, one of :data:`COMPILERS`.
+        may_be_short: whether the batch size gives the number of iterations.
     """
 
     module: ModuleLike
@@ -55,9 +55,10 @@ _EXAMPLES = re.compile(r"\.shape\[0\]")
 
 
 def unrolled_loops(module: Module) -> Iterator[UnrolledLoop]:
-    """Loops in compiled code that take a tensor apart by position, each once: over ``range``, or over the list that ``tf.unstack`` makes of it.
+    """Loops in compiled code that take a tensor apart by position, each once.
 
-    Loops over layers, over ``tf.range``, over the examples of a batch and over a length of unknown kind are left out.
+    They run over ``range``, or over the list that ``tf.unstack`` makes. Excludes loops over layers, over ``tf.range``, over the examples of a
+    batch, and over lengths of an unknown kind.
     """
     program = module.once(Program)
     if module.builds_graphs or program.runs_eagerly:
@@ -81,7 +82,7 @@ def unrolled_loops(module: Module) -> Iterator[UnrolledLoop]:
         ):
             continue
         seen.add(loop.node)
-        # Of loops in each other the outermost is told.
+        # Report only the outermost of nested loops.
         if any(outer.node in seen for outer in loop.loops(within="program") if outer is not loop):
             continue
         over = loop.node.iter if isinstance(loop.node, cst.For) else None
@@ -92,7 +93,7 @@ def unrolled_loops(module: Module) -> Iterator[UnrolledLoop]:
 
 
 def _gone_through(value: Value) -> Iterator[Value]:
-    """What a loop goes through, also within ``enumerate``, ``zip`` and the like."""
+    """The iterables of a loop, also within ``enumerate``, ``zip`` and the like."""
     for option in options_of(value):
         yield option
         if isinstance(option, IteratorValue):
@@ -100,7 +101,7 @@ def _gone_through(value: Value) -> Iterator[Value]:
 
 
 def _is_over_positions(module: Module, loop: ExecutionPath) -> bool:
-    """Whether a loop over ``range`` goes along an axis other than the first, and takes an item of a tensor in each turn."""
+    """Whether a loop over ``range`` follows an axis other than the first, and indexes a tensor in each iteration."""
     counted = (
         loop.value.over[0] if isinstance(loop.value, IteratorValue) and loop.value.kind == "wrapper" else loop.value
     )
@@ -111,18 +112,20 @@ def _is_over_positions(module: Module, loop: ExecutionPath) -> bool:
         or not isinstance(loop.node.target, cst.Name)
     ):
         return False
-    # Over a number that is computed in the graph, such as tf.shape(x)[0], AutoGraph makes a loop of the graph, and Python raises a TypeError.
+    # Over a number of the graph, such as tf.shape(x)[0], AutoGraph makes a graph loop, and Python raises a TypeError.
     if any(isinstance(option, Tensor) for value in counted.over for option in options_of(value)):
         return False
     along = loop.module.tree.code_of(loop.node.iter)
-    # The first axis is that of the examples.
+    # The first axis holds the examples.
     if loop.trips is None and (not SEQUENCE_LENGTHS.search(along) or _EXAMPLES.search(along)):
         return False
     return _takes_apart(module, loop)
 
 
 def _is_along_steps(module: Module, call: Call) -> bool:
-    """Whether a tensor is taken apart along the axis behind that of the examples, or along the first one where a transposition has put that there."""
+    """Whether an unstacking follows the axis after that of the examples, or the first one after a transposition of the
+    two.
+    """
     axis = constant(call.given("axis") or Constant(0))
     if axis != 0:
         return axis in (1, -2)
@@ -136,7 +139,7 @@ def _is_along_steps(module: Module, call: Call) -> bool:
 
 
 def _takes_apart(module: Module, loop: ExecutionPath) -> bool:
-    """Whether the body indexes a tensor with the loop's variable: ``x[:, i]``."""
+    """Whether the body indexes a tensor with the loop variable: ``x[:, i]``."""
     if not isinstance(loop.node, cst.For) or not isinstance(loop.node.target, cst.Name):
         return False
     tree, variable = loop.module.tree, loop.node.target.value
