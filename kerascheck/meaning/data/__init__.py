@@ -1,1 +1,1 @@
-"""Datasets, the functions they map, and the arrays and images they are made of."""
+"""Datasets, their mapped functions, and the arrays and images in them."""

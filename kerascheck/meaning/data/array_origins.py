@@ -1,4 +1,4 @@
-"""NumPy arrays and the files behind them: what reads them, without a dataset of tf.data."""
+"""NumPy arrays and the files behind them, without a dataset of tf.data."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from kerascheck.knowledge.python import FILE_READERS, WAITING
 
 
 def reads_file(call: Call) -> bool:
-    """Whether a call reads a file, and decodes it, without holding the GIL.
+    """Whether a call reads and decodes a file without holding the GIL.
 
-    What parses or computes in Python is not one of them: other threads do not run beside it.
+    Calls that parse or compute in Python do not count: they keep other threads from running.
     """
     return call.name in FILE_READERS
 
 
 def waits_without_gil(call: Call) -> bool:
-    """Whether a call waits for a network or a clock, while other threads run."""
+    """Whether a call waits for a network or a clock while other threads run."""
     return call.name in WAITING
 
 
 def ingredients(value: Value | None, depth: int = 12) -> Iterator[Value]:
-    """A value and everything that it was computed from: arguments of the functions that made it, operands, items."""
+    """A value and all values that it was computed from: arguments, operands, items."""
     seen: set[int] = set()
     pending = [(option, depth) for option in options_of(value)]
     while pending:
@@ -71,10 +71,10 @@ _DOUBLES = frozenset(
     "random.default_rng.beta random.default_rng.gamma random.default_rng.exponential linspace logspace zeros ones empty eye loadtxt genfromtxt".split()
 )
 _DOUBLE_TYPES = ("builtins.float", "numpy.float64", "numpy.double", "numpy.float_")
-# What gives arrays of integers: keras/src/datasets (3.15), and NumPy's draws of whole numbers.
+# Functions that return integer arrays: keras/src/datasets (3.15), and NumPy's integer draws.
 _INTEGERS = LOADED_AS_INTEGERS | {"numpy.random.randint", "numpy.random.default_rng.integers"}
 _INTEGER_TYPES = frozenset("int int8 int16 int32 int64 uint8 uint16 uint32 uint64".split())
-# What keeps the type of the array that it is given first, or called on.
+# Functions that keep the type of their first argument or receiver.
 _KEEPING = frozenset(
     "reshape transpose concatenate stack vstack hstack expand_dims squeeze ravel copy clip sort flip repeat tile append pad roll take delete "
     "array asarray ascontiguousarray flatten swapaxes moveaxis".split()
@@ -82,12 +82,12 @@ _KEEPING = frozenset(
 
 
 def made_as_double(value: Value | None, depth: int = 8) -> Call | None:
-    """The call that made a NumPy array 64-bit floats, where the array certainly still is; None where it is not or cannot be known."""
+    """The call that made a NumPy array 64-bit floats, if it certainly still is; otherwise None."""
     if not depth or not isinstance(value, ExternalInstance):
         return None
     if value.name == "numpy.ndarray" and value.call is None:
         operands = value.attributes.get("operands")
-        # Numbers, and arrays of any other real type, become 64-bit beside one that is.
+        # Numbers, and arrays of any other real type, become 64-bit beside a 64-bit one.
         found = (
             [made_as_double(operand, depth - 1) for operand in operands.items]
             if isinstance(operands, SequenceValue)
@@ -130,9 +130,10 @@ def made_as_double(value: Value | None, depth: int = 8) -> Call | None:
 
 
 def _widens(operation: Call, depth: int) -> bool:
-    """Whether arithmetic on integers gives 64-bit floats: a division, or a calculation with a float of Python.
+    """Whether arithmetic on integers returns 64-bit floats: a division, or a calculation with a float of Python.
 
-    Source: tried with NumPy 2.4; ``uint8`` divided by ``numpy.float32(255)`` stays at 32 bits, by 255 and 255.0 it does not.
+    Source: tried with NumPy 2.4; ``uint8`` divided by ``numpy.float32(255)`` stays at 32 bits, by 255 and 255.0 it does
+    not.
     """
     numbers = [constant(operand) for operand in operation.arguments.positional]
     known = all(
@@ -174,7 +175,7 @@ def _is_integer(value: Value | None, depth: int) -> bool:
 
 
 def _are_numbers(items: list[Value]) -> bool:
-    """Whether all items of a list are numbers of Python, and one of them a float."""
+    """Whether all items of a list are Python numbers, and one of them a float."""
     floats = [
         isinstance(item, ExternalInstance) and item.name == "builtins.float" or isinstance(constant(item), float)
         for item in items

@@ -1,4 +1,4 @@
-"""Where elements become batches: before an operation, or behind it."""
+"""Batching relative to an operation: before or after it."""
 
 from __future__ import annotations
 
@@ -24,8 +24,11 @@ def _may_follow_batch(stage: DatasetOp) -> bool:
 
 
 def next_batch(module: Module, op: Operation) -> DatasetOp | None:
-    """The ``batch`` that follows an operation with nothing between that cares for it: shuffle, cache, repeat and
-    maps that work on batches as on elements; None where there is none. Where the operation feeds training, the batch does."""
+    """The ``batch`` after an operation, with only indifferent operations between; None without one.
+
+    Indifferent are shuffle, cache, repeat, and maps that work on batches as on elements. If the operation feeds
+    training, so does the batch.
+    """
     found = [batch for stage in op.stages for batch in _batches_behind(module, op, stage, set())]
     return found[0] if found and None not in found else None
 
@@ -33,7 +36,7 @@ def next_batch(module: Module, op: Operation) -> DatasetOp | None:
 def _batches_behind(
     module: Module, op: Operation, stage: DatasetOp, seen: set[DatasetOp]
 ) -> Iterator[DatasetOp | None]:
-    """The batches on all ways behind a stage; None for a way where a map that needs single elements stands before them."""
+    """The batches on all paths after a stage; None for a path with a map over single elements before them."""
     for child in module.once(Pipelines).children(stage):
         if child in seen or op.feeds_training and not module.once(Pipelines).trains_on(child):
             continue
@@ -47,8 +50,10 @@ def _batches_behind(
 
 
 def batches_before(stage: DatasetOp, across: Collection[str]) -> list[DatasetOp]:
-    """The operations that made the batches which a stage gets, one for each dataset that is put together, with nothing but
-    operations of the names ``across`` between; empty where one of these datasets is not seen to consist of batches."""
+    """The operations that made the batches of a stage, one for each combined dataset.
+
+    Only operations named in ``across`` may be between. Empty if one of the datasets may not consist of batches.
+    """
     for before in stage.upstream():
         if before is stage:
             continue
@@ -63,7 +68,7 @@ def batches_before(stage: DatasetOp, across: Collection[str]) -> list[DatasetOp]
 
 
 def sorts_by_length(stage: DatasetOp) -> bool:
-    """Whether a module that a dataset passes through sorts something by its length, as texts are before they are padded."""
+    """Whether a module on the way of a dataset sorts by length, as for padding texts."""
     return any(
         isinstance(node, cst.Call)
         and last_name(node.func) in _SORTS
@@ -74,7 +79,7 @@ def sorts_by_length(stage: DatasetOp) -> bool:
 
 
 def is_batched(stage: DatasetOp) -> bool | None:
-    """Whether the elements of a dataset are batches; None where that cannot be known."""
+    """Whether the elements of a dataset are batches; None if unknown."""
     for current in stage.upstream():
         if current.name in BATCHING:
             return True

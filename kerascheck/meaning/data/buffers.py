@@ -1,4 +1,4 @@
-"""Datasets that prepare elements in advance, and what the runtime does about those that do not."""
+"""Datasets that prepare elements in advance, and the runtime's treatment of the others."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kerascheck.interpreter.values import UNKNOWN, Constant, DatasetOp
 from kerascheck.knowledge.datasets import ASYNCHRONOUS_LAST, PREFETCHED_SOURCES
 from kerascheck.meaning.data.stages import COMBINING
 
-# Nothing is computed here: a buffer before is as good as one after.
+# These compute nothing: a buffer before is as good as one after.
 PASSING = ("repeat", "take", "skip", "with_options", "enumerate", "shard", "distribute")
 
 
@@ -35,7 +35,7 @@ class TailBuffering(enum.Enum):
 
     @property
     def repairs(self) -> bool:
-        """Whether the runtime puts a buffer there by itself, so that nothing is lost."""
+        """Whether the runtime buffers the dataset by itself, so that nothing is lost."""
         return self in (
             TailBuffering.ADDS_WHERE_USED,
             TailBuffering.MAKES_PARALLEL,
@@ -50,9 +50,9 @@ class Unbuffered:
 
     Attributes:
         last: its last operation.
-        early: a prefetch further up the chain, if there is one.
-        runtime: what the runtime does about it here.
-        costs: whether it costs time here for certain.
+        early: a prefetch further up the chain, if any.
+        runtime: how the runtime buffers it here.
+        costs: whether it certainly costs time here.
     """
 
     last: DatasetOp
@@ -69,7 +69,7 @@ def last_computation(stage: DatasetOp) -> DatasetOp:
 
 
 def runs_ahead(stage: DatasetOp) -> bool | None:
-    """Whether a dataset ending in this stage prepares elements in advance; None where that cannot be known."""
+    """Whether a dataset ending in this stage prepares elements in advance; None if unknown."""
     name = stage.name
     if name in ASYNCHRONOUS_LAST or name in PREFETCHED_SOURCES:
         return True

@@ -1,6 +1,6 @@
-"""What the function of a dataset operation takes from outside: the values of its free names and of their attributes.
+"""Captures of a dataset operation's function: the values of its free names and of their attributes.
 
-A captured ``tf.Variable`` is read each time the function runs, everything else once, when tf.data traces the function.
+The function reads a captured ``tf.Variable`` in each run, everything else once, when tf.data traces it.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ _HELD = frozenset({Holds.NOTHING, Holds.TABLE, Holds.SEED})
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """An expression in a function whose value may be a variable, or is not known; or a dataset.
+    """A captured expression that may be a variable, is unknown, or is a dataset.
 
     Attributes:
-        module, node: where the function reads it.
-        text: how it is written; empty for the function as a whole.
-        value: what it stands for.
+        module, node: the place where the function reads it.
+        text: its code; empty for the function as a whole.
+        value: its value.
     """
 
     module: ModuleLike
@@ -71,7 +71,7 @@ class Capture:
 
 
 def doubtful_captures(stage: DatasetOp) -> Iterator[Capture]:
-    """What the function of an operation, and the functions that it calls, take from outside that may change; datasets, too."""
+    """Captures of an operation's function and its callees that may change; datasets, too."""
     search = _Search()
     if not search.stays(stage.function, called=True):
         yield Capture(stage.module, stage.node, "", stage.function)
@@ -84,12 +84,12 @@ def doubtful_captures(stage: DatasetOp) -> Iterator[Capture]:
 
 
 def functions_run(stage: DatasetOp) -> list[Function]:
-    """The functions of the tree that the function of an operation consists of, calls, or may call; itself first."""
+    """The project functions that an operation's function consists of, calls, or may call; itself first."""
     return [function for function, _ in _captured_by_each(stage)]
 
 
 def captured_arrays(stage: DatasetOp) -> Iterator[Capture]:
-    """What the function of an operation takes from outside, or has as a default, that is a tensor or an array, or may be."""
+    """Captures and defaults of an operation's function that are, or may be, tensors or arrays."""
     for function, captures in _captured_by_each(stage):
         for capture in captures:
             if any(
@@ -110,7 +110,7 @@ def _captured_by_each(stage: DatasetOp) -> Iterator[tuple[Function, list[Capture
 
 
 def has_plain_settings(layer: ExternalInstance) -> bool:
-    """Whether a layer was made with numbers and texts alone, so that nothing but its class decides what it does."""
+    """Whether a layer has only numbers and texts as arguments, so that its class alone determines its behaviour."""
     call = layer.call
     if call is None or call.arguments.unknown_keywords or call.arguments.unknown_positional:
         return False
@@ -134,14 +134,14 @@ def _is_plain(value: Value) -> bool:
 
 
 class _Search:
-    """Judges values; collects the functions in them, which are to be searched as well."""
+    """Judges values, and collects the functions in them for further search."""
 
     def __init__(self) -> None:
         self.pending: list[Function] = []
         self.datasets: list[Dataset] = []
 
     def functions(self) -> Iterator[Function]:
-        """The functions found, each once; to be searched for captures before the next one is asked for."""
+        """The functions found, each once; search each for captures before asking for the next."""
         seen: set[tuple[int, int, int]] = set()
         while self.pending:
             function = self.pending.pop()
@@ -151,10 +151,10 @@ class _Search:
                 yield function
 
     def stays(self, value: Value, depth: int = _DEPTH, called: bool = False) -> bool:
-        """Whether a value is certainly no variable, and holds none.
+        """Whether a value certainly is and holds no variable.
 
         Args:
-            called: the function calls the value and does nothing else with it.
+            called: whether the function only calls the value.
         """
         if depth == 0:
             return False
@@ -189,7 +189,7 @@ class _Search:
         return isinstance(value, Instance) and self._instance_stays(value, depth, called)
 
     def _stay(self, values: Iterable[Value], depth: int) -> bool:
-        # No value is left out after the first that may change, so that the functions in all of them are found.
+        # Judge every value, so that the functions in all of them are found.
         judged = [self.stays(each, depth - 1) for each in values]
         return all(judged)
 
@@ -213,12 +213,12 @@ class _Search:
 
 
 def _is_plain_symbol(name: str) -> bool:
-    """Whether a symbol of a library that is passed on is a type, a constant, or a function without state."""
+    """Whether a library symbol is a type, a constant, or a function without state."""
     return name.rpartition(".")[2][:1].isupper() or name.endswith(".newaxis") or is_scalar(name) or is_stateless(name)
 
 
 def _captures(search: _Search, function: Function) -> Iterator[tuple[Capture, bool]]:
-    """What a function takes from outside, each with whether it certainly stays as it is."""
+    """The captures of a function, each with whether it certainly stays constant."""
     module, tree, scopes = function.module, function.module.tree, _Scopes(function.module.tree)
     own = _own_parameter(function)
     by_name = any(isinstance(each, cst.Name) and each.value in _BY_NAME for each in tree.parents)
@@ -240,7 +240,7 @@ def _captures(search: _Search, function: Function) -> Iterator[tuple[Capture, bo
         outer, value, owners = _with_attributes(tree, node, value)
         parent = tree.parents.get(outer)
         called = isinstance(parent, cst.Call) and parent.func is outer
-        # What a library has is never assigned, and what an object has once.
+        # A library's attribute is never assigned, and an object's is assigned once.
         stays = stays and all(
             scopes.times_assigned(name) <= (not isinstance(owner, External)) for owner, name in owners
         )
@@ -249,7 +249,7 @@ def _captures(search: _Search, function: Function) -> Iterator[tuple[Capture, bo
 
 
 def _imported(tree: Tree, alias: cst.ImportAlias) -> str:
-    """The canonical name of what a function imports; empty for a relative import."""
+    """The canonical name of a function's import; empty for a relative import."""
     statement = tree.parents.get(alias)
     if not isinstance(statement, cst.ImportFrom):
         return external(alias.evaluated_name).name
@@ -265,7 +265,7 @@ def _own_parameter(function: Function) -> str:
 
 
 def _with_attributes(tree: Tree, node: cst.Name, value: Value) -> tuple[cst.CSTNode, Value, list[tuple[Value, str]]]:
-    """The longest dotted name from ``node`` on whose value is known, that value, and the attributes on the way to it."""
+    """The longest dotted name from ``node`` with a known value, that value, and the attributes on the way."""
     outer: cst.CSTNode = node
     owners: list[tuple[Value, str]] = []
     while isinstance(value, (Instance, ModuleValue, Class, External, Function)):
@@ -288,7 +288,7 @@ def _attribute(owner: Value, name: str) -> Value:
         if isinstance(member, Function) and (isinstance(owner, Instance) or member.kind == "classmethod"):
             return replace(member, receiver=owner if member.kind != "classmethod" else cls)
         return member or UNKNOWN
-    # The globals of another module are known to the run that looked into it, and here to its functions alone.
+    # The globals of another module are known to the run that followed it, and here only to its functions.
     return UNKNOWN
 
 
@@ -306,7 +306,7 @@ def _is_read(tree: Tree, node: cst.Name) -> bool:
 
 
 class _Scopes:
-    """Which names the scopes of a module bind, as Python has them."""
+    """The names that the scopes of a module bind, as Python defines them."""
 
     def __init__(self, tree: Tree):
         self._tree = tree
@@ -314,12 +314,12 @@ class _Scopes:
         self._assigned: Counter[str] | None = None
 
     def binding(self, node: cst.Name, function: cst.CSTNode) -> cst.CSTNode | None:
-        """The scope, from that of ``function`` inwards, that binds a name; None where it is free in the function."""
+        """The scope, from that of ``function`` inwards, that binds a name; None for a free name."""
         return next((scope for scope in self._around(node, function) if node.value in self._names(scope)), None)
 
     def times_bound(self, name: str, function: cst.CSTNode) -> int:
-        """In how many places the nearest scope around a function that binds a name does so; 0 for a name of Python's."""
-        # The names of a class are none of its methods.
+        """Bindings of a name in the nearest scope around a function that has one; 0 for a builtin."""
+        # Methods do not see the names of their class.
         around = [
             each
             for each in self._tree.ancestors(function)
@@ -338,7 +338,7 @@ class _Scopes:
         return local + declared
 
     def times_assigned(self, attribute: str) -> int:
-        """In how many places of the module attributes of this name are assigned."""
+        """Assignments to attributes of this name in the module."""
         if self._assigned is None:
             targets = (each.target for each in self._tree.parents if isinstance(each, _ASSIGNS))
             self._assigned = Counter(each.attr.value for each in targets if isinstance(each, cst.Attribute))

@@ -20,12 +20,12 @@ _CASTS = (".cast", ".saturate_cast", ".convert_image_dtype", ".image.resize")
 
 @dataclass(frozen=True, slots=True)
 class DoubleDataset:
-    """A dataset of 64-bit floats that is trained on.
+    """A training dataset of 64-bit floats.
 
     Attributes:
         op: the operation that makes it.
-        maker: the call of NumPy that made the array so; None where a generator declares them.
-        heavy: what multiplies matrices of them in a loop that trains, outside of Keras' own layers, which cast; None where nothing does.
+        maker: the NumPy call that made the array 64-bit; None if a generator declares them.
+        heavy: the matrix multiplication in a training loop outside of Keras' own layers, which cast; None without one.
     """
 
     op: Operation
@@ -34,17 +34,17 @@ class DoubleDataset:
 
     @property
     def is_asked_for(self) -> bool:
-        """Whether the code says 64 bits itself."""
+        """Whether the code asks for 64 bits itself."""
         return self.maker is None or self.maker.attribute == "astype"
 
     @property
     def numbers(self) -> int:
-        """How many numbers the array holds; 0 where that is not known."""
+        """The numbers in the array; 0 if unknown."""
         return (array_size(self.maker.result) if self.maker is not None else None) or 0
 
 
 def double_datasets(module: Module) -> Iterator[DoubleDataset]:
-    """The datasets of 64-bit floats that are trained on, where no map and no loop behind them casts, or may cast."""
+    """The training datasets of 64-bit floats that no later map or loop casts, or may cast."""
     pipelines = module.once(Pipelines)
     for op in pipelines.operations(FROM_TENSOR_SLICES, FROM_TENSORS, FROM_GENERATOR):
         if not op.feeds_training or op.call is None:
@@ -61,13 +61,13 @@ def double_datasets(module: Module) -> Iterator[DoubleDataset]:
 
 
 def _maker(op: Operation) -> Call | None:
-    """The call of NumPy that made an array of a dataset 64-bit floats; None where none is seen."""
+    """The NumPy call that made an array of a dataset 64-bit; None without one."""
     arrays = () if op.name == FROM_GENERATOR else _arrays(op.given("tensors"))
     return next((call for call in map(made_as_double, arrays) if call is not None), None)
 
 
 def _declares_doubles(op: Operation) -> bool:
-    """Whether the types that are declared for a generator are 64-bit floats."""
+    """Whether the declared types of a generator are 64-bit floats."""
     if op.name != FROM_GENERATOR:
         return False
     declared = (*ingredients(op.given("output_types")), *ingredients(op.given("output_signature")))
@@ -75,7 +75,7 @@ def _declares_doubles(op: Operation) -> bool:
 
 
 def _arrays(value: Value | None) -> list[Value | None]:
-    """The arrays of a structure of them."""
+    """The arrays in a structure."""
     if isinstance(value, SequenceValue):
         return [array for item in value.items for array in _arrays(item)]
     if isinstance(value, DictValue):

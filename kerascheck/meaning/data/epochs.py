@@ -1,4 +1,4 @@
-"""What a dataset gives otherwise in each epoch - random draws and orders - and what a cache makes of it."""
+"""Differences between the epochs of a dataset - random draws and orders - and their freezing by a cache."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _ORDERING = FOLDERS | {"shuffle"}
 
 
 def is_random_before(stage: DatasetOp) -> bool:
-    """Whether an operation, or one before it in the chain, may give other elements in every epoch than in the last; their order does not count."""
+    """Whether an operation, or one before it, may return other elements in every epoch; their order does not count."""
     return any(not facts.deterministic for facts in filter(None, map(facts_of, stage.upstream())))
 
 
 def last_deterministic(module: Module, stage: DatasetOp) -> DatasetOp:
-    """The last of the maps and filters behind a stage that certainly give the same in every epoch: where a cache belongs."""
+    """The last map or filter after a stage that certainly returns the same in every epoch: the place for a cache."""
     while True:
         children = module.once(Pipelines).children(stage)
         if (
@@ -36,9 +36,11 @@ def last_deterministic(module: Module, stage: DatasetOp) -> DatasetOp:
 
 
 def is_reshuffled(stage: DatasetOp) -> bool:
-    """Whether an operation gives another order in every epoch, as a shuffle, ``list_files`` and the folders of Keras do where nothing forbids it.
+    """Whether an operation changes the order in every epoch: a shuffle, ``list_files``, or a folder of Keras, if not
+    forbidden.
 
-    Source: ``image_dataset_from_directory`` and its kin call ``shuffle(buffer_size, seed=seed)`` before they read (Keras 3.15), with a seed, too.
+    Source: ``image_dataset_from_directory`` and its relatives call ``shuffle(buffer_size, seed=seed)`` before they read (Keras 3.15), with a
+    seed, too.
     """
     if stage.name == "shuffle":
         again = stage.given("reshuffle_each_iteration")
@@ -62,11 +64,11 @@ class Unfrozen(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Frozen:
-    """What a cache keeps of the first epoch that would be random in each.
+    """Randomness of each epoch that a cache freezes to that of the first.
 
     Attributes:
         cache: the cache.
-        random: the first operation of its chain that draws numbers or shuffles; where none does, a folder that is read in another order in each epoch.
+        random: the first operation of its chain that draws or shuffles; without one, a folder that is read in another order in each epoch.
     """
 
     cache: DatasetOp
@@ -74,15 +76,15 @@ class Frozen:
 
     @property
     def is_folder(self) -> bool:
-        """Whether the order of a folder is all that is frozen."""
+        """Whether the cache freezes only the order of a folder."""
         return self.random.name in FOLDERS
 
 
 def frozen_by(module: Module, op: Operation) -> Iterator[Frozen | Unfrozen]:
-    """What a cache freezes on each way that the program runs it."""
+    """The randomness that a cache freezes, on each path that runs it."""
     for cache in op.stages:
         behind = [each.name for each in module.once(Pipelines).downstream(cache)]
-        # Shuffled again behind the cache, the first order does not matter.
+        # A shuffle after the cache makes the first order irrelevant.
         passed = _ORDERING if "shuffle" in behind else frozenset()
         random = [
             stage

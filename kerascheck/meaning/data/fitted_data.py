@@ -1,4 +1,4 @@
-"""What a model is fitted on: how many examples, and of which shape."""
+"""Data that a model is fitted on: its number of examples, and their shape."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SAME_EXAMPLES = frozenset("shuffle batch prefetch cache repeat take skip with_o
 
 
 def least_examples(fit: Call) -> int | None:
-    """How many examples the arrays hold that a model is fitted on, the fewest of several; None where that is not known."""
+    """The fewest examples in the arrays that a model is fitted on; None if unknown."""
     given = fit.written("x")
     if given is not None and is_one_item(fit.module.tree, given.value):
         return 1
@@ -23,7 +23,7 @@ def least_examples(fit: Call) -> int | None:
         for option in options_of(fit.given(parameter))
         if isinstance(option, SequenceValue) and _is_written_out(option)
     ]
-    # Of texts that a tokenizer has changed only the labels may still tell.
+    # After a tokenizer, only the labels may still show the number of examples.
     known = [
         shape[0]
         for shape in map(shape_of, (*_fitted_arrays(fit), *options_of(fit.given("y"))))
@@ -33,20 +33,22 @@ def least_examples(fit: Call) -> int | None:
 
 
 def trained_examples(fit: Call) -> int | None:
-    """How many examples of arrays train a model, the fewest of several: those that ``validation_split`` holds out do not. None where that is not known."""
+    """The fewest examples of arrays that train a model, without those that ``validation_split`` holds out; None if
+    unknown.
+    """
     count, held_out = least_examples(fit), constant(fit.given("validation_split"), 0)
     return count if count is None or type(held_out) not in (int, float) else int(count * (1 - held_out))
 
 
 def epochs_of(fit: Call) -> int | None:
-    """How many epochs a call of ``fit`` trains; None where that is not known."""
+    """The epochs of a call of ``fit``; None if unknown."""
     given = fit.given("epochs")
     epochs = 1 if given is None else constant(given)
     return epochs if type(epochs) is int else None
 
 
 def steps_of_epoch(fit: Call, batch_size: int) -> int | None:
-    """How many steps of so many examples an epoch of ``fit`` has; None where that is not known."""
+    """The steps of this batch size in an epoch of ``fit``; None if unknown."""
     given, examples = constant(fit.given("steps_per_epoch")), trained_examples(fit)
     if type(given) is int:
         return given
@@ -61,7 +63,7 @@ def _is_written_out(value: Value) -> bool:
 
 
 def example_shape(fit: Call) -> Shape:
-    """The shape of the batches that a model is fitted on, the first size None; None where it is not known."""
+    """The shape of the batches that a model is fitted on, with the first size None; None if unknown."""
     stages = [
         stage for dataset in datasets_in(fit.given("x")) for stage in dataset.stage.upstream() if not stage.is_source
     ]
@@ -70,7 +72,7 @@ def example_shape(fit: Call) -> Shape:
 
 
 def _fitted_arrays(fit: Call) -> list[Value]:
-    """The arrays of examples that a model is fitted on, or that its datasets are made of; of several inputs the first."""
+    """The arrays of examples that a model is fitted on, or that its datasets are made of; the first of several inputs."""
     data = fit.given("x")
     sources = [
         stage.call.first if stage.call is not None else None
@@ -78,7 +80,7 @@ def _fitted_arrays(fit: Call) -> list[Value]:
         for stage in dataset.stage.upstream()
         if stage.is_source
     ] or [data]
-    # A tuple is inputs and labels; a list of arrays is several inputs.
+    # A tuple holds inputs and labels; a list of arrays holds several inputs.
     return [
         option.items[0] if isinstance(option, SequenceValue) and option.items else option
         for source in sources

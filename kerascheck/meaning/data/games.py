@@ -1,4 +1,4 @@
-"""Games and simulations that Python plays, whose turns give the data."""
+"""Games and simulations in Python whose steps produce the data."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from kerascheck.meaning.data.pipelines import Pipelines
 
 
 def environment_loop(module: Module, path: ExecutionPath) -> ExecutionPath | None:
-    """The innermost loop around a place, also around the calls that lead there, whose iterations play a game or simulation in Python."""
+    """The innermost loop around a path, including its callers, whose iterations step a game or simulation in Python."""
     loops = list(path.loops(within="program", comprehensions=False))
     return next((loop for loop in loops if any(map(steps_environment, module.once(Pipelines).calls_in(loop)))), None)
 
 
 def steps_environment(call: Call) -> bool:
-    """Whether a call is a step of a game or simulation in Python, as those of Gym are."""
+    """Whether a call steps a game or simulation in Python, as those of Gym do."""
     return call.attribute == "step" and (
         call.name is None and "env" in receiver_text(call) or (call.name or "").startswith(("gym.", "gymnasium."))
     )

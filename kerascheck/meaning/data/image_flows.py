@@ -1,4 +1,4 @@
-"""ImageDataGenerators, the iterators of images that their ``flow`` methods return, and what else only Keras takes."""
+"""ImageDataGenerators, and the image iterators that their ``flow`` methods return."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ _AUGMENTING = frozenset(
 
 
 def flows_of(module: Module) -> dict[Call, bool]:
-    """The calls of ``flow`` and ``flow_from_...`` of ImageDataGenerators whose images are trained on, and whether ``zip`` pairs them with another's, as pictures with their masks."""
+    """The ``flow`` and ``flow_from_...`` calls of ImageDataGenerators that a training uses.
+
+    Each comes with whether ``zip`` pairs it with another, as pictures with their masks.
+    """
     if module.is_graph_code:
         return {}
     program = module.once(Program)
@@ -55,12 +58,12 @@ def flows_of(module: Module) -> dict[Call, bool]:
 
 
 def feeds(module: Module, training: Call) -> bool:
-    """Whether an ImageDataGenerator makes what a call of ``fit``, or another method that trains, is given."""
+    """Whether an ImageDataGenerator makes the data of ``fit``, or of another training method."""
     return any(_flows_in(module, training.given("x") or UNKNOWN))
 
 
 def generators_of(flows: Iterable[Call]) -> list[Call]:
-    """The constructors of the ImageDataGenerators that some flows come from, each once."""
+    """The constructors of the ImageDataGenerators behind some flows, each once."""
     made = [
         receiver.call
         for flow in flows
@@ -71,9 +74,10 @@ def generators_of(flows: Iterable[Call]) -> list[Call]:
 
 
 def handed_generators(module: Module) -> list[Call]:
-    """The constructors of ImageDataGenerators that augment, and that a function which nobody is seen to call returns, or their images: only who trains augments.
+    """The constructors of augmenting ImageDataGenerators that a function without visible callers returns, or whose
+    images it returns.
 
-    A generator without images says little beside a training that does not use it.
+    Only trainings augment. A generator without images means little beside a training that does not use it.
     """
     handed = []
     for call in () if module.is_graph_code else module.once(CallIndex).named(IMAGE_DATA_GENERATOR):
@@ -92,7 +96,7 @@ def handed_generators(module: Module) -> list[Call]:
 
 
 def _flows_in(module: Module, value: Value | None, paired: bool = False) -> Iterator[tuple[Call, bool]]:
-    """The calls of ImageDataGenerators that an iterator of images, or a dataset ``from_generator`` of one, comes from."""
+    """The ImageDataGenerator calls behind an image iterator, or behind a dataset ``from_generator`` of one."""
     for option in options_of(value):
         if isinstance(option, IteratorValue):
             for inner in option.over:

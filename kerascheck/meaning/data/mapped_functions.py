@@ -1,4 +1,4 @@
-"""What a function given to tf.data does: state, Python, and whether it works on batches as on elements."""
+"""Functions given to tf.data: state, Python, and their behaviour on batches."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ _TAKING_APART = (
     "sentencepiece.",
 )
 _WORKING = (OF_IMAGE, OF_IO, OF_AUDIO, OF_SIGNAL, STRINGS, "tensorflow_text.", OF_TENSORFLOW_ADDONS_IMAGE, LAYERS)
-# Where the height and width, or the whole shape, of the result stand among the arguments.
+# The arguments for the height and width, or the whole shape, of the result.
 SIZING = {
     IMAGE_RESIZE: ("size",),
     IMAGE_RESIZE_WITH_PAD: ("target_height", "target_width"),
@@ -109,7 +109,7 @@ class StateCarrier(Enum):
     LAYER = auto()
     MODEL = auto()
     CLASS = auto()
-    """A layer or model of the tree."""
+    """A layer or model of the project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +117,9 @@ class Stateful:
     """A call whose state keeps tf.data from making a map parallel.
 
     Attributes:
+        carrier: the kind of object that holds the state.
         name: the canonical name of the function, or the short one of the layer or class.
-        writes: what it changes, where its state is that it assigns.
+        writes: the kind of state that it assigns, if any.
     """
 
     call: Call
@@ -130,7 +131,7 @@ class Stateful:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A place where a function writes to what outlives its call."""
+    """A place where a function writes to state that outlives its call."""
 
     module: ModuleLike
     node: cst.CSTNode
@@ -147,7 +148,7 @@ def display_name(name: str) -> str:
 
 
 def state_of(call: Call) -> Stateful | None:
-    """The state that makes the function around a call stateful for tf.data; None where it has none."""
+    """The state that makes the function around a call stateful for tf.data; None without any."""
     name = call.name
     written = write_of(call)
     if written is not None:
@@ -167,7 +168,7 @@ def state_of(call: Call) -> Stateful | None:
 
 
 def write_of(call: Call) -> Writes | None:
-    """What a call changes that outlives it; None where it changes nothing of the kind."""
+    """The state that a call changes and that outlives it; None without any."""
     name, method = call.name or "", call.attribute
     if method is None and not name.startswith(TENSOR_LIBRARIES):
         # An object of another module is known by its name only.
@@ -183,7 +184,7 @@ def write_of(call: Call) -> Writes | None:
 
 
 def _state_of_object(call: Call, value: Value) -> Stateful | None:
-    """The state of a layer or model that is called."""
+    """The state of a called layer or model."""
     if isinstance(value, ExternalInstance):
         name = value.name
         short = name.rpartition(".")[2]
@@ -210,7 +211,7 @@ def _state_of_object(call: Call, value: Value) -> Stateful | None:
 
 
 def _makes_weights(cls: Class) -> bool:
-    """Whether a layer or model of the tree makes weights of its own, or is a kind of a layer of Keras that does."""
+    """Whether a project layer or model makes weights of its own, or derives from a Keras layer that does."""
     if class_of_bases(cls.external_bases()) not in (LAYER, MODEL):
         return False
     for base in cls.ancestry():
@@ -230,7 +231,7 @@ def _makes_weights(cls: Class) -> bool:
 
 
 class Creates(Enum):
-    """What has variables or trains."""
+    """Objects with variables, or objects that train."""
 
     VARIABLE = auto()
     LAYER = auto()
@@ -239,14 +240,14 @@ class Creates(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Created:
-    """What a call makes that has variables or trains; ``name`` is the short one of its class."""
+    """The object with variables that a call makes, or one that trains; ``name`` is its short class name."""
 
     kind: Creates
     name: str
 
 
 def creates_state(call: Call) -> Created | None:
-    """What a call makes that has variables or trains; None for all else."""
+    """The object with variables that a call makes, or one that trains; None for all else."""
     name = call.name or ""
     short = name.rpartition(".")[2]
     if name == VARIABLE:
@@ -256,10 +257,10 @@ def creates_state(call: Call) -> Created | None:
     wrapped = call.given("layer") if name == TIME_DISTRIBUTED else None
     if isinstance(wrapped, ExternalInstance) and holds(wrapped.name) is Holds.NOTHING:
         return None
-    # The variables are those of its cell, which is told of where it is made.
+    # The variables belong to its cell, which counts at its own constructor.
     if name.startswith(LAYERS) and name.count(".") == 2 and holds(name) not in (None, Holds.NOTHING, Holds.INNER):
         layer = KNOWN_LAYERS.get(name)
-        # Keras 2 draws without a variable, but for the layers that preprocess.
+        # Only preprocessing layers of Keras 2 draw with a variable.
         if call.module.runtime.keras < 3 and layer is not None and layer.holds is Holds.SEED and not layer.prepares:
             return None
         return Created(Creates.LAYER, short)
@@ -269,11 +270,11 @@ def creates_state(call: Call) -> Created | None:
 
 
 class Facts:
-    """What is known of the function of an operation, over every function it may be.
+    """The facts about the function of an operation, over every function it may be.
 
     Attributes:
-        known: all of it could be followed, so that silence means absence.
-        calls: what it calls, in order.
+        known: whether all of it could be followed, so that silence means absence.
+        calls: its calls, in order.
     """
 
     def __init__(self, runs: list[FunctionFacts], occurrences: int):
@@ -283,13 +284,15 @@ class Facts:
 
     @property
     def state(self) -> Stateful | None:
-        """The first thing that makes the function stateful; None where nothing visible does."""
+        """The first call that makes the function stateful; None without a visible one."""
         return next(filter(None, map(state_of, self.calls)), None)
 
     @property
     def written(self) -> Write | None:
-        """The first thing that it changes and that outlives a call: variables, metrics and tables, and variables, attributes
-        and containers of Python that others hold. The order of its calls then counts."""
+        """The first write to state that outlives a call; the order of calls then matters.
+
+        Covers variables, metrics and tables, and Python variables, attributes and containers that others hold.
+        """
         for call in self.calls:
             if write_of(call) is not None:
                 return Write(call.module, call.node)
@@ -298,7 +301,7 @@ class Facts:
 
     @property
     def works(self) -> bool:
-        """It reads, decodes or computes what takes time, as names of its calls tell."""
+        """Whether it reads, decodes or computes for a while, by the names of its calls."""
         return self.reading is not None or any((call.name or "").startswith(_WORKING) for call in self.calls)
 
     @property
@@ -309,7 +312,11 @@ class Facts:
 
     @property
     def draws_alike(self) -> bool:
-        """Two draws have one seed: they turn an image and its mask alike as long as one call runs at a time (tried with RandomFlip, TensorFlow 2.21)."""
+        """Whether two draws share a seed.
+
+        They turn an image and its mask alike as long as one call runs at a time (tried with RandomFlip, TensorFlow
+        2.21).
+        """
         seeds: dict[object, set[int]] = {}
         for call in self.calls:
             if state_of(call) is None:
@@ -322,12 +329,14 @@ class Facts:
 
     @property
     def deterministic(self) -> bool:
-        """Proven to give the same for the same element in every epoch: TensorFlow's own operations, none of which draws or keeps numbers."""
+        """Whether it certainly returns the same for an element in every epoch: TensorFlow operations without draws or
+        state.
+        """
         return self.known and self.written is None and all(_is_deterministic(call) for call in self.calls)
 
     @property
     def reading(self) -> Call | None:
-        """The first call that reads a file, decodes it, parses a record, or takes a text apart in Python, and does so each time."""
+        """The first call that, each time, reads or decodes a file, parses a record, or splits a text in Python."""
         found = (
             call
             for call in self.calls
@@ -340,12 +349,12 @@ class Facts:
 
     @property
     def decodes_images(self) -> bool:
-        """An image is decoded."""
+        """Whether it decodes an image."""
         return self.call_of(*IMAGE_DECODERS) is not None
 
     @property
     def pixels(self) -> int | None:
-        """Height times width of the image that comes out, as the last literal size says; None where none does."""
+        """Height times width of the resulting image, by the last literal size; None without one."""
         result = None
         for call in self.calls:
             places = SIZING.get(call.name or "")
@@ -367,7 +376,7 @@ class Facts:
 
     @property
     def widening(self) -> Call | None:
-        """The call that makes floats of a decoded image's bytes, where nothing after it but arithmetic follows; None without one."""
+        """The call that converts the bytes of a decoded image to floats, if only arithmetic follows; otherwise None."""
         return next(filter(None, map(_widening, self._runs)), None) if self.known else None
 
     def call_of(self, *names: str) -> Call | None:
@@ -381,7 +390,7 @@ class Facts:
 
     @property
     def is_trivial(self) -> bool:
-        """It only picks, repacks, reshapes and changes types: there is nothing to do in parallel."""
+        """Whether it only picks, repacks, reshapes and casts, so that parallel calls gain nothing."""
         return (
             self.known
             and all((call.name or "") in _TRIVIAL for call in self.calls)
@@ -390,15 +399,15 @@ class Facts:
 
     @property
     def picks_entries(self) -> bool:
-        """It takes entries out of its element by their names, and may leave others."""
+        """Whether it picks named entries of its element, and may drop others."""
         return any(kind == "key" for run in self._runs for kind, _, _ in run.uses)
 
     @property
     def elementwise(self) -> bool:
-        """Proven to give the same on a batch as on each of its elements.
+        """Whether it certainly returns the same for a batch as for each of its elements.
 
-        Only operations that act on every number alone, arithmetic with literal numbers, and
-        repacking of tuples and dictionaries count; everything else is not proven.
+        Only operations on single numbers, arithmetic with literal numbers, and repacking of tuples and dictionaries count. Everything else is
+        unproven.
         """
         if not self.known or not self._runs:
             return False
@@ -413,7 +422,7 @@ class Facts:
 
 
 def facts_of(stage: DatasetOp) -> Facts | None:
-    """What is known of the function of one operation of a dataset; None for an operation without one."""
+    """The facts about the function of a dataset operation; None for an operation without one."""
     return Facts([stage.facts], 1) if stage.facts is not None else None
 
 
@@ -422,7 +431,7 @@ def _widening(run: FunctionFacts) -> Call | None:
     for call in run.calls:
         name = call.name or ""
         if name in _BYTES_DECODING:
-            # Types other than uint8 are asked for.
+            # The call asks for types other than uint8.
             image = (
                 call.result
                 if all(_is_type(value, "uint8") for value in call.arguments.values() if isinstance(value, External))
@@ -444,7 +453,7 @@ def _widening(run: FunctionFacts) -> Call | None:
 
 
 def _is_kept(call: Call) -> bool:
-    """Whether a function around a call, within the map, keeps what it makes: by ``functools.cache``, or under a key of what outlives it."""
+    """Whether a function inside the map caches its result: by ``functools.cache``, or under a key of an outer object."""
     for frame in call.path.frames():
         if (
             isinstance(frame.function, Function)
@@ -485,7 +494,7 @@ def _keeps(module: ModuleLike, function: cst.FunctionDef) -> bool:
 
 
 def _opens_file(call: Call) -> bool:
-    """Whether a call of Python opens a file that is read, not written."""
+    """Whether a Python call opens a file for reading."""
     if call.name != "builtins.open":
         return call.name in FILE_OPENERS
     mode = call.given("mode")
@@ -504,10 +513,10 @@ def _is_type(value: Value | None, name: str) -> bool:
 def _is_deterministic(call: Call) -> bool:
     name = call.name or ""
     if name in PY_FUNCTIONS:
-        # Its body is among the calls too, where it is a function of the tree.
+        # The body of a project function is among the calls, too.
         return all(isinstance(option, (Function, Partial)) for option in options_of(call.given("func")))
     if not name:
-        # What an object of the tree does when it is called is among the calls, too.
+        # So is the ``__call__`` of a project object.
         return (
             call.attribute in OF_VALUES
             or call.attribute == "__call__"
@@ -529,13 +538,13 @@ def _is_elementwise(call: Call) -> bool:
     if name in (ONE_HOT, OPS_ONE_HOT) and constant(call.given("axis") or Constant(-1)) != -1:
         return False
     if name == SQUEEZE:
-        # Counted from the end, an axis of a batch is that of its elements.
+        # From the end, an axis of a batch is that of its elements.
         axis = call.given("axis")
         axes = axis.items if isinstance(axis, SequenceValue) and axis.items else [axis]
         return isinstance(call.given("input"), Tensor) and all(
             isinstance(constant(each), int) and constant(each) < 0 for each in axes
         )
-    # Other arguments than numbers and types would have to line up with the elements.
+    # Arguments other than numbers and types would have to line up with the elements.
     values = list(call.arguments.values())
     return (
         name in _ELEMENTWISE
@@ -546,13 +555,13 @@ def _is_elementwise(call: Call) -> bool:
 
 
 def _has_scalar_settings(layer: Value) -> bool:
-    """Whether a layer that is called was made with literal numbers alone: an array would have to line up with the elements."""
+    """Whether a called layer has only literal numbers as arguments: an array would have to line up with the elements."""
     made = layer.call if isinstance(layer, ExternalInstance) else None
     return made is None or all(isinstance(value, Constant) for value in made.arguments.values())
 
 
 def _is_scalar(value: Value) -> bool:
-    """Whether a value is a literal, a type of numbers, or a constant of Python's or NumPy's."""
+    """Whether a value is a literal, a number type, or a constant of Python or NumPy."""
     return isinstance(value, Constant) or isinstance(value, External) and is_scalar(value.name)
 
 

@@ -1,4 +1,4 @@
-"""Datasets that become Python objects: NumPy iterators, and lists of all elements."""
+"""Datasets turned into Python objects: NumPy iterators, and lists of all elements."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from kerascheck.meaning.data.stages import INSPECTED_ELEMENTS
 from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.conditions import written_conditions
 
-# The cardinality of what these give is -2, unknown (tried with TensorFlow 2.21).
+# The results of these have the cardinality -2, unknown (tried with TensorFlow 2.21).
 _UNCOUNTED = (
     "filter",
     "flat_map",
@@ -42,14 +42,14 @@ _UNCOUNTED = (
 
 
 def is_numpy_iterator(value: Value) -> bool:
-    """Whether a value is what ``as_numpy_iterator`` gives."""
+    """Whether a value is the result of ``as_numpy_iterator``."""
     return isinstance(value, IteratorValue) and value.kind == "as_numpy_iterator"
 
 
 def counted_lists(module: Module) -> Iterator[tuple[CodeLocation | Call, Value | None]]:
-    """The lists of all elements of a dataset that are made to be counted only, each once: where, and of what.
+    """Lists of all elements of a dataset that are only counted, each once: the place and the dataset.
 
-    Those of a few elements are left out, and those that stand in for a cardinality that the dataset does not know.
+    Excludes lists of a few elements, and those that replace a cardinality that the dataset does not know.
     """
     listed: list[tuple[CodeLocation | Call, Value | None]] = [
         (call, call.given("iterable")) for call in module.once(CallIndex).named("builtins.list")
@@ -71,9 +71,10 @@ def counted_lists(module: Module) -> Iterator[tuple[CodeLocation | Call, Value |
 
 
 def iterators_given(module: Module, methods: Collection[str]) -> Iterator[tuple[Call, cst.Arg]]:
-    """Where a model is given what ``as_numpy_iterator`` gives, as data or for validation: the call of one of these methods, and the argument.
+    """Calls that pass the result of ``as_numpy_iterator`` to a model as data or for validation, each with the argument.
 
-    What is written for one of several versions is left out, and what may not be a model of Keras: another library's ``fit`` may take iterators.
+    Excludes code that handles several versions, and receivers that may be no Keras model: ``fit`` of another library
+    may take iterators.
     """
     program = module.once(Program)
     for call in program.calls(*(f"{OF_KERAS_MODEL}{method}" for method in methods)):
@@ -86,7 +87,7 @@ def iterators_given(module: Module, methods: Collection[str]) -> Iterator[tuple[
 
 
 def lists_trained_on(module: Module) -> Iterator[tuple[Call, Call]]:
-    """The lists of all elements of a dataset whose arrays a ``fit`` trains on: the call that makes the list, each once, and that ``fit``."""
+    """Lists of all elements of a dataset whose arrays a ``fit`` trains on: the call, each once, and that ``fit``."""
     seen = set()
     for fit in module.once(Program).model_calls("fit"):
         for value in ingredients(fit.given("x")):
@@ -103,7 +104,7 @@ def lists_trained_on(module: Module) -> Iterator[tuple[Call, Call]]:
 
 
 def is_only_counted(place: CodeLocation | Call) -> bool:
-    """Whether a list stands in a ``len``, and so nowhere else."""
+    """Whether a list only appears inside a ``len``."""
     parents = place.module.tree.parents
     holder = parents.get(place.node)
     outer = parents.get(holder) if holder is not None else None
@@ -117,7 +118,7 @@ def takes_few(stage: DatasetOp) -> bool:
 
 
 def knows_length(dataset: Dataset) -> bool:
-    """Whether ``len`` of a dataset tells how many elements it has: no operation before it hides that."""
+    """Whether ``len`` of a dataset works: no operation before it hides the number of elements."""
     return not any(stage.name.endswith(_UNCOUNTED) for stage in dataset.stage.upstream())
 
 

@@ -1,4 +1,4 @@
-"""``tf.data.Options`` that switch off what the runtime does by itself, and what a pipeline loses by that."""
+"""``tf.data.Options`` that switch optimisations of the runtime off, and the cost to a pipeline."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _THREADS = "private_threadpool_size"
 
 
 class Lost(enum.Enum):
-    """What a pipeline loses by an option."""
+    """The cost of an option to a pipeline."""
 
     THREADS = enum.auto()
     """The parallel calls of an operation share one thread."""
@@ -28,12 +28,12 @@ class Lost(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class LostOptimization:
-    """An option of a dataset that is trained on, and what is lost by it.
+    """An option of a training dataset, and its cost.
 
     Attributes:
-        call: the assignment to the option, under no condition.
-        what: what is lost.
-        place: the operation that loses it.
+        call: the unconditional assignment to the option.
+        what: the cost.
+        place: the operation that pays it.
     """
 
     call: Call
@@ -42,7 +42,7 @@ class LostOptimization:
 
 
 def lost_optimizations(module: Module) -> Iterator[LostOptimization]:
-    """The options that certainly cost a dataset that is trained on something, each once, in program order."""
+    """The options that certainly cost a training dataset something, each once, in program order."""
     seen = set()
     for op in module.once(Pipelines).operations("with_options"):
         stage = op.stages[0]
@@ -66,7 +66,7 @@ class _Chain:
         self._reached = {each.identity for each in (*stage.upstream(), *self._pipelines.downstream(stage))}
 
     def lost_by(self, call: Call) -> tuple[Lost, Operation | DatasetOp | None]:
-        """What an assignment to an option costs the chain, and where; None for the place where it costs nothing."""
+        """The cost of an assignment to an option, and its place; None as the place without a cost."""
         value, option = constant(call.given("value")), call.attribute
         if option == _THREADS:
             return Lost.THREADS, (self._map_left_to_runtime or self._parallel) if value == 1 else None
@@ -79,7 +79,7 @@ class _Chain:
 
     @cached_property
     def _operations(self) -> list[Operation]:
-        """The operations that may run calls in parallel."""
+        """The operations that may run parallel calls."""
         return [
             each
             for each in self._pipelines.operations("map", "interleave", "batch")
@@ -88,7 +88,7 @@ class _Chain:
 
     @cached_property
     def _map_left_to_runtime(self) -> Operation | None:
-        """A map without state that says nothing of parallel calls."""
+        """A stateless map that leaves parallel calls to the runtime."""
         return next(
             (
                 each
@@ -118,7 +118,7 @@ class _Chain:
 
 
 def _settings(module: Module, options: Value | None) -> list[Call]:
-    """The assignments to the attributes of these options, and of the groups of options in them."""
+    """The assignments to the attributes of these options, and of their groups."""
     made = [option for option in options_of(options) if isinstance(option, ExternalInstance)]
     groups = {id(group) for option in made for group in (option, *option.attributes.values())}
     return [

@@ -1,1 +1,1 @@
-"""The models that a program builds, and the precision they compute in."""
+"""The models that a program builds, and their precision."""

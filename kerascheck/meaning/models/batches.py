@@ -1,4 +1,4 @@
-"""How many examples a training step takes."""
+"""Batch sizes of training steps."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _CHANGES_BATCHES = frozenset({"unbatch", "rebatch", "flat_map", "interleave", "w
 
 @dataclass(frozen=True, slots=True)
 class Batching:
-    """How many examples a training step takes.
+    """The number of examples in a training step.
 
     Attributes:
         size: the number.
-        place: the argument or dataset operation that says it; the call of ``fit`` where it is the default.
-        is_default: whether nothing says it.
+        place: the argument or dataset operation that sets it; the call of ``fit`` for the default.
+        is_default: whether the code leaves the default.
     """
 
     size: int
@@ -28,7 +28,7 @@ class Batching:
 
 
 def batches_of(fit: Call) -> Batching | None:
-    """The batches that a call of ``fit`` trains on; None where their size is not known."""
+    """The batches that a call of ``fit`` trains on; None if their size is unknown."""
     given = fit.given("batch_size") if "batch_size" in fit.signature else None
     if given is not None and not (isinstance(given, Constant) and given.value is None):
         node = fit.written("batch_size")
@@ -36,7 +36,7 @@ def batches_of(fit: Call) -> Batching | None:
     found = list(datasets_in(fit.given("x")))
     if len(found) == 1 and (batch := batching_of(found[0])) is not None:
         return batch
-    # Only arrays come with their labels apart.
+    # Only arrays have separate labels.
     return (
         Batching(32, CodeLocation(fit.module, fit.node), is_default=True)
         if not found and fit.attribute == "fit" and fit.given("y") is not None
@@ -45,7 +45,7 @@ def batches_of(fit: Call) -> Batching | None:
 
 
 def batching_of(dataset: Dataset) -> Batching | None:
-    """The last batches that are made on the way to a dataset; None where their size is not known."""
+    """The last batching on the way to a dataset; None if its size is unknown."""
     for stage in dataset.stage.upstream():
         if stage.maybe or stage.name in _CHANGES_BATCHES:
             return None

@@ -1,7 +1,7 @@
-"""How a program builds its Keras models: which layers in which order, and their ends.
+"""Construction of Keras models: their layers in order, their inputs and outputs.
 
-Sequential models (a list, ``add``), functional ones (layers called on ``keras.Input`` up to ``Model(inputs, outputs)``)
-and classes that derive from ``keras.Model`` (layers held in attributes and called in ``call``).
+Covers sequential models (a list, ``add``), functional ones (layers called on ``keras.Input`` up to ``Model(inputs, outputs)``) and classes
+derived from ``keras.Model`` (layers held in attributes and called in ``call``).
 """
 
 from __future__ import annotations
@@ -70,11 +70,11 @@ from kerascheck.meaning.program.program import Program
 
 _WRAPPERS = layers_where(lambda layer: layer.work is Work.WRAPS)
 _DEEP = 4
-# Where a model without call() calls the layers that it trains.
+# Methods in which a model without call() calls its trainable layers.
 _STEPS = ("train_step", "compute_loss")
 _WEIGHT_MAKERS = frozenset({"add_weight", "add_variable"})
 _VARIABLES = frozenset({VARIABLE, KERAS_VARIABLE, GET_VARIABLE})
-# Functions that look at each number of a tensor a time or two, or at none.
+# Functions that read each number of a tensor once or twice, or never.
 _LIGHT = frozenset(
     "abs add add_n argmax cast clip_by_value concat concatenate constant convert_to_tensor cos divide elu equal exp expand_dims gather greater identity int_shape less log "
     "maximum minimum mean multiply name_scope ndim negative normal normalize not_equal ones ones_like pow random_normal range reduce_max reduce_mean reduce_min "
@@ -94,7 +94,7 @@ class _Builder:
     def __init__(self, module: Module):
         self._module = module
         calls = module.once(CallIndex)
-        # Calls of objects, by the functions that they run in.
+        # Calls of objects by the functions around them.
         self._applied: dict[cst.CSTNode, list[Call]] = {}
         for call in calls.of_methods("__call__"):
             for node in {function.node for function in call.path.functions()}:
@@ -105,7 +105,7 @@ class _Builder:
             self._adds.setdefault(id(call.receiver), []).append(call)
         self._popped.update(id(call.receiver) for call in calls.named(MODEL_POP))
         self._known: dict[int, Model] = {}
-        # The functions that make weights by themselves, or work on tensors by more than layers.
+        # Functions that make weights of their own, or do more with tensors than call layers.
         opaque = {call.path.frame for call in calls if _is_opaque(call)}
         self._opaque = {function.node for frame in opaque for function in frame.functions()}
         trained = [
@@ -141,7 +141,10 @@ class _Builder:
                     (model.compiles if call.attribute == "compile" else model.fits).append(call)
 
     def _found(self, value: Value, saved: list[tuple[int, Value | None, Value]]) -> Model | None:
-        """The model that a value is, or is a clone of, or that ``load_model`` reads again: the last one that the program saved under the same literal name before."""
+        """The model that a value is, clones or loads.
+
+        ``load_model`` returns the model that the program last saved under the same literal name.
+        """
         model = self._known.get(id(value))
         if (
             model is None
@@ -190,7 +193,7 @@ class _Builder:
         placed: list[tuple[Value, ExecutionPath]] = []
         if isinstance(given, SequenceValue):
             placed = [(item, model.call.path) for item in given.items]
-        # In an open list the last item need not be the last layer.
+        # The last known item of an open list may not be the last layer.
         ordered = given is None or isinstance(given, SequenceValue) and not given.open
         model.closed = ordered and id(model.value) not in self._popped
         adds = self._adds.get(id(model.value), [])
@@ -225,7 +228,9 @@ class _Builder:
         model.outputs = last if (ordered or adds) and id(model.value) not in self._popped else None
 
     def _shape_of_data(self, model: Model, first: Layer) -> Shape:
-        """The shape that a Sequential gets from what it is fitted on; where that is not known, layers for columns come first for a table."""
+        """The shape that a Sequential gets from its training data; if unknown, leading layers for columns imply a
+        table.
+        """
         fit = self._fitted.get(id(model.value))
         shape = example_shape(fit) if fit is not None else None
         return (
@@ -262,10 +267,11 @@ class _Builder:
         method = instance.cls.member("call")
         methods = [method] if isinstance(method, Function) else []
         if not methods:
-            # It may be a functional model by way of super().__init__(inputs, outputs), and its steps may do more than call layers.
+            # It may be a functional model through super().__init__(inputs, outputs), and its steps may do more than
+            # call layers.
             model.closed = False
             methods = [step for name in _STEPS if isinstance(step := instance.cls.member(name), Function)]
-        # Another object of the class may be the one that is seen to be called; its layers are made in the same places.
+        # The call may be seen on another object of the class, whose layers come from the same places.
         applied: dict[object, Call] = {}
         running = {id(call): call for each in methods for call in self._applied.get(each.node, ())}
         for call in sorted(running.values(), key=lambda call: call.order):
@@ -288,12 +294,12 @@ class _Builder:
         )
 
     def _origin(self, value: Value) -> object:
-        """What two layers share that are made in the same place."""
+        """The place of construction, which layers of the same code share."""
         made = self._constructor(value) if _is_layer(value) else None
         return id(value) if made is None else made.node
 
     def _is_only_layers(self, instance: Instance) -> bool:
-        """Whether a layer or model of the tree is known to make no weights but those of the layers that it holds, and to do little but call these."""
+        """Whether a project layer or model has only the weights of its layers, and does little but call these."""
         classes = [base for base in instance.cls.ancestry() if isinstance(base, Class)]
         methods = {member.node for base in classes for member in base.members.values() if isinstance(member, Function)}
         if not isinstance(instance.cls.member("call"), Function) or methods & self._opaque:
@@ -309,7 +315,7 @@ class _Builder:
         )
 
     def _is_light(self, function: Value) -> bool:
-        """Whether a function is known to look at each number of a tensor no more than a few times."""
+        """Whether a function certainly reads each number of a tensor only a few times."""
         if isinstance(function, External):
             return function.name.startswith(_FUNCTIONS_OF) and function.name.rpartition(".")[2] in _LIGHT
         return isinstance(function, Function) and function.node not in self._opaque
@@ -319,9 +325,9 @@ class _Builder:
     def _placed(
         self, model: Model, value: Value, path: ExecutionPath | None, shape: Shape = None, depth: int = 0
     ) -> tuple[Layer | None, list[Layer]]:
-        """A layer, and with it those that it holds; None for what is not known to be a layer.
+        """A layer and the layers that it holds; None if a value may be no layer.
 
-        ``scope`` is where it is added or called, None where a model holds it whether it is called or not.
+        ``path`` is the place of its ``add`` or call; None if a model holds it, called or not.
         """
         if isinstance(value, UnionValue):
             options = [self._placed(model, option, path, shape, depth) for option in value.options]
@@ -334,7 +340,7 @@ class _Builder:
         if not _is_layer(value):
             return None, []
         made = self._constructor(value)
-        # What decides on the whole model decides on none of its layers.
+        # A condition on the whole model is none on its layers.
         certain = not any(
             any(place.conditions(within=model.call.path))
             for place in (path, None if made is None else made.path)
@@ -369,13 +375,13 @@ class _Builder:
         return self._module.once(Program).constructors.get(value) if isinstance(value, Instance) else None
 
     def _count(self, total: int | None, layer: Layer) -> int | None:
-        """``total`` with the weights of one more layer."""
+        """``total`` plus the weights of one more layer."""
         nested = self._known.get(id(layer.value))
         each = nested.parameters if nested is not None else shapes.weights(layer.value, layer.shape)
         return None if total is None or each is None else total + each
 
     def _ends(self, model: Model, value: Value | None) -> list[Layer] | None:
-        """The layers that a model's results come from."""
+        """The layers that a model's outputs come from."""
         found: list[Layer] = []
         for item in flat(value):
             call = item.call if isinstance(item, (ExternalInstance, Tensor)) else None
@@ -400,11 +406,11 @@ class _Builder:
 
 
 class _Walk:
-    """The way back from the outputs of a functional model to its inputs.
+    """The walk from the outputs of a functional model back to its inputs.
 
     Attributes:
-        applied: the calls of layers on it; inputs: those of ``keras.Input``.
-        complete: all of it is known.
+        applied: the calls of layers on the way; inputs: those of ``keras.Input``.
+        complete: whether all of the way is known.
     """
 
     def __init__(self, outputs: Value):
@@ -441,13 +447,13 @@ class _Walk:
                     if call.arguments.unknown_positional or any(item is UNKNOWN for item in call.arguments.positional):
                         self.complete = False
             elif isinstance(value, Tensor) and value.call is not None:
-                # A layer called on something that is not known.
+                # A layer called on an unknown value.
                 self.complete = False
                 self.applied.append(value.call)
                 pending += value.call.arguments.values()
             else:
                 self.complete = False
-                # The output of a model that is taken apart: what that was built on lies before it.
+                # The output of a model that is reused in parts: its own inputs lie before it.
                 if (
                     isinstance(value, Method)
                     and isinstance(value.receiver, ExternalInstance)
@@ -457,9 +463,9 @@ class _Walk:
 
 
 class _Widths:
-    """The shapes between the layers that are called one on the result of another.
+    """The shapes between layers that are called on each other's results.
 
-    ``data`` is the shape of a tensor that no layer returned, ``returned`` what each function returns.
+    ``data`` is the shape of a tensor that no layer returned, ``returned`` the result of each function.
     """
 
     def __init__(self, data: Shape = None, returned: dict[cst.CSTNode, Value] | None = None) -> None:
@@ -517,7 +523,7 @@ def _is_layer(value: Value) -> bool:
 
 
 def _parts(value: Value) -> Iterator[Value]:
-    """The layers that a wrapper, or a layer of the tree, holds."""
+    """The layers inside a wrapper, or a project layer."""
     if isinstance(value, ExternalInstance) and value.name in _WRAPPERS and value.call is not None:
         yield from (inner for inner in options_of(value.call.given("layer")) if _is_layer(inner))
     elif isinstance(value, Instance):
@@ -525,7 +531,7 @@ def _parts(value: Value) -> Iterator[Value]:
 
 
 def _held_layers(instance: Instance) -> Iterator[Value]:
-    """The layers in the attributes of an object, also those in lists and dictionaries."""
+    """The layers in the attributes of an object, including those in lists and dictionaries."""
     for value in instance.attributes.values():
         for inner in flat(value):
             if (
@@ -544,10 +550,10 @@ def _is_opaque(call: Call) -> bool:
 
 
 def _times(path: ExecutionPath, model: Model) -> int | None:
-    """How often a place runs at most for each time that the model is made; None where that is not known."""
+    """The most runs of a path for each construction of the model; None if unknown."""
     return shapes.product(*(loop.turns for loop in path.loops(within=model.call.path)))
 
 
 def _is_repeated(path: ExecutionPath, model: Model) -> bool:
-    """Whether a place runs more often than the one where the model is made."""
+    """Whether a path runs more often than the construction of the model."""
     return any(path.loops(within=model.call.path))

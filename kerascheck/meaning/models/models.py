@@ -1,4 +1,4 @@
-"""The Keras models of a program: their layers in order, their sizes, and what is done with them."""
+"""Keras models of a program: layers in order, sizes, and uses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ from kerascheck.knowledge.namespaces import OF_KERAS_APPLICATIONS
 
 _PER_CHANNEL = layers_where(lambda layer: layer.per_channel > 0)
 UNKNOWN_WIDTH = 784
-"""Columns of a table, or units of a layer, of which the number is not known: few tables for dense layers are wider than a picture of MNIST, 784."""
+"""Assumed columns of a table, or units of a layer, of unknown number: few tables for dense layers are wider than a
+picture of MNIST, 784.
+"""
 
 
 _CONTAINERS = frozenset({SEQUENTIAL, MODEL})
@@ -37,14 +39,14 @@ _WIDTHS = frozenset({DENSE, *CONVOLUTIONS})
 
 @dataclass(eq=False, slots=True)
 class Layer:
-    """A layer in its place in a model.
+    """A layer at its position in a model.
 
     Attributes:
-        value: the layer: a Made of ``keras.layers.X``, an Instance of a class of the tree, or a model.
-        made: the call that constructs it, where it is seen.
-        certain: no condition decides whether the model has it.
-        shape: what goes in, as far as literals tell; see :mod:`kerascheck.interpreter.layer_shapes`.
-        times: how many of it the loops make at most in which it is constructed; None where that is not known.
+        value: the layer: an ExternalInstance of ``keras.layers.X``, an Instance of a project class, or a model.
+        made: its constructor call, if visible.
+        certain: whether the model has it unconditionally.
+        shape: its input shape, by literals; see :mod:`kerascheck.interpreter.layer_shapes`.
+        times: the most layers that its loops construct; None if unknown.
     """
 
     value: Value
@@ -55,7 +57,7 @@ class Layer:
 
     @property
     def name(self) -> str | None:
-        """The canonical name of a layer of Keras; None for one of the tree."""
+        """The canonical name of a Keras layer; None for a project layer."""
         return self.value.name if isinstance(self.value, ExternalInstance) else None
 
 
@@ -64,14 +66,14 @@ class Model:
     """A model that the program builds.
 
     Attributes:
-        module, node: the call that constructs it.
-        value: what a variable with the model in it holds.
-        layers: its layers in order; of a nested model, a wrapper and a layer of the tree also those within.
-        closed: nothing that is not seen has weights; the code of its own layers may do more than call those.
-        repeated: a loop may add a layer more often than it is listed.
-        outputs: the layers whose results are the results of the model; None where one of them is not known.
-        inputs: the shape of each input, as far as it is known.
-        parameters: how many weights it has, without those of frozen embeddings; None where that is not known.
+        module, node: its constructor call.
+        value: the value of a variable that holds the model.
+        layers: its layers in order, including those inside nested models, wrappers and project layers.
+        closed: whether all weights are visible; the code of its own layers may do more than call layers.
+        repeated: whether a loop may add a layer more often than listed.
+        outputs: the layers that return the model's outputs; None if one is unknown.
+        inputs: the shape of each input, as far as known.
+        parameters: the number of weights, without frozen embeddings; None if unknown.
         compiles, fits: the calls of its ``compile``, and of ``fit`` and ``fit_generator``.
     """
 
@@ -95,7 +97,7 @@ class Model:
 
     @property
     def complete(self) -> bool:
-        """Nothing is among its layers that is not seen, and no code of the tree, of which all is never known."""
+        """Whether all layers are visible, and none is project code, which is never fully known."""
         return (
             self.closed
             and self.kind != "subclassed"
@@ -104,9 +106,9 @@ class Model:
 
     @property
     def is_trained(self) -> bool:
-        """The program is seen to train it with ``fit``, or a function makes it ready for that: it compiles it with a loss.
+        """Whether the program trains it with ``fit``, or a function compiles it with a loss.
 
-        What is compiled outside of functions and not fitted is meant for evaluation and export.
+        A model compiled outside of functions and never fitted is meant for evaluation and export.
         """
         return bool(self.fits) or any(
             call.given("loss") is not None and call.path.frame.function is not None for call in self.compiles
@@ -114,16 +116,15 @@ class Model:
 
     @property
     def largest_input(self) -> float:
-        """How many numbers an example of its largest input holds; infinite where that is not known."""
+        """Numbers in an example of its largest input; infinite if unknown."""
         return max(map(shapes.example_size, self.inputs), default=inf)
 
     @property
     def most_parameters(self) -> int | None:
-        """How many weights it has, or has at most.
+        """The number of weights, or an upper bound.
 
-        Where a stack of dense layers over a table does not say how many columns that has or how wide a layer is, such as
-        ``Dense(y.shape[1])``, that is taken to be :data:`UNKNOWN_WIDTH`. Layers that loops and conditions make are counted as often
-        as they can be there. None for all other models of which the number is not known.
+        For a stack of dense layers over a table, a column count or layer width that is unknown, such as ``Dense(y.shape[1])``, counts as
+        :data:`UNKNOWN_WIDTH`. Layers in loops and conditions count as often as possible. None for all other models of unknown size.
         """
         if self.parameters is not None:
             return self.parameters
@@ -141,7 +142,7 @@ class Model:
         }.values()
         if any(layer.name in CONVOLUTIONS for layer in layers):
             return self._most_of_convolutions(layers)
-        # A table has its columns, and what a picture or a sequence holds is known where its size is; what lays it flat comes first.
+        # A table has columns; the size of a picture or sequence is known or not. A flattening layer comes first.
         first = next(layer for layer in layers if layer.name in _WIDTHS)
         if any(
             shape is None or len(shape) != 2 and (None in shape[1:] or not first.shape or len(first.shape) != 2)
@@ -149,7 +150,7 @@ class Model:
         ):
             return None
         total, before = 0, None
-        # What comes out of one turn of a loop goes into the next.
+        # The output of an iteration is the input of the next.
         looped = max(
             (
                 shapes.most_units(layer.value) or UNKNOWN_WIDTH
@@ -179,7 +180,10 @@ class Model:
         return total
 
     def _most_of_convolutions(self, layers: Iterable[Layer]) -> int | None:
-        """The same for convolutions over pictures or series of a known size: none goes over more channels than another one, or all together, makes."""
+        """The same for convolutions over pictures or series of a known size.
+
+        No convolution has more input channels than another one returns, or than all return together.
+        """
         widths = {layer: shapes.most_units(layer.value) for layer in layers if layer.name in _WIDTHS}
         each = {layer: units for layer, units in widths.items() if units is not None}
         channels = [shape[-1] for shape in self.inputs if shape and shape[-1] is not None]
@@ -208,17 +212,20 @@ class Model:
         return total
 
     def consists_of(self, names: Collection[str]) -> bool:
-        """Whether all its layers are among those of Keras that are named, or of the tree; what the latter hold is listed too."""
+        """Whether all its Keras layers have one of these names; the list includes the layers inside project layers."""
         return all(layer.name is None or layer.name in names for layer in self.layers)
 
     @property
     def is_counted(self) -> bool:
-        """Whether it tells more of its most parameters than that they are those of a few dense layers: it convolves, or a loop makes layers."""
+        """Whether the upper bound covers more than a few dense layers: convolutions, or layers made in a loop."""
         return any(layer.name in CONVOLUTIONS or layer.times != 1 for layer in self.layers)
 
 
 def layer_place(model: Model, layer: Layer) -> CodeLocation | Call | None:
-    """Where a model gets a layer: in its list of layers, by ``add``, or where the layer is called on a tensor; where it is made, if that stands there or cannot be told."""
+    """The place where a model gets a layer: its list of layers, ``add``, or the call of the layer on a tensor.
+
+    Otherwise, or if the constructor is there, the constructor call.
+    """
     listed, written = (
         (model.call.given("layers"), model.call.written("layers")) if model.kind == "sequential" else (None, None)
     )

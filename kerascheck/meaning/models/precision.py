@@ -1,4 +1,4 @@
-"""Half precision: which models compute in it and which could, and who scales the loss for it."""
+"""Half precision: models that use it or could, and loss scaling."""
 
 from __future__ import annotations
 
@@ -44,20 +44,21 @@ from kerascheck.syntax.tree import SyntaxProblem
 HALF_POLICIES = frozenset({"mixed_float16", "mixed_bfloat16", "float16", "bfloat16"})
 """The dtype policies under which layers compute in 16 bits."""
 
-# GPUs behind DirectX have no 16-bit policy that is known to help. Layers of the copy of Keras inside of TensorFlow follow no policy of Keras;
-# what holds no layers may well come from there.
+# GPUs behind DirectX have no 16-bit policy that is known to help. Layers of TensorFlow's own copy of Keras follow no
+# Keras policy;
+# its modules without layers are fine.
 _NOT_FOR_POLICIES = re.compile(
     r"""["']DML["']|directml|^\s*import\s+tensorflow\.compat\.v1\s+as\s+tf\b|"""
-    # Nor do layers that are wrapped to be quantised.
+    # Layers wrapped for quantisation do not follow one either.
     r"\bquantize_(?:model|annotate\w*|apply)\b|"
     r"^\s*(?:import|from)\s+tensorflow\.python\.keras\b(?!\.(?:callbacks|datasets|losses|metrics|preprocessing|utils)\b)",
     re.I | re.M,
 )
-# Nor do these; the latter's compute with complex numbers.
+# These follow none either; cvnn computes with complex numbers.
 _FOREIGN_LAYERS = re.compile(r"^\s*(?:import|from)\s+(?:tensorlayer|cvnn)\b", re.M)
 _SCALING = frozenset({"scale_loss", "get_scaled_loss", "train_step"})
 _CALL = re.compile(r"(?m)^[ \t]+def call\(")
-# A type that is written down, or that a number or tensor has which is made without one.
+# A type in the code, or that of a number or tensor made without one.
 _FLOAT32 = re.compile(
     r"\bfloat32\b|\b(?:tf|tensorflow|K|backend|ops|random)\.(?:constant|convert_to_tensor|eye|linspace|ones|zeros|(?:random[._])?(?:normal|uniform))\((?![^\n]*\bdtype\b)"
 )
@@ -66,12 +67,12 @@ _CALLED = re.compile(r"\b([A-Za-z_]\w*)\(")
 _HELPER = re.compile(r"def ([A-Za-z_]\w*)\((?!self\b|cls\b)")
 _KERAS_STEP = re.compile(r"\bsuper\([^)]*\)\.train_step\(")
 
-# So many parameters, on pictures of at most so many numbers, make steps that are short whatever they are computed in.
+# A model with at most these parameters and input numbers has short steps in any precision.
 _SMALL = 1_000_000
 _SMALL_INPUT = 64 * 64 * 3
-# The largest picture of the classic small data sets, with the margins that some put around it.
+# The largest picture of the classic small data sets, with the usual padding.
 _TOY_INPUT = 32 * 32 * 3
-# The rows that Tensor Cores multiply at a time (TensorFlow guide "Optimize GPU performance", multiples of 8).
+# Rows that Tensor Cores multiply at a time (TensorFlow guide "Optimize GPU performance", multiples of 8).
 _ROWS = 8
 _VARIABLES = (VARIABLE, KERAS_VARIABLE)
 _BY_KERAS = frozenset({"fit", "fit_generator", "train_on_batch"})
@@ -80,15 +81,15 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 @dataclass(frozen=True, slots=True)
 class FullPrecision:
-    """A training in float32 of a model that is large enough for half precision to matter.
+    """A float32 training of a model that is large enough for half precision to matter.
 
     Attributes:
-        place: the fit, or the innermost loop around a step that is written by hand.
-        by_hand: whether the step is the program's own, and so has to scale its loss for float16.
-        update: the call that updates the weights in such a step; None where it is not seen.
+        place: the fit, or the innermost loop around a hand-written step.
+        by_hand: whether the program has a step of its own, which has to scale its loss for float16.
+        update: the call that updates the weights in such a step; None if it is not visible.
         waits: whether an ImageDataGenerator makes its images, one by one.
-        computing: the functions that write float32 down of the model's layers that are the program's own.
-        doubtful: the same of layers that may be among them, where the model is out of sight.
+        computing: the functions of the model's project layers that name float32.
+        doubtful: the same for layers that may be its own, if the model is not visible.
     """
 
     place: CodeLocation
@@ -100,10 +101,10 @@ class FullPrecision:
 
 
 def full_precision_trainings(module: Module) -> Iterator[FullPrecision]:
-    """The trainings of a program in which nothing speaks of precision, in program order.
+    """The trainings of a program without any mention of precision, in program order.
 
-    Of each model the first by Keras and the first by hand. Left out are programs that run on a CPU or a TPU only, compute in float64,
-    play games or train two networks against each other, small models, and layers that follow no policy, or keep the one they were saved with.
+    Yields the first by Keras and the first by hand for each model. Excludes programs that only run on a CPU or TPU, compute in float64, play
+    games or train two networks against each other. Also excludes small models, layers that follow no policy, and those that keep their saved one.
     """
     program = module.once(Program)
     if _follows_no_policy(module):
@@ -135,18 +136,18 @@ def full_precision_trainings(module: Module) -> Iterator[FullPrecision]:
 
 
 def _follows_no_policy(module: Module) -> bool:
-    """Whether a program is written for layers or devices that no policy of Keras helps."""
+    """Whether a program is written for layers or devices that no Keras policy helps."""
     return module.mentions(_NOT_FOR_POLICIES) or any(
         each.mentions(_FOREIGN_LAYERS) for each in (module, *module.project.imported(module))
     )
 
 
 def _trained_at(module: Module, place: CodeLocation, call: Call) -> tuple[list[Model], frozenset[object]]:
-    """The models that are known to be trained in a place, and what else is: values, or the name of one that is not known."""
+    """The known models of a training, and the other trained values: values, or the name of an unknown one."""
     known = {id(model.value): model for model in module.once(models_of)}
     if call.attribute in _BY_KERAS:
         options = options_of(call.receiver)
-        # Clones, and models that are loaded again.
+        # Clones, and loaded models.
         found = {
             id(model.value): model
             for model in module.once(models_of)
@@ -166,7 +167,9 @@ def _trained_at(module: Module, place: CodeLocation, call: Call) -> tuple[list[M
 
 
 def _updates_numbers(module: Module, call: Call) -> bool:
-    """Whether an update changes no model: it does without an optimizer, or the gradient is that of a ``tf.Variable``, as of a picture."""
+    """Whether an update changes no model: without an optimizer, or for the gradient of a ``tf.Variable``, such as a
+    picture.
+    """
     given = options_of(call.first)
     items = (
         item
@@ -180,7 +183,9 @@ def _updates_numbers(module: Module, call: Call) -> bool:
 
 
 def _own_step(module: Module, call: Call) -> tuple[bool, Call | None]:
-    """Whether the step of a training is the program's own and not Keras', and the call in it that updates the weights, if seen."""
+    """Whether a training has a step of its own instead of Keras', and the call in it that updates the weights, if
+    visible.
+    """
     if call.attribute not in _BY_KERAS:
         return True, call
     updates = reversed(module.once(Program).updates)
@@ -196,13 +201,13 @@ def _own_step(module: Module, call: Call) -> tuple[bool, Call | None]:
 
 
 def _multiplies_few_rows(fit: Call, models: list[Model]) -> bool:
-    """Whether dense models are fitted on batches that do not fill a tile of a Tensor Core."""
+    """Whether the batches of dense models are too small to fill a tile of a Tensor Core."""
     batches = batches_of(fit) if fit.attribute == "fit" and models else None
     return batches is not None and batches.size < _ROWS and all(model.consists_of(OF_DENSE_MODELS) for model in models)
 
 
 def _is_worth_it(module: Module, models: list[Model], others: frozenset[object]) -> bool:
-    """Whether what is trained is large, as far as can be seen; of what cannot, what else is in the program tells."""
+    """Whether the trained models are large; the rest of the program stands for models that are not visible."""
     if any(map(_is_loaded, others)):
         return False
     if models and not others:
@@ -230,14 +235,14 @@ def _is_large(module: Module, model: Model) -> bool:
 
 
 def _takes_pictures(model: Model) -> bool:
-    """Whether an input is a picture that is larger than those of the classic small data sets."""
+    """Whether an input is a picture larger than those of the classic small data sets."""
     return any(shape and len(shape) > 3 and _TOY_INPUT < example_size(shape) < inf for shape in model.inputs)
 
 
 def _most_of_dense(model: Model) -> float:
-    """How many parameters the dense layers of a model have, with :data:`UNKNOWN_WIDTH` for what is not known.
+    """The parameters of a model's dense layers, with :data:`UNKNOWN_WIDTH` for unknown widths.
 
-    Infinite behind a picture of unknown size that is laid flat.
+    Infinite after flattening a picture of unknown size.
     """
     total, before = 0.0, 0.0
     for layer in model.layers:
@@ -251,19 +256,19 @@ def _most_of_dense(model: Model) -> float:
 
 
 def _has_large_layers_elsewhere(module: Module) -> bool:
-    """Whether a program has large layers that may be anyone's: not only those of models that are known to the last layer."""
+    """Whether a program has large layers outside of its fully known models."""
     known = (layer.made for model in module.once(models_of) if model.closed for layer in model.layers)
     return module.once(Program).has_large_layers_beside({made.node for made in known if made is not None})
 
 
 def _is_small(model: Model) -> bool:
-    """Whether a model is seen to have few parameters, and no large picture to use them at many places of."""
+    """Whether a model has few parameters, and no large picture to apply them to."""
     convolves = any("Conv" in (layer.name or "") for layer in model.layers)
     return (model.most_parameters or inf) < _SMALL and (not convolves or model.largest_input <= _SMALL_INPUT)
 
 
 def _is_loaded(value: object) -> bool:
-    """Whether a value is a saved model that is read again, or a clone of one: its layers keep the policy they were saved with."""
+    """Whether a value is a loaded model, or a clone of one: its layers keep their saved policy."""
     if not isinstance(value, ExternalInstance) or value.call is None:
         return False
     cloned = options_of(value.call.given("model")) if value.name == CLONE_MODEL else ()
@@ -278,7 +283,7 @@ def _names_architecture(name: str) -> bool:
 
 
 def train_step_of(path: ExecutionPath) -> Function | None:
-    """The ``train_step`` of a Keras model that a place runs in; None outside of one."""
+    """The ``train_step`` of a Keras model around an execution path; None without one."""
     return next(
         (frame.function for frame in path.frames() if frame.traced == "train_step" and frame.function is not None),
         None,
@@ -286,9 +291,9 @@ def train_step_of(path: ExecutionPath) -> Function | None:
 
 
 def scales_loss(update: Call) -> bool:
-    """Whether a loss is scaled in a function that leads to an update of weights, or in one that such a function calls.
+    """Whether a function that leads to a weight update, or its callee, scales the loss.
 
-    Calling ``super().train_step()`` counts: Keras' own scales.
+    Calling ``super().train_step()`` counts: Keras' own scales it.
     """
     around = {frame.function.node if frame.function is not None else frame.node for frame in update.path.frames()}
     for call in update.path.root.module.once(CallIndex).of_methods(*_SCALING):
@@ -302,7 +307,7 @@ def scales_loss(update: Call) -> bool:
 
 
 def float16_models(module: Module, cls: Class | None) -> Iterator[Call]:
-    """The calls that make models of a class, or of one derived from it, while the policy is certainly ``mixed_float16``."""
+    """The constructor calls of a class, or of one derived from it, under a certain ``mixed_float16`` policy."""
     for instance, made in module.once(Program).constructors.items():
         if cls is not None and any(
             isinstance(base, Class) and base.node is cls.node for base in instance.cls.ancestry()
@@ -312,10 +317,10 @@ def float16_models(module: Module, cls: Class | None) -> Iterator[Call]:
 
 
 def _computing_in_float32(module: Module) -> Iterator[tuple[CodeLocation, cst.ClassDef]]:
-    """The functions of a program's own layers that compute with tensors of float32, each with the class of the layer.
+    """Functions of project layers that compute with float32 tensors, each with the class of the layer.
 
-    Their code tells: that of each ``call``, and of what it calls. Layers raise there where these tensors meet half precision
-    (InvalidArgumentError and TypeError, tried with TensorFlow 2.21).
+    Judges the code of each ``call`` and of its callees. Layers raise where these tensors meet half precision (InvalidArgumentError and
+    TypeError, tried with TensorFlow 2.21).
     """
     modules = [module, *module.project.imported(module)]
     if not any(module.mentions(_CALL) for module in modules) or not any(
@@ -347,7 +352,7 @@ def _computing_in_float32(module: Module) -> Iterator[tuple[CodeLocation, cst.Cl
 
 
 def _leading_to_float32(modules: Sequence[Module]) -> list[Module]:
-    """Those of some modules whose functions may compute with float32 themselves or by others, as their texts say: the rest need not be parsed."""
+    """Modules whose functions may compute with float32, directly or not, by their text; the others need no parsing."""
     others = [each for each in modules if each.mentions(_CALL)]
     found = fresh = {each for each in modules if each.mentions(_FLOAT32)}
     while fresh:
@@ -358,7 +363,7 @@ def _leading_to_float32(modules: Sequence[Module]) -> list[Module]:
 
 
 def _classes_of(values: Iterable[Value]) -> set[cst.ClassDef]:
-    """The classes of the tree that some objects belong to, with their bases."""
+    """The project classes of some objects, with their bases."""
     return {
         base.node
         for value in values
@@ -369,13 +374,13 @@ def _classes_of(values: Iterable[Value]) -> set[cst.ClassDef]:
 
 
 def _is_layer(module: ModuleLike, cls: cst.ClassDef) -> bool:
-    """Whether a class may be a layer or a model, by the names of its bases: of Keras' own, and of others that say what they are."""
+    """Whether a class may be a layer or model, by the names of its bases."""
     bases = [module.tree.code_of(base.value) for base in cls.bases]
     return any(re.search(r"keras|layers\.|Layer|Model|Block|Cell|Net", base) for base in bases)
 
 
 def _functions_of(module: Module) -> Iterator[tuple[cst.FunctionDef, cst.ClassDef | None]]:
-    """The functions of a module and the methods of its classes, each with its class; none of a module that does not parse."""
+    """Functions and methods of a module, each with its class; none if the module does not parse."""
     try:
         tree = module.tree
     except SyntaxProblem:

@@ -1,6 +1,6 @@
-"""Recurrent layers: what keeps them from the cuDNN kernel.
+"""Recurrent layers, and the reasons that keep them from the cuDNN kernel.
 
-Source: ``cudnn_ok`` and the calls of it in keras/src/backend/tensorflow/rnn.py (Keras 3.15).
+Source: ``cudnn_ok`` and its calls in keras/src/backend/tensorflow/rnn.py (Keras 3.15).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kerascheck.meaning.models.time_steps import may_mask
 from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.conditions import written_conditions
 
-# What the cuDNN kernels need; any other literal rules them out.
+# Arguments that the cuDNN kernels need; any other literal rules them out.
 _NEEDED = {
     "activation": "tanh",
     "recurrent_activation": "sigmoid",
@@ -52,7 +52,7 @@ def arguments_against_cudnn(call: Call) -> Iterator[str]:
 
 
 def lacks_cudnn(module: Module) -> bool:
-    """Whether the backend may run no recurrent layer of a program by cuDNN, whatever its arguments: for a mask, or on JAX half precision."""
+    """Whether the backend may run no recurrent layer by cuDNN: because of a mask, or in half precision on JAX."""
     backend = module.runtime.backend
     policies = module.once(Program).calls(SET_GLOBAL_POLICY)
     halves = (call for call in policies if constant(call.given("policy")) != "float32")
@@ -60,7 +60,7 @@ def lacks_cudnn(module: Module) -> bool:
 
 
 def cell_layer(rnn: Call) -> str | None:
-    """The layer, such as "LSTM", of the cell that an RNN is given; None for what is no cell of Keras."""
+    """The layer of an RNN's cell, such as "LSTM"; None if the cell is not one of Keras."""
     cell = rnn.given("cell")
     if not isinstance(cell, ExternalInstance) or not cell.name.endswith("Cell"):
         return None
@@ -68,7 +68,7 @@ def cell_layer(rnn: Call) -> str | None:
 
 
 def shares_cell(module: Module, rnn: Call) -> bool:
-    """Whether the cell that an RNN is given is, or may be, also called by itself or given to another RNN: these share its weights."""
+    """Whether the cell of an RNN is, or may be, also called by itself or given to another RNN, which share its weights."""
     cell = rnn.given("cell")
     made = (
         set(cell.call.path.loops(within="program"))
@@ -90,8 +90,10 @@ def shares_cell(module: Module, rnn: Call) -> bool:
 
 
 def is_alternative_to_cudnn(call: Call) -> bool:
-    """Whether a condition that speaks of cuDNN chooses a layer, also one that a call of the program decides, or one whose
-    other branch makes the layer itself."""
+    """Whether a condition on cuDNN chooses a layer, or the other branch of its condition makes the fused layer.
+
+    A condition on a call of the program counts, too.
+    """
     tree = call.module.tree
     return any(
         "cudnn" in tree.code_of(condition.test).lower()
@@ -102,7 +104,7 @@ def is_alternative_to_cudnn(call: Call) -> bool:
 
 
 def _is_called(rnn: Call) -> bool:
-    """Whether the cell that an RNN gets by a name is called by that name somewhere in the file, as in a decoder."""
+    """Whether the file also calls an RNN's cell by its name, as in a decoder."""
     given = rnn.written("cell")
     if given is None or not isinstance(given.value, (cst.Name, cst.Attribute)):
         return False

@@ -1,4 +1,4 @@
-"""What decides how long a training step of a model takes: weights, layers, inputs, time steps, state and arguments."""
+"""Work in a training step of a model: weights, layers, inputs, time steps, state and arguments."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from kerascheck.meaning.models.models import Layer, Model
 LIGHT_LAYERS = frozenset({SEQUENTIAL, MODEL, EMBEDDING, LAMBDA, *OF_DENSE_MODELS, *RECURRENT}) | layers_where(
     lambda layer: layer.work is Work.POOLS_ALL and layer.axes == 1
 )
-"""Layers that take hardly longer than starting them where they are small: dense ones, and a few time steps of recurrent ones."""
+"""Layers that, if small, take hardly longer than their launch: dense ones, and recurrent ones of a few time steps."""
 
 LAYERS_OF_SMALL_MODELS = (
     LIGHT_LAYERS
@@ -40,7 +40,7 @@ LAYERS_OF_SMALL_MODELS = (
 
 
 class LongStep(enum.Enum):
-    """Why a step of a model may take longer than what surrounds it."""
+    """The reason why a step of a model may take longer than the code around it."""
 
     UNKNOWN_SIZE = enum.auto()
     """How many parameters it has is not known."""
@@ -51,7 +51,7 @@ class LongStep(enum.Enum):
 
 
 def long_step(model: Model, parameters: int, layers: Collection[str]) -> LongStep | None:
-    """Why a step of a model may take long; None where it has at most so many parameters, and no layers but these."""
+    """The reason why a step of a model may take long; None within these parameters and layers."""
     if not model.most_parameters:
         return LongStep.UNKNOWN_SIZE
     if model.most_parameters > parameters:
@@ -60,41 +60,41 @@ def long_step(model: Model, parameters: int, layers: Collection[str]) -> LongSte
 
 
 def input_numbers(model: Model) -> int:
-    """How many numbers go into a model with one example, as far as the shapes of its inputs tell."""
+    """The numbers in one example of a model's inputs, as far as their shapes are known."""
     return sum(prod(size or 1 for size in shape[1:]) for shape in model.inputs if shape)
 
 
 def largest_array(model: Model) -> float:
-    """How many numbers the largest input of a model holds that is no row of a table; infinite where a shape is not known.
+    """The numbers in a model's largest input that is no row of a table; infinite if a shape is unknown.
 
-    How many columns a table has, the number of weights tells.
+    The number of weights covers the columns of a table.
     """
     return max((example_size(shape) for shape in model.inputs if shape is None or len(shape) != 2), default=0)
 
 
 def recurrent_steps(model: Model) -> float:
-    """How many time steps all recurrent layers of a model make, each of them an iteration; infinite where that is not known."""
+    """The time steps of all recurrent layers of a model, each an iteration; infinite if unknown."""
     recurrent = (layer for layer in model.layers if layer.name in RECURRENT)
     return sum(layer.shape[1] or inf if layer.shape and len(layer.shape) > 1 else inf for layer in recurrent)
 
 
 def goes_both_ways(model: Model) -> bool:
-    """Whether a layer of a model goes through its time steps in both directions."""
+    """Whether a layer of a model processes its time steps in both directions."""
     return any(layer.name == BIDIRECTIONAL for layer in model.layers)
 
 
 def is_dense(model: Model) -> bool:
-    """Whether none of the layers of a model convolves or goes through time steps."""
+    """Whether no layer of a model convolves or processes time steps."""
     return not any("Conv" in (layer.name or "") or _is_recurrent(layer) for layer in model.layers)
 
 
 def keeps_state(model: Model) -> bool:
-    """Whether a recurrent layer of a model goes on where the batch before ended, which fixes what a batch holds."""
+    """Whether a recurrent layer keeps its state from batch to batch, which fixes the contents of a batch."""
     return any(map(_is_stateful, model.layers))
 
 
 def accumulates_gradients(model: Model) -> bool:
-    """Whether the optimizer of a model adds up the gradients of several batches, by an argument of Keras 3."""
+    """Whether the optimizer of a model accumulates the gradients of several batches, by an argument of Keras 3."""
     optimizers = (compiled.given("optimizer") for compiled in model.compiles)
     return any(
         isinstance(optimizer, ExternalInstance)

@@ -1,4 +1,4 @@
-"""The axis of time steps: how many go into a layer, and which of them a mask leaves out."""
+"""The time axis: time steps per layer, and masks."""
 
 from __future__ import annotations
 
@@ -16,23 +16,25 @@ from kerascheck.meaning.models.building import models_of
 from kerascheck.meaning.models.models import Layer
 from kerascheck.meaning.program.program import Program
 
-# They need no wrapper.
+# These layers need no wrapper.
 _ON_LAST_AXIS = layers_where(lambda layer: layer.on_last_axis)
 
 
 def most_time_steps(module: Module, made: Call) -> float:
-    """How many time steps go into the layer that a call makes, in the place of a model where most do; infinite where that is not known."""
+    """The most time steps that a constructed layer gets at any of its positions; infinite if unknown."""
     shapes = [layer.shape for layer in _placed(module, made)]
     return max((shape[1] or inf if shape and len(shape) > 1 else inf for shape in shapes), default=inf)
 
 
 def lacks_time_axis(module: Module, made: Call) -> bool:
-    """Whether no axis of time steps goes into the layer that a call makes in some place: there a recurrent one raises a ValueError."""
+    """Whether a constructed layer gets no time axis at one of its positions, for which a recurrent layer raises a
+    ValueError.
+    """
     return any(layer.shape is not None and len(layer.shape) == 2 for layer in _placed(module, made))
 
 
 def may_mask(module: Module) -> bool:
-    """Whether something in the program may hand a mask to its recurrent layers."""
+    """Whether the program may pass a mask to its recurrent layers."""
     for call in module.run.calls:
         masks = (
             call.given("mask_zero")
@@ -57,13 +59,13 @@ def _placed(module: Module, made: Call) -> list[Layer]:
 
 @dataclass(frozen=True, slots=True)
 class NeedlessWrapper:
-    """A TimeDistributed around a layer that works on the last axis alone, and so takes all time steps at once.
+    """A TimeDistributed around a layer that only works on the last axis, and so handles all time steps at once.
 
     Attributes:
-        call: the call that makes it.
+        call: the constructor call.
         layer: the layer inside.
-        most_steps: how many time steps go into it at most; infinite where that is not known.
-        steps_known: whether Keras knows their number in each place.
+        most_steps: the most time steps that it gets; infinite if unknown.
+        steps_known: whether Keras knows their number at each position.
     """
 
     call: Call
@@ -73,7 +75,7 @@ class NeedlessWrapper:
 
 
 def needless_wrappers(module: Module) -> Iterator[NeedlessWrapper]:
-    """The TimeDistributed layers that their layer does without; those over a single time step are left out."""
+    """The TimeDistributed layers that their inner layer does not need, except over a single time step."""
     for call in module.once(Program).calls(TIME_DISTRIBUTED):
         layer = call.given("layer")
         if not isinstance(layer, ExternalInstance) or layer.name not in _ON_LAST_AXIS or layer.call is None:
@@ -81,12 +83,14 @@ def needless_wrappers(module: Module) -> Iterator[NeedlessWrapper]:
         most = most_time_steps(module, call)
         if most == 1 or {"axis", "noise_shape"} & set(layer.call.arguments.keywords):
             continue
-        # Where the graph leaves their number open, the shape of the batches may tell.
+        # If the graph leaves their number open, the shape of the batches may give it.
         yield NeedlessWrapper(call, layer, most, most < inf or _is_fitted_on_arrays(module, call))
 
 
 def unrolled_convolutions(module: Module, least: int) -> Iterator[tuple[Call, int]]:
-    """The TimeDistributed layers around convolutions, or models, that get at least so many time steps: the call of each, and how many."""
+    """The TimeDistributed layers around convolutions or models with at least this many time steps: the call, and the
+    number.
+    """
     seen = set()
     for layer in (layer for model in module.once(models_of) for layer in model.layers):
         if layer.name != TIME_DISTRIBUTED or layer.made is None or not layer.shape or len(layer.shape) < 2:
