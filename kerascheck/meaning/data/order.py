@@ -1,7 +1,7 @@
-"""The order of a chain of dataset operations: what rules ask of it, and one order that serves all that they ask.
+"""The order of a chain of dataset operations: the requests of rules, and one order that satisfies all of them.
 
-The order aimed at is: read and decode, take, cache, shuffle, draw random numbers, repeat, batch, prefetch. What nobody asks to move stays
-where it is.
+The target order is: read and decode, take, cache, shuffle, draw random numbers, repeat, batch, prefetch. Operations without a request stay in
+place.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from kerascheck.meaning.data.mapped_functions import facts_of
 from kerascheck.meaning.data.pipelines import Pipelines
 
 _ONE_BY_ONE = frozenset({"map", "prefetch", "with_options"})
-# Between a cache and a take, they read no further than they are asked to.
+# Between a cache and a take, these read no further than requested.
 _KEEPS_INCOMPLETE = frozenset({"cache", "map", "batch", "padded_batch", "ragged_batch", "enumerate", "with_options"})
-# What a shuffle may pass, of the operations that make batches those whose size stands first.
+# Operations that a shuffle may pass; of those that make batches, the ones whose size is the first argument.
 _WITH_BATCHES = frozenset({"filter", "repeat", "ignore_errors", "batch", "padded_batch", "ragged_batch"})
 
 
-class ReorderKind(enum.Enum):
-    """The change of a chain of dataset operations that a rule requests."""
+class WishKind(enum.Enum):
+    """The kinds of requests that a rule may make of a chain."""
 
     ADD_CACHE = enum.auto()
     """A cache behind an operation."""
@@ -57,7 +57,7 @@ CONFLICTING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ReorderRequest:
-    """A request of a rule: move an operation of a chain, or add another behind it."""
+    """The request of a rule: to move an operation, or to add another after it."""
 
     kind: ReorderKind
     stage: DatasetOp
@@ -78,9 +78,9 @@ class Arrangement:
     """A chain in its new order.
 
     Attributes:
-        before: its operations as they are, without the source.
-        after: as they are to be.
-        scaled: shuffles that count batches now and examples then, with the operation that makes the batches.
+        before: its current operations, without the source.
+        after: its operations in the new order.
+        scaled: shuffles that count batches now and examples afterwards, with the operation that makes the batches.
     """
 
     before: Sequence[DatasetOp]
@@ -89,11 +89,11 @@ class Arrangement:
 
 
 class _Unordered(Exception):
-    """No order serves what is asked for without changing what the chain gives."""
+    """No order satisfies the requests without changing the elements of the chain."""
 
 
 def line_of(pipelines: Pipelines, stage: DatasetOp) -> list[DatasetOp]:
-    """The operations of the chain that an operation is in, first to last: what leads to it, and what follows it as long as one does."""
+    """The chain of an operation, first to last: its inputs, and its successors as long as there is just one."""
     line = list(stage.upstream())[::-1]
     while True:
         after = {
@@ -106,9 +106,9 @@ def line_of(pipelines: Pipelines, stage: DatasetOp) -> list[DatasetOp]:
         line += after.values()
 
 
-def arrangement(pipelines: Pipelines, requests: Collection[ReorderRequest]) -> Arrangement | None:
-    """Find an order of a chain that serves all requests; None if there is none, or if they are about several chains."""
-    line = max((line_of(pipelines, request.stage) for request in requests), key=len)
+def arrangement(pipelines: Pipelines, wishes: Collection[ReorderRequest]) -> Arrangement | None:
+    """The order of a chain that satisfies all requests; None if none does, or they concern several chains."""
+    line = max((line_of(pipelines, wish.stage) for wish in wishes), key=len)
     identities = [stage.identity for stage in line]
     if any(request.stage.identity not in identities for request in requests):
         return None
@@ -138,14 +138,12 @@ def _arrange(order: list[Item], asked: dict[ReorderKind, list[DatasetOp]]) -> No
         order.insert(order.index(stage) + 1, Added("cache"))
     for take in asked[ReorderKind.TAKE_EARLIER]:
         _place_take(order, take)
-    caches = [item for item in order if isinstance(item, Added)] + asked[ReorderKind.CACHE_EARLIER]
-    # What is shuffled behind a cache of batches is to be cached as examples.
-    caches += [
-        cache for shuffle in asked[ReorderKind.SHUFFLE_EARLIER] for cache in _last_before(order, shuffle, "cache")
-    ]
+    caches = [item for item in order if isinstance(item, Added)] + asked[WishKind.CACHE_EARLIER]
+    # Examples shuffled after a cache of batches have to be cached as examples.
+    caches += [cache for shuffle in asked[WishKind.SHUFFLE_EARLIER] for cache in _last_before(order, shuffle, "cache")]
     for cache in dict.fromkeys(caches):
-        _place_cache(order, cache, bool(asked[ReorderKind.SHUFFLE_EARLIER]))
-        # What is cut off behind it would keep it from being complete.
+        _place_cache(order, cache, bool(asked[WishKind.SHUFFLE_EARLIER]))
+        # A cut after it would keep it incomplete.
         cut = next((item for item in order[order.index(cache) :] if item.name not in _KEEPS_INCOMPLETE), None)
         if isinstance(cut, DatasetOp) and cut.name == "take" and isinstance(constant(cut.given("count")), int):
             _place_take(order, cut)
@@ -167,7 +165,7 @@ def _arrange(order: list[Item], asked: dict[ReorderKind, list[DatasetOp]]) -> No
 
 
 def _place_cache(order: list[Item], cache: Item, shuffles_examples: bool) -> None:
-    """Put a cache before what draws random numbers, and what is shuffled before it behind it."""
+    """Move a cache before random draws, and after the shuffles before it."""
     before, after = order[: order.index(cache)], order[order.index(cache) :]
     again = any(item.name == "shuffle" for item in after)
     shuffles = [
@@ -183,7 +181,7 @@ def _place_cache(order: list[Item], cache: Item, shuffles_examples: bool) -> Non
         else []
     )
     if any(_reads(item) for item in before[min(batching, default=target) : target]):
-        # Before it, the cache would keep what takes no time.
+        # Before it, the cache would keep elements that take no time.
         raise _Unordered
     target = min([target, *batching])
     _move(order, cache, target)
@@ -195,7 +193,7 @@ def _place_cache(order: list[Item], cache: Item, shuffles_examples: bool) -> Non
 
 
 def _place_take(order: list[Item], take: Item) -> None:
-    """Put a take before the cache that it stands behind, or the cache behind it where it takes batches."""
+    """Move a take before the cache ahead of it, or, for batches, the cache after the take."""
     for cache in _last_before(order, take, "cache"):
         between = order[order.index(cache) + 1 : order.index(take)]
         if all(item.name in _ONE_BY_ONE | {"enumerate"} for item in between):
@@ -208,7 +206,7 @@ def _place_take(order: list[Item], take: Item) -> None:
 
 
 def _place_shuffle(order: list[Item], shuffle: DatasetOp) -> None:
-    """Put a shuffle behind the cache, or else before images are decoded, or else before batches are made."""
+    """Move a shuffle after the cache, or else before the decoding of images, or else before the batching."""
     here = order.index(shuffle)
     before = order[:here]
     cached = [place for place, item in enumerate(before) if item.name == "cache"]
@@ -237,7 +235,7 @@ def _reads(item: Item) -> bool:
 
 
 def _pass(crossed: Sequence[Item], names: Collection[str]) -> None:
-    """Make sure that only operations of these names are passed."""
+    """Make sure that a move only passes operations of these names."""
     if any(item.name not in names for item in crossed):
         raise _Unordered
 
@@ -248,12 +246,12 @@ def _move(order: list[Item], item: Item, target: int) -> None:
 
 
 def _end(order: list[Item]) -> int:
-    """Behind the last operation that computes something."""
+    """The position after the last operation that computes something."""
     return next((place + 1 for place in reversed(range(len(order))) if order[place].name not in PASSING), 0)
 
 
 def _crossed(before: Sequence[DatasetOp], after: Sequence[Item], shuffle: DatasetOp) -> list[DatasetOp]:
-    """The operations that make batches which a shuffle was behind and is before."""
+    """The batching operations that a shuffle moves in front of."""
     return [
         item
         for item in before[: before.index(shuffle)]

@@ -1,4 +1,4 @@
-"""Dataset pipelines: operations, what they feed, and which rewrites of the runtime reach them."""
+"""Dataset pipelines: operations, consumers, and the runtime's rewrites of them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,10 @@ _MEASURING = re.compile(r"\bmetrics\.\w+$|\b(?:FactorizedTopK|index|index_from_d
 
 @dataclass(frozen=True, slots=True)
 class Rewrites:
-    """Which of tf.data's own rewrites are switched off for a pipeline, and ``maps_on`` whether map_parallelization is switched on by itself."""
+    """The rewrites of tf.data that are switched off for a pipeline.
+
+    ``maps_on`` says whether map_parallelization itself is switched on.
+    """
 
     autotune_off: bool = False
     defaults_off: bool = False
@@ -66,24 +69,24 @@ class Rewrites:
 
     @property
     def maps_stay_serial(self) -> bool:
-        """map_parallelization does not run."""
+        """Whether map_parallelization does not run."""
         return self.autotune_off or self.maps_off or self.defaults_off and not self.maps_on
 
     @property
     def no_prefetch(self) -> bool:
-        """inject_prefetch does not run."""
+        """Whether inject_prefetch does not run."""
         return self.autotune_off or self.defaults_off or self.prefetch_off
 
 
 class Operation:
-    """One dataset operation as it is written, with every way the program runs it.
+    """One dataset operation in the code, with every path that runs it.
 
     Attributes:
-        module, node: where it is written (the call).
+        module, node: the call.
         name: the method.
         stages: its occurrences in pipelines.
-        roles: what those pipelines feed: "train", "validation", "evaluate", "predict", "adapt", "inspect", "unknown".
-        rewrites: what is switched off for them.
+        roles: the consumers of those pipelines: "train", "validation", "evaluate", "predict", "adapt", "inspect", "unknown".
+        rewrites: the rewrites that are switched off for them.
     """
 
     def __init__(self, stages: list[DatasetOp], roles: frozenset[str], rewrites: Rewrites):
@@ -94,21 +97,24 @@ class Operation:
 
     @property
     def feeds_training(self) -> bool:
-        """It is on the way to fit or to a training loop."""
+        """Whether it leads to fit or to a training loop."""
         return "train" in self.roles
 
     @property
     def may_feed_training(self) -> bool:
-        """It is, or where its dataset goes cannot be seen and nothing says that it is held-out data."""
+        """Whether it does, or its consumer is not visible and no name says held-out data."""
         return self.feeds_training or ("unknown" in self.roles and not _named_held_out(self.stages[0]))
 
     @property
     def is_named_training(self) -> bool:
-        """Where its dataset goes cannot be seen, and a name around it says training data."""
+        """Whether its consumer is not visible, and a name around it says training data."""
         return not self.feeds_training and "unknown" in self.roles and _named_training(self.stages[0])
 
     def given(self, parameter: str) -> Value | None:
-        """The argument for a parameter, as :meth:`~kerascheck.interpreter.values.Call.given` has it; UNKNOWN where callers differ or the call is not visible."""
+        """The argument for a parameter, as :meth:`~kerascheck.interpreter.values.Call.given` returns it.
+
+        UNKNOWN if callers differ or the call is not visible.
+        """
         if self.call is None:
             return UNKNOWN
         return self._common([stage.given(parameter) for stage in self.stages])
@@ -119,27 +125,31 @@ class Operation:
 
     @property
     def parallelism(self) -> Value | None:
-        """The argument ``num_parallel_calls``, as :attr:`~kerascheck.interpreter.values.Stage.parallelism` has it; UNKNOWN as in ``given``."""
+        """The argument ``num_parallel_calls``, as :attr:`~kerascheck.interpreter.values.DatasetOp.parallelism` returns
+        it.
+
+        UNKNOWN as in ``given``.
+        """
         return UNKNOWN if self.call is None else self._common([stage.parallelism for stage in self.stages])
 
     @property
     def written_parallelism(self) -> cst.BaseExpression | None:
-        """How that argument is written; None where it is not written out."""
+        """The expression of that argument; None without one."""
         node = self.call.written("num_parallel_calls") if self.call is not None else None
         return node.value if node is not None else None
 
     @property
     def inside(self) -> DatasetOp | None:
-        """The interleave/flat_map whose function holds this operation."""
+        """The interleave or flat_map whose function contains this operation."""
         for path in self.stages[0].path.chain():
             if path.stage is not None and path.stage.name in ("interleave", "flat_map", "parallel_interleave"):
                 return path.stage
         return None
 
     def followed_by(self, pipelines: Pipelines, *names: str) -> bool:
-        """Whether an operation of one of these names is applied downstream under no condition that the operation itself is not under.
+        """Whether an operation of one of these names follows downstream, under no condition of its own.
 
-        Whether the dataset is there at all, as ``if test_set is not None`` asks, is no condition.
+        Conditions on the existence of the dataset, such as ``if test_set is not None``, do not count.
         """
         return any(
             child.name in names
@@ -149,7 +159,7 @@ class Operation:
         )
 
     def is_batched_by_one(self, pipelines: Pipelines) -> bool:
-        """Whether what batches it later makes batches of a single element each."""
+        """Whether later batches hold a single element each."""
         sizes = [
             constant(child.given("batch_size"))
             for stage in self.stages
@@ -160,7 +170,7 @@ class Operation:
 
 
 def _asks_for(condition: ExecutionPath, stage: DatasetOp) -> bool:
-    """Whether a condition holds where the dataset that a stage begins with is not None."""
+    """Whether a condition holds if the dataset at the start of a stage is not None."""
     if condition.label != "if":
         return False
     asked = condition.question.removesuffix(" is not None")
@@ -168,12 +178,12 @@ def _asks_for(condition: ExecutionPath, stage: DatasetOp) -> bool:
 
 
 def _named_training(stage: DatasetOp) -> bool:
-    """Whether the names around a stage say that it holds training data."""
+    """Whether the names around a stage say training data."""
     return _named(stage, names_training) and not _named_held_out(stage)
 
 
 def _named_held_out(stage: DatasetOp) -> bool:
-    """Whether the names around a stage, or what is asked there, say that it holds validation or test data."""
+    """Whether the names or conditions around a stage say validation or test data."""
     tree = stage.module.tree
     return (
         _named(stage, names_held_out)
@@ -199,7 +209,7 @@ def _named(stage: DatasetOp, says: Callable[[str], bool]) -> bool:
 
 
 def _is_for_scripts(stage: DatasetOp) -> bool:
-    """Whether a stage stands under ``if __name__ == "__main__"``, from where nothing is imported."""
+    """Whether a stage is under ``if __name__ == "__main__"``, which nothing can import."""
     tree = stage.module.tree
     return any(
         "__main__" in tree.code_of(asked.test) for asked in written_conditions(tree, stage.node, within=tree.root)
@@ -207,12 +217,12 @@ def _is_for_scripts(stage: DatasetOp) -> bool:
 
 
 def _is_kept_in_memory(stage: DatasetOp) -> bool:
-    """Whether a cache without a file gives what an earlier epoch has made."""
+    """Whether an in-memory cache returns the elements of an earlier epoch."""
     return stage.name == "cache" and stage.given("filename") is None
 
 
 def _only_arranges(stage: DatasetOp) -> bool:
-    """Whether an operation only slices arrays in memory, or brings what it gets into order and into batches: that takes next to no time."""
+    """Whether an operation only slices arrays in memory, or orders and batches its input, which takes almost no time."""
     return stage.name in (
         "batch",
         "shuffle",
@@ -226,7 +236,7 @@ def _only_arranges(stage: DatasetOp) -> bool:
 
 
 class Pipelines:
-    """The dataset pipelines that a module's run builds."""
+    """The dataset pipelines that running a module builds."""
 
     def __init__(self, module: Module):
         self._module = module
@@ -268,7 +278,7 @@ class Pipelines:
                     self._consumers[stage.identity].append((sink, role))
         consumed = {sink.stage.identity for sink in self._run.sinks}
         for stage in self._run.stages:
-            # A dataset that a module leaves in a global, or an object in an attribute, may be used anywhere; nobody imports a notebook.
+            # Any code may use a dataset in a global or an attribute; but nobody imports a notebook.
             if (
                 stage.module.source.cells is None
                 and stage.identity not in consumed
@@ -293,7 +303,7 @@ class Pipelines:
             self._rewrites[sink.stage.identity] |= self._rewrites[sink.outer.identity]
 
     def _is_overwritten(self, stage: DatasetOp) -> bool:
-        """Whether a module gave a dataset a name that stands for something else when the module ends."""
+        """Whether a module rebinds the name of a dataset before it ends."""
         assigned = assignment(stage.module.tree.parents.get(stage.node))
         if assigned is None or not all(isinstance(target, cst.Name) for target in assigned.targets):
             return False
@@ -301,7 +311,7 @@ class Pipelines:
         return not any(dataset.stage.identity is stage.identity for value in left for dataset in datasets_in(value))
 
     def _mark(self, stage: DatasetOp, role: str) -> list[DatasetOp]:
-        """Give a role to a stage and to all that lead to it, which are returned."""
+        """Give a role to a stage and to all stages before it, and return these."""
         rewrites = Rewrites()
         pending, seen = [stage], set()
         order = []
@@ -321,9 +331,9 @@ class Pipelines:
         return order
 
     def role_of(self, sink: DatasetConsumer) -> str:
-        """What a consumer does with its dataset."""
+        """The role of a consumer."""
         if sink.role == "escape":
-            # As with adapt, one pass that counts.
+            # As with adapt, one pass counts.
             return "adapt" if _builds_vocabulary(sink.node) else "evaluate" if _measures(sink) else "unknown"
         if sink.role == "train" and (gives_few_elements(sink.stage) or self._is_tried_out(sink)):
             return "inspect"
@@ -342,19 +352,19 @@ class Pipelines:
                 and not isinstance(call.receiver, Constant)
                 and any(holds_tensor(value) for value in call.arguments.values())
             ):
-                # A function that cannot be seen gets the elements: it may well train.
+                # An unknown function gets the elements: it may well train.
                 return "unknown"
         if any((call.name or "").startswith((OF_KERAS_MODEL, OF_KERAS_METRIC, OF_KERAS_LOSS)) for call in calls):
             return "evaluate"
         return "inspect"
 
     def _is_tried_out(self, sink: DatasetConsumer) -> bool:
-        """Whether a fit makes a handful of steps in all, as its literals say."""
+        """Whether a fit makes a handful of steps in all, by its literals."""
         call = self._call_at.get((sink.node, sink.path))
         return call is not None and call.attribute == "fit" and makes_few_steps(call)
 
     def calls_in(self, loop: ExecutionPath) -> list[Call]:
-        """Everything called in the body of a loop, also in functions that it calls."""
+        """All calls in the body of a loop, including those of its callees."""
         return self._calls_in_loop[loop]
 
     def children(self, stage: DatasetOp) -> list[DatasetOp]:
@@ -362,7 +372,7 @@ class Pipelines:
         return self._children[stage.identity]
 
     def is_shared(self, stage: DatasetOp) -> bool:
-        """Whether more than one operation is applied to a stage's dataset, or it is used as it is as well, but for a look at some elements."""
+        """Whether a stage's dataset has several uses, not counting a look at some elements."""
         inspected = {
             child.node
             for child in self.children(stage)
@@ -385,7 +395,7 @@ class Pipelines:
             pending.extend(self.children(current))
 
     def hides_cache(self, stage: DatasetOp) -> bool:
-        """Whether a stage's dataset is kept somewhere, endless before it gets there, or comes from or goes where that cannot be seen."""
+        """Whether a stage's dataset is cached, endless before that, or has an origin or use that is not visible."""
         before = {each.name for each in stage.upstream()}
         after = {each.name for each in self.downstream(stage)}
         return bool(
@@ -393,13 +403,13 @@ class Pipelines:
         )
 
     def rewrites(self, stage: DatasetOp) -> Rewrites:
-        """What is switched off on the way from a stage to its consumers."""
+        """The rewrites that are switched off between a stage and its consumers."""
         return self._rewrites[stage.identity]
 
     def passes(self, op: Operation) -> int | None:
-        """How often training runs through the elements of an operation, by literals; None where that cannot be known.
+        """The passes of training over the elements of an operation, by literals; None if unknown.
 
-        The largest number counts that is more than one: what costs in one training costs in the program.
+        The largest number above one counts: a cost in one training is a cost of the program.
         """
         counts = [
             self._passes(sink, stage) if role == "train" else None
@@ -421,7 +431,7 @@ class Pipelines:
                 times = constant(after.given("count"))
                 count *= times if isinstance(times, int) and times > 0 else 1
         if sink.loop is not None and not any(datasets_in(sink.loop.value)):
-            # Elements are taken one by one from an iterator that is made elsewhere.
+            # An iterator made elsewhere gives the elements one by one.
             return None
         made_in = set(stage.path.loops(within="program"))
         for loop in sink.path.loops(within="program"):
@@ -434,7 +444,7 @@ class Pipelines:
             return count
         if call is None or call.attribute != "fit" or call.given("initial_epoch") is not None:
             return None
-        # Steps that are computed, from the length of the data, are meant to be all of it.
+        # Steps computed from the length of the data cover all of it.
         if constant(call.given("steps_per_epoch")) is not None and not repeated:
             return None
         given = call.given("epochs")
@@ -442,12 +452,12 @@ class Pipelines:
         return count * epochs if isinstance(epochs, int) else None
 
     def buffered(self) -> Iterable[DatasetOp]:
-        """The last operations, each once, of datasets that are trained on and prepare elements in advance."""
+        """The last operations, each once, of training datasets that prepare elements in advance."""
         ends = (last_computation(sink.stage) for sink, role in self.sinks if role == "train")
         return {last.node: last for last in ends if runs_ahead(last)}.values()
 
     def unbuffered(self) -> Iterator[Unbuffered]:
-        """Datasets that are trained on and end in an operation that prepares nothing in advance, each end once."""
+        """Training datasets whose last operation prepares nothing in advance, each end once."""
         runtime, seen = self._module.runtime, set()
         for sink, role in self.sinks:
             last = last_computation(sink.stage)
@@ -464,10 +474,11 @@ class Pipelines:
             if last.name.endswith((".from_tensor_slices", ".from_tensors", ".range")):
                 continue
             upstream = list(last.upstream())
-            # What is applied may end in a buffer, or set the options. What a caller gives may only be followed by one here.
+            # An applied function may end in a buffer, or set the options. A caller's dataset may only be followed by
+            # one here.
             if any(stage.name == "apply" for stage in upstream):
                 continue
-            # A buffer further up than where datasets are put together belongs to one of them.
+            # A buffer before datasets are combined belongs to one of them.
             alone = takewhile(lambda stage: stage.name not in COMBINING, upstream)
             early = next((stage for stage in alone if stage.name == "prefetch"), None)
             if early is not None and self._ends_elsewhere(early, last) or early is None and leaves:
@@ -493,7 +504,7 @@ class Pipelines:
             yield Unbuffered(last, early, found, costs)
 
     def _ends_elsewhere(self, early: DatasetOp, last: DatasetOp) -> bool:
-        """Whether a prefetch ends a dataset of its own, from which this one only branches off or is made under a condition."""
+        """Whether a prefetch ends another dataset, from which this one branches off, possibly under a condition."""
         if self.is_shared(early):
             return True
         return any(
@@ -503,10 +514,10 @@ class Pipelines:
         )
 
     def _rewritten(self, last: DatasetOp) -> TailBuffering | None:
-        """Which rewrite makes an operation that runs ahead of one that does not; None where none does.
+        """The rewrite that makes an operation run ahead; None without one.
 
-        Source: tried on TensorFlow 2.12 and 2.21. ``map_and_batch_fusion`` is a default since 1.13, needs neither the
-        autotuner nor a function without state, and makes MapAndBatch.
+        Source: tried on TensorFlow 2.12 and 2.21. ``map_and_batch_fusion`` is a default since 1.13, needs neither the autotuner nor a stateless
+        function, and makes MapAndBatch.
         """
         rewrites = self.rewrites(last)
         if (
@@ -523,15 +534,15 @@ class Pipelines:
         return None
 
     def roles(self, stage: DatasetOp) -> frozenset[str]:
-        """What the datasets that an operation leads to feed, see :class:`Operation`."""
+        """The roles of the datasets that an operation leads to, see :class:`Operation`."""
         return frozenset(self._roles[stage.identity])
 
     def trains_on(self, stage: DatasetOp) -> bool:
-        """Whether what an operation gives is on the way to fit or to a training loop."""
+        """Whether an operation leads to fit or to a training loop."""
         return "train" in self._roles[stage.identity]
 
     def training_loops(self, op: Operation) -> list[ExecutionPath]:
-        """The loops written by hand that train on what an operation gives, or what is made of that."""
+        """The hand-written loops that train on the elements of an operation, or on data made from them."""
         consumed = {stage.identity for inner in op.stages for stage in (inner, *self.downstream(inner))}
         return [
             sink.loop
@@ -567,7 +578,9 @@ def _builds_vocabulary(node: cst.CSTNode) -> bool:
 
 
 def _measures(sink: DatasetConsumer) -> bool:
-    """Whether a dataset is given to a metric or an index of candidates, such as ``tfrs.metrics.FactorizedTopK(candidates=ds)``."""
+    """Whether a dataset goes to a metric or an index of candidates, such as
+    ``tfrs.metrics.FactorizedTopK(candidates=ds)``.
+    """
     return isinstance(sink.node, cst.Call) and _MEASURING.search(sink.module.tree.code_of(sink.node.func)) is not None
 
 

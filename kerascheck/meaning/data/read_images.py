@@ -1,4 +1,4 @@
-"""Images that a Python loop reads into arrays before a training begins."""
+"""Images that a Python loop reads into arrays before a training."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _SAVERS = frozenset({"numpy.save", "numpy.savez", "numpy.savez_compressed", "pic
 
 @dataclass(frozen=True, slots=True)
 class ReadImage:
-    """A call that reads an image, of which the array is trained on.
+    """A call that reads an image of a training array.
 
     Attributes:
         call: the call.
-        image: what it gives.
-        consumer: what trains on it: a fit, the flow of an ImageDataGenerator, or the operation that makes a dataset of arrays.
+        image: its result.
+        consumer: the consumer of the array: a fit, the flow of an ImageDataGenerator, or the operation that makes a dataset of arrays.
     """
 
     call: Call
@@ -38,17 +38,17 @@ class ReadImage:
 
     @property
     def count(self) -> float:
-        """How many images it reads at most."""
+        """The most images that it reads."""
         return most_iterations(self.call.path)
 
     @property
     def epochs(self) -> int | None:
-        """How many epochs a ``fit`` trains on the arrays; None where that is not known."""
+        """The epochs that a ``fit`` trains on the arrays; None if unknown."""
         is_fit = isinstance(self.consumer, Call) and self.consumer.attribute == "fit"
         return epochs_of(self.consumer) if is_fit and isinstance(self.consumer, Call) else None
 
     def is_saved(self, module: Module) -> bool:
-        """Whether an array with the image is written to a file, so that the next run need not read it again."""
+        """Whether an array with the image is saved to a file, so that the next run need not read it again."""
         return any(
             part is self.image
             for call in module.once(CallIndex).named(*_SAVERS)
@@ -57,7 +57,7 @@ class ReadImage:
         )
 
     def side(self, module: Module) -> float:
-        """The longer side that images get in the loop that reads them, as literals say; infinite where none do."""
+        """The longer side of the images in the loop that reads them, by literals; infinite without one."""
         loop = self.call.path.innermost_loop(within="program")
         sizing = [
             call
@@ -69,9 +69,9 @@ class ReadImage:
 
 
 def images_read_first(module: Module) -> Iterator[ReadImage]:
-    """The calls that read images in a loop before a training on all of them begins, once for each training.
+    """The calls that read images in a loop before a training on all of them, once for each training.
 
-    A loop that trains in each turn reads no more than it needs.
+    A loop that trains in each iteration reads only what it needs.
     """
     for consumer, arrays in _arrays_trained_on(module):
         for value in ingredients(arrays):

@@ -1,4 +1,4 @@
-"""Files that are read over a network."""
+"""Files that a program reads over a network."""
 
 from __future__ import annotations
 
@@ -28,13 +28,16 @@ from kerascheck.meaning.data.pipelines import Operation, Pipelines
 from kerascheck.meaning.program.program import Program
 
 _REMOTE = re.compile(NETWORK_STORAGE)
-# Where the operations that make datasets of files get their paths from.
+# The path arguments of operations that make datasets of files.
 _PATHS = {LIST_FILES: "file_pattern", FROM_TENSOR_SLICES: "tensors"} | dict.fromkeys(sorted(FOLDERS), "directory")
 
 
 def reads_remote_files(module: Module, source: DatasetOp) -> bool:
-    """Whether a source of records reads several files of network storage: by their literal names, or, where these are
-    not literal, because the program names such storage or trains on a TPU, which reads no local files."""
+    """Whether a source of records reads several files of network storage.
+
+    Judges literal names. Without them, the program has to name such storage, or train on a TPU, which reads no local
+    files.
+    """
     for option in options_of(source.given("filenames")):
         if isinstance(option, IteratorValue) and option.kind == "sorted" and len(option.over) == 1:
             option = option.over[0]
@@ -61,7 +64,7 @@ def reads_remote_files(module: Module, source: DatasetOp) -> bool:
 
 
 def remote_examples(module: Module) -> Iterator[tuple[Call | Operation, str]]:
-    """Where what is trained on reads a file of a network drive or a bucket for each example, in every epoch, with the path that says so."""
+    """Training data that reads a file of a network drive or bucket for each example in every epoch, with the path."""
     for flow in module.once(flows_of):
         path = _folder_of_flow(flow)
         if path is not None:
@@ -76,24 +79,24 @@ def remote_examples(module: Module) -> Iterator[tuple[Call | Operation, str]]:
 
 
 def _folder_of_flow(flow: Call) -> str | None:
-    """The path on a drive from which an ImageDataGenerator reads images; None where it reads none, or that is not seen."""
+    """The path on a drive from which an ImageDataGenerator reads images; None without one."""
     if flow.attribute not in ("flow_from_directory", "flow_from_dataframe"):
         return None
     path = _on_drive(flow.given("directory"))
     if path is None and flow.attribute == "flow_from_dataframe":
-        # The table may hold the whole paths. That it lies there itself says nothing.
+        # The table may hold whole paths. Its own location says nothing about them.
         path = _on_drive(flow.given("dataframe"))
         return None if path is not None and TABLE_FILES.search(path) else path
     return path
 
 
 def _on_drive(value: Value | None) -> str | None:
-    """The first path in a value that lies on a drive or in a bucket; None where none does."""
+    """The first path in a value that is on a drive or in a bucket; None without one."""
     texts = (part.value for part in ingredients(value) if isinstance(part, Constant) and isinstance(part.value, str))
     return next((text for text in texts if MOUNTED_DRIVES.match(text)), None)
 
 
 def _reads_whole_files(pipelines: Pipelines, op: Operation) -> bool:
-    """Whether a function behind an operation reads whole files."""
+    """Whether a function after an operation reads whole files."""
     behind = (after.facts for stage in op.stages for after in pipelines.downstream(stage))
     return any(call.name == READ_FILE for facts in behind if facts is not None for call in facts.calls)

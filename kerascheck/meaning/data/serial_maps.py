@@ -1,4 +1,4 @@
-"""Maps that run one call at a time: why they do, and whether that is paid in every epoch."""
+"""Maps that run one call at a time, their reasons, and their cost in every epoch."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Serial(enum.Enum):
 
     @property
     def is_certain(self) -> bool | None:
-        """Whether it runs one call at a time; None where that depends on what is not seen."""
+        """Whether it runs one call at a time; None if that is unknown."""
         return None if self is Serial.UNKNOWN else self is not Serial.STATELESS
 
 
 def serial(module: Module, op: Operation) -> Serial:
-    """Why a map that says nothing else than 1 of parallel calls runs one at a time, or why it does not."""
+    """Why a map without parallel calls, or with the literal 1, runs serially, or why it does not."""
     if op.inside is not None:
         return Serial.INSIDE
     if op.parallelism is not None:
@@ -53,20 +53,20 @@ def serial(module: Module, op: Operation) -> Serial:
 
 
 def says_parallelism(op: Operation) -> bool:
-    """Whether a map says how many of its calls run in parallel, or may say so; the literal 1 does not count."""
+    """Whether a map sets its number of parallel calls, or may do so; the literal 1 does not count."""
     given = op.parallelism
     return given is UNKNOWN or given is not None and constant(given) != 1 or op.given("synchronous") is not None
 
 
 def is_called_rarely(op: Operation) -> bool:
-    """Whether the function of an operation is called a few times only: it is over before more than one call runs."""
+    """Whether an operation calls its function so few times that parallel calls gain nothing."""
     return all(stage.input is not None and gives_few_elements(stage.input, batches=True) for stage in op.stages)
 
 
 def is_paid_in_each_epoch(module: Module, op: Operation) -> bool:
-    """Whether it takes time in every epoch of a training that is seen that a map runs one call at a time."""
+    """Whether running a map one call at a time costs time in every epoch of a visible training."""
     state = op.facts.state
-    # What a cache keeps is done once.
+    # A cache pays only once.
     if op.followed_by(module.once(Pipelines), "cache") or state is not None and state.call.name == PRINT:
         return False
     if state is not None and _is_lookup(state.call) and _gets_batches(op):
@@ -79,6 +79,6 @@ def _gets_batches(op: Operation) -> bool:
 
 
 def _is_lookup(call: Call) -> bool:
-    """Whether one operation looks words or numbers up in a table."""
+    """Whether an operation looks words or numbers up in a table."""
     name = call.name or ""
     return name.startswith(LOOKUP) or name in (STRING_LOOKUP_CALL, INTEGER_LOOKUP_CALL)

@@ -1,4 +1,4 @@
-"""What the buffer of a shuffle holds where it holds more than examples as they are read: whole batches, decoded images."""
+"""Shuffle buffers that hold more than examples as read: whole batches, or decoded images."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kerascheck.meaning.data.mapped_functions import facts_of
 from kerascheck.meaning.data.pipelines import Operation, Pipelines
 from kerascheck.meaning.data.stages import COMBINING
 
-# As many steps of a transition, say, may be put together to be one example.
+# This many steps, such as those of a transition, may form one example.
 _FEW = 4
 _KEEPS_BATCHES = (
     "map",
@@ -47,7 +47,7 @@ class ShuffledBatches:
 
     Attributes:
         shuffle: the shuffle.
-        batches: the operations that made them, one for each dataset that is put together.
+        batches: the operations that made them, one for each combined dataset.
     """
 
     shuffle: DatasetOp
@@ -77,19 +77,22 @@ class ShuffledBatches:
 
     @property
     def may_be_examples(self) -> bool:
-        """Whether what a batch puts together may be one example, such as the two steps of a transition: something is made of it, or it is a literal few."""
+        """Whether a batch may be one example, such as the two steps of a transition.
+
+        A later operation then combines it, or its size is a small literal.
+        """
         size = constant(batch_size(self.batches[0]))
         return self.batches[0] not in self.shuffle.inputs or isinstance(size, int) and size <= _FEW
 
 
 def shuffled_batches(op: Operation) -> ShuffledBatches | None:
-    """The finished batches that a shuffle mixes; None where elements were shuffled before, or a batch is one element."""
+    """The finished batches that a shuffle mixes; None if elements were shuffled before, or a batch is one element."""
     found = (ShuffledBatches(stage, _batches_before(stage)) for stage in op.stages)
     return next((each for each in found if each.batches), None)
 
 
 def is_batched_again(module: Module, op: Operation) -> bool:
-    """Whether what an operation gives is put together otherwise behind it: batches that come before are then the examples."""
+    """Whether the elements of an operation are combined again later: earlier batches are then the examples."""
     pipelines = module.once(Pipelines)
     return any(child.name in _BATCHES_AGAIN for stage in op.stages for child in pipelines.downstream(stage))
 
@@ -101,7 +104,7 @@ def _batches_before(shuffle: DatasetOp) -> list[DatasetOp]:
         for batch in batches
     ):
         return []
-    # Padding is least where neighbours are of one length: then to mix them is no gain.
+    # Padding is least between neighbours of one length: mixing them gains nothing.
     return [] if any(batch.name == "padded_batch" and sorts_by_length(batch) for batch in batches) else batches
 
 
@@ -111,11 +114,11 @@ class ShuffledImages:
 
     Attributes:
         shuffle: the shuffle.
-        count: how many it holds; None where that is computed.
+        count: the images that it holds; None for a computed number.
         decoding: the map that decodes them.
-        pixels: how many pixels each has, as a later literal says; None where none does.
-        is_joined: whether other datasets are put beside them before they are shuffled.
-        is_cut: whether some are left out or taken between: before that, a shuffle deals out others.
+        pixels: the pixels of each, by a later literal; None without one.
+        is_joined: whether other datasets are combined with them before the shuffle.
+        is_cut: whether elements are dropped or taken between: an earlier shuffle would select others.
     """
 
     shuffle: DatasetOp
@@ -127,7 +130,10 @@ class ShuffledImages:
 
 
 def shuffled_images(op: Operation, many: int) -> Iterator[ShuffledImages]:
-    """The decoded images that a shuffle holds, on each way to it; none where its size is a name for a number, or ``take`` leaves fewer than ``many``."""
+    """The decoded images in a shuffle, on each path to it.
+
+    None if its size is a named number, or ``take`` leaves fewer than ``many``.
+    """
     count = constant(op.given("buffer_size"))
     if not isinstance(count, int) and not _computes_size(op):
         return
@@ -141,7 +147,9 @@ def shuffled_images(op: Operation, many: int) -> Iterator[ShuffledImages]:
 
 
 def _computes_size(op: Operation) -> bool:
-    """Whether the size of a buffer is that of the data, or calculated where it stands; any other name for it is a number that somebody chose elsewhere."""
+    """Whether a buffer size is that of the data, or an expression at the call; any other name is a number chosen
+    elsewhere.
+    """
     given = op.given("buffer_size")
     written = op.call.written("buffer_size") if op.call is not None else None
     is_counted = isinstance(given, ExternalInstance) and (given.name == "builtins.len" or ".cardinality" in given.name)
@@ -152,7 +160,9 @@ def _computes_size(op: Operation) -> bool:
 def _decoding(
     stage: DatasetOp | None, many: int, pixels: int | None = None, joined: bool = False
 ) -> tuple[DatasetOp, int | None, bool] | None:
-    """The last map up to a stage that decodes images, with ``pixels`` and ``is_joined`` of its images; None where no map does."""
+    """The last map up to a stage that decodes images, with ``pixels`` and ``is_joined`` of its images; None without
+    one.
+    """
     while stage is not None:
         if stage.name in COMBINING:
             each = (_decoding(part, many, pixels, True) for part in stage.inputs)

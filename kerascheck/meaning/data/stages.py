@@ -1,4 +1,4 @@
-"""Single dataset operations and what leads to them."""
+"""Single dataset operations and their inputs."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ INSPECTED_ELEMENTS = 32
 
 
 COMBINING = frozenset({"zip", "concatenate", "sample_from_datasets", "choose_from_datasets"})
-"""Operations that only hand elements on, out of several datasets."""
+"""Operations that only pass elements on, from several datasets."""
 
 
 def is_cut_short(stage: DatasetOp) -> bool:
-    """Whether only a handful of elements gets to a stage, as a literal says."""
+    """Whether a literal limits a stage to a handful of elements."""
     return stage.input is not None and gives_few_elements(stage.input)
 
 
 def gives_few_elements(stage: DatasetOp, *, batches: bool = False) -> bool:
-    """Whether only a handful of elements comes out of a stage, as a literal or a literal list says: a batch counts as many as are in it, or for ``batches`` as one."""
+    """Whether only a handful of elements leaves a stage, by a literal or a literal list.
+
+    A batch counts as its elements, or for ``batches`` as one.
+    """
     known = stage.module.once(_Amounts).of(stage)
     if known.unknown:
         return False
@@ -34,7 +37,7 @@ def gives_few_elements(stage: DatasetOp, *, batches: bool = False) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Amount:
-    """How much comes out of a stage, as far as literals say; None where none does."""
+    """The elements that leave a stage, by literals; None without them."""
 
     listed: int | None = None
     """Elements of the literal list that it starts from."""
@@ -48,7 +51,9 @@ class _Amount:
 
 
 class _Amounts:
-    """Those of a module's stages, each worked out once from the one before: walks back to the source are quadratic in a long chain."""
+    """The amounts of a module's stages, each inferred once from the one before: walks back to the source are quadratic
+    in a long chain.
+    """
 
     def __init__(self, module: object):
         self._known: dict[DatasetOp, _Amount] = {}
@@ -83,7 +88,8 @@ def _after(stage: DatasetOp, before: _Amount) -> _Amount:
 
 
 def nearest_before(stage: DatasetOp, name: str, across: Collection[str]) -> DatasetOp | None:
-    """The last operation of this name before a stage, with nothing but operations of the names ``across`` between; None where there is none.
+    """The last operation of this name before a stage, with only operations named in ``across`` between; None without
+    one.
 
     With no names, ``()``, the operation directly before.
     """

@@ -1,4 +1,4 @@
-"""What decides on the number of examples in a batch, and what more of them would save."""
+"""Reasons for a batch size, and the savings of a larger one."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ _LISTED = re.compile(r"kerascheck:\s*ignore\[[^\]]*\]")
 
 
 def is_free_to_grow(module: Module, fit: Call, batch: Batching) -> bool:
-    """Whether nothing but how the model learns decides on the size of the batches of a ``fit``, as far as is seen."""
+    """Whether only the learning itself limits the batch size of a ``fit``, by the visible code."""
     # Keras then divides the arrays by it (keras/src/trainers/data_adapters/array_data_adapter.py).
     if batch.is_default and fit.given("steps_per_epoch") is not None:
         return False
     if may_act_on_batches(fit, unknown=False) or _is_explained(batch.place):
         return False
-    # What a game gives in each turn may be one row, which no larger batch changes.
+    # A game may give one row per step, which a larger batch does not change.
     return least_examples(fit) is not None or environment_loop(module, fit.path) is None
 
 
 def saved_steps(fit: Call, batch: Batching, size: int) -> int | None:
-    """How many steps an epoch of ``fit`` would save by batches of a larger size; None where the number of examples is not known."""
+    """The steps per epoch that a larger batch size saves in ``fit``; None for an unknown number of examples."""
     count = trained_examples(fit)
     return None if count is None else ceil(count / batch.size) - ceil(count / size)
 
 
 def _is_explained(place: CodeLocation) -> bool:
-    """Whether a comment on the line speaks of memory."""
+    """Whether a comment on the line mentions memory."""
     tree, text = place.module.tree, place.module.text
     end = tree.range_of(place.node)[1]
     comment = text[end : (text + "\n").index("\n", end)].partition("#")[2].lower()
-    # The names of rules that a comment suppresses explain nothing: one is missing-memory-growth.
+    # Suppressed rule names explain nothing: one is missing-memory-growth.
     comment = _LISTED.sub("", comment)
     return any(word in comment for word in _OF_MEMORY)

@@ -1,4 +1,4 @@
-"""Callbacks of fit: which code runs once in every batch of training, and what TensorBoard records."""
+"""Callbacks of fit: code in every batch of training, and recordings of TensorBoard."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BATCH_HOOKS = frozenset({"on_train_batch_begin", "on_train_batch_end", "on_batch
 """What Keras calls around every step of ``fit``; the last two are older names of the first two (keras/src/callbacks/callback.py)."""
 
 
-# Of update_freq in batches, and of profile_batch.
+# Defaults of update_freq in batches, and of profile_batch.
 _EACH = 10
 _MANY_PROFILED = 20
 _OPENED = re.compile(r"%tensorboard|\btensorboard\b[^\n]*--logdir")
@@ -46,9 +46,9 @@ _SYNCHRONISED = re.compile(r"sync_tensorboard\s*=\s*True|wandb\.tensorboard\.pat
 
 
 def batch_hook(path: ExecutionPath) -> ExecutionPath | None:
-    """The function around a place that Keras calls for every batch of training; None where there is none.
+    """The function around a path that Keras calls for every batch of training; None without one.
 
-    A method of a Callback class of the tree, or a function given to LambdaCallback.
+    It is a method of a project Callback class, or a function given to LambdaCallback.
     """
     for frame in path.frames():
         function = frame.function
@@ -60,7 +60,7 @@ def batch_hook(path: ExecutionPath) -> ExecutionPath | None:
     return None
 
 
-# Callbacks of Keras that act between epochs, with the argument that can make them act on batches.
+# Keras callbacks that act between epochs, with the argument that makes them act on batches.
 _BETWEEN_EPOCHS: dict[str, str | None] = {
     **dict.fromkeys(("CSVLogger", "EarlyStopping", "History", "LearningRateScheduler", "ReduceLROnPlateau")),
     "BackupAndRestore": "save_freq",
@@ -70,7 +70,7 @@ _BETWEEN_EPOCHS: dict[str, str | None] = {
 
 
 def may_act_on_batches(fit: Call, *, unknown: bool = True) -> bool:
-    """Whether a callback given to ``fit`` sees single batches; one that is not known is taken for ``unknown``."""
+    """Whether a callback of ``fit`` sees single batches; an unknown one counts as ``unknown``."""
     given = fit.given("callbacks")
     if given is None or isinstance(given, Constant) and given.value is None:
         return False
@@ -97,7 +97,7 @@ def _may_see_batches(callback: Value, unknown: bool) -> bool:
 
 
 def calls_of_every_batch(calls: list[Call]) -> Iterator[tuple[Call, ExecutionPath]]:
-    """The calls that certainly run in every batch of training, with the hook that holds them."""
+    """The calls that certainly run in every batch of training, with the hook around them."""
     for call in calls:
         hook = batch_hook(call.path)
         if hook is not None and not any(call.path.conditions(within="program")) and not _may_be_left_before(call, hook):
@@ -109,9 +109,9 @@ class FrequentSave:
     """A callback that saves a model every few batches of a training.
 
     Attributes:
-        call: the call that makes it.
-        batches: after how many.
-        missed: the number that it is to compare, to save only what is best, and that there is none of after a batch; None where it saves whatever comes.
+        call: the constructor call.
+        batches: the batches between two saves.
+        missed: the monitored number of a save-best callback, which does not exist after a batch; None if it always saves.
     """
 
     call: Call
@@ -120,14 +120,14 @@ class FrequentSave:
 
     @property
     def names_files_by_batch(self) -> bool:
-        """Whether the names of the files may count the batches."""
+        """Whether the file names may count the batches."""
         return "{batch" in self.call.module.code
 
 
 def frequent_saves(module: Module, often: int) -> Iterator[FrequentSave]:
-    """The callbacks that save a model after fewer batches than ``often``, where the program does not train without them.
+    """The callbacks that save a model after fewer than ``often`` batches, in a program that also trains without them.
 
-    What compares a number of the training is left out: that there is after a batch.
+    Excludes comparisons of a training number: it exists after a batch.
     """
     program = module.once(Program)
     for call in program.calls(*_SAVERS):
@@ -144,15 +144,18 @@ def frequent_saves(module: Module, often: int) -> Iterator[FrequentSave]:
 
 
 def needless_recordings(module: Module) -> Iterator[tuple[Call, str]]:
-    """What TensorBoard callbacks record beside the curves of each epoch, and nobody is seen to look at: the call that makes one, and its argument."""
+    """Recordings of TensorBoard callbacks, besides the curves of each epoch, that nobody looks at.
+
+    Yields the constructor call and the argument.
+    """
     for call in module.once(Program).calls(TENSOR_BOARD):
-        # A callback that no name is bound to, and no call is given, is never called back.
+        # A callback without a name, and not passed to a call, is never used.
         if not is_tensorboard_watched(call.module) and not is_left_unused(call) and not _is_asked_for(call):
             yield from ((call, argument) for argument in _recordings_of(call))
 
 
 def _is_asked_for(call: Call) -> bool:
-    """Whether a condition around a callback asks for what it records, and not only for TensorBoard, or an error does."""
+    """Whether a condition on more than TensorBoard, or an error handler, guards a callback."""
     return any(
         condition.kind == "handler" or DIAGNOSTIC_OPTIONS.search(condition.question)
         for condition in call.path.conditions(within="program")
@@ -160,7 +163,7 @@ def _is_asked_for(call: Call) -> bool:
 
 
 def _recordings_of(tensorboard: Call) -> Iterator[str]:
-    """The arguments by which a TensorBoard callback records more than its curves for each epoch."""
+    """The arguments that make a TensorBoard callback record more than its curves for each epoch."""
     histograms, often = constant(tensorboard.given("histogram_freq")), constant(tensorboard.given("update_freq"))
     if histograms == 1:
         yield "histogram_freq"
@@ -173,7 +176,7 @@ def _recordings_of(tensorboard: Call) -> Iterator[str]:
 
 
 def is_tensorboard_watched(module: ModuleLike) -> bool:
-    """Whether TensorBoard is opened beside a program, or sent on: then someone looks at what is recorded."""
+    """Whether the program opens TensorBoard or uploads its data, so that someone looks at the recordings."""
     return _OPENED.search(module.source.commands) is not None or module.mentions(_SYNCHRONISED)
 
 
@@ -192,9 +195,9 @@ def _length(batches: Value | None) -> int:
 
 
 def _may_be_left_before(call: Call, hook: ExecutionPath) -> bool:
-    """Whether a place may not be reached: behind a ``return`` or its like, in a ``while``, or behind ``and`` and ``or``.
+    """Whether code may skip a call: after a ``return`` or the like, in a ``while``, or after ``and`` and ``or``.
 
-    In its function, or in one of those between it and the hook.
+    Looks at its function, and at those between it and the hook.
     """
     node = call.node
     if any(isinstance(loop.node, cst.While) for loop in call.path.loops(within="program")):

@@ -1,4 +1,4 @@
-"""Distribution strategies: where they are made, and what they run."""
+"""Distribution strategies: their construction and their steps."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.conditions import happens_before
 from kerascheck.syntax.written import assignment, last_name, unread_assignments
 
-# These hand a function on to the one place where everything runs anyway.
+# These pass a function to the single device that runs everything anyway.
 _SINGLE = ("get_strategy", "OneDeviceStrategy")
 _SEVERAL_DEVICES = ("MirroredStrategy", "TPUStrategy")
 _SCALED = re.compile(f"{GLOBAL_BATCH_SIZES.pattern}|{DEVICE_BATCH_SIZES.pattern}", re.I)
-# What shows a number only says what it is.
+# Functions that only show a number.
 _SHOWING = frozenset({"print", "display", "info", "debug", "warning", "log", "write"})
 # A notebook of Colab has one GPU, or a TPU of several cores.
 _ONE_GPU = re.compile(r"\bgoogle\.colab\b")
@@ -55,7 +55,10 @@ _OTHER_WAYS = re.compile(r"experimental_set_strategy|__enter__|enter_context|par
 
 
 def eager_strategy_runs(module: Module) -> Iterator[tuple[Call, ExecutionPath]]:
-    """``strategy.run(step)`` in a loop of Python that trains, with nothing compiled on the way or in ``step``: the call, and the innermost loop."""
+    """Eager ``strategy.run(step)`` in a Python training loop: the call, and the innermost loop.
+
+    Nothing is compiled on the path or in ``step``.
+    """
     if module.once(Program).runs_eagerly:
         return
     runs = _runs(module)
@@ -96,10 +99,10 @@ def _is_single(call: Call) -> bool:
 
 
 def unconditional_mirrors(module: Module) -> Iterator[Call]:
-    """Calls of MirroredStrategy for whatever GPUs there are, under no condition, in a program that nowhere speaks of several."""
+    """Unconditional calls of MirroredStrategy for all GPUs, in a program that never mentions several."""
     if module.mentions(SEVERAL_DEVICES):
         return
-    # A table of strategies gives any of them.
+    # A table of strategies returns any of them.
     calls = module.once(CallIndex)
     for call in module.once(Program).calls(MIRRORED_STRATEGY, EXPERIMENTAL_MIRRORED_STRATEGY):
         if (
@@ -112,11 +115,11 @@ def unconditional_mirrors(module: Module) -> Iterator[Call]:
 
 @dataclass(frozen=True, slots=True)
 class Unplaced:
-    """A model that is trained beside a strategy: made outside of every scope, although a strategy was there.
+    """A trained model outside of every scope, although a strategy existed.
 
     Attributes:
-        strategy, made, fit: the calls that made the strategy and the model, and the one that trains it.
-        compiled_inside: a ``compile`` of the model in a scope; None where there is none.
+        strategy, made, fit: the calls that made the strategy and the model, and the training call.
+        compiled_inside: a ``compile`` of the model in a scope; None without one.
     """
 
     strategy: Call
@@ -126,7 +129,7 @@ class Unplaced:
 
 
 def unplaced_models(module: Module) -> Iterator[Unplaced]:
-    """Fitted models that no scope of a strategy holds, in a program that makes strategies for several devices, and uses them for no other model."""
+    """Fitted models outside of all scopes, in a program whose strategies for several devices serve no other model."""
     made = _made_for_several(module)
     if not made or module.mentions(_OTHER_WAYS):
         return
@@ -150,9 +153,10 @@ def unplaced_models(module: Module) -> Iterator[Unplaced]:
 
 
 def given_models(module: Module) -> Iterator[tuple[Call, Call]]:
-    """A ``compile`` in the scope of a strategy that a function makes itself, of a model that it is given, and the call that makes the strategy.
+    """A ``compile`` in the scope of a function's own strategy, of a model from its caller, and the strategy's
+    constructor call.
 
-    Whoever gives the model has built it before there was a scope.
+    The caller has built the model before the scope existed.
     """
     made = _made_for_several(module)
     if not made or module.mentions(_OTHER_WAYS):
@@ -204,10 +208,11 @@ def unentered_scopes(module: Module) -> Iterator[Call]:
 
 
 def unplaced_optimizers(module: Module) -> Iterator[tuple[Call, Call]]:
-    """Optimizers that Keras 3 makes outside of every scope and ``compile`` gets in that of a strategy: the calls of both.
+    """Optimizers made outside of every scope that ``compile`` gets inside of one under Keras 3: both calls.
 
-    Its optimizers have variables from the start, and ``fit`` raises "Mixing different tf.distribute.Strategy objects", also
-    with a single device; those of Keras 2 make theirs in ``fit``, and a program that says ``lr`` is for it. Source: tried with MirroredStrategy on Keras 3.15 and tf-keras 2.21.
+    Optimizers of Keras 3 have variables from the start, and ``fit`` raises "Mixing different tf.distribute.Strategy objects", also on a single
+    device. Those of Keras 2 make theirs in ``fit``, and a program that uses ``lr`` is for Keras 2. Source: tried with MirroredStrategy on Keras
+    3.15 and tf-keras 2.21.
     """
     if module.runtime.keras < 3 or module.once(Program).needs_old_keras or module.mentions(_OTHER_WAYS):
         return
@@ -215,7 +220,7 @@ def unplaced_optimizers(module: Module) -> Iterator[tuple[Call, Call]]:
     compiles = list(module.once(Program).model_calls("compile"))
     trained = list(module.once(Program).model_calls("fit", "fit_generator", "train_on_batch"))
     for compiled in compiles:
-        # Another compile may come in between, with an optimizer of its own.
+        # Another compile may come between, with an optimizer of its own.
         if not any(fit.order > compiled.order and _last_before(fit, compiles) is compiled for fit in trained):
             continue
         optimizer = compiled.given("optimizer")
@@ -242,12 +247,12 @@ def unplaced_optimizers(module: Module) -> Iterator[tuple[Call, Call]]:
 
 @dataclass(frozen=True, slots=True)
 class UnplacedInStep:
-    """What a step under ``strategy.run`` uses, and is made outside of every scope.
+    """A model or optimizer outside of every scope that a step under ``strategy.run`` uses.
 
     Attributes:
-        made: the call that made the model or the optimizer.
-        is_optimizer: which of both.
-        run: the ``strategy.run`` that runs the step.
+        made: its constructor call.
+        is_optimizer: whether it is an optimizer.
+        run: the ``strategy.run`` of the step.
     """
 
     made: Call
@@ -256,11 +261,11 @@ class UnplacedInStep:
 
 
 def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
-    """Models and optimizers of the steps that ``strategy.run`` runs, which no scope of a strategy holds, each once.
+    """Models and optimizers outside of all scopes in the steps of ``strategy.run``, each once.
 
-    Optimizers for Keras 3 only, which makes their variables at once: the first update then raises "Mixing different tf.distribute.Strategy
-    objects". Models that have variables before the step raise "`colocate_vars_with` must only be passed a variable created in this
-    tf.distribute.Strategy.scope()". Both also where there is one device. Source: tried with MirroredStrategy, TensorFlow 2.21, Keras 3.15.
+    Optimizers count for Keras 3 only, which makes their variables at once: the first update then raises "Mixing different
+    tf.distribute.Strategy objects". Models with variables before the step raise "`colocate_vars_with` must only be passed a variable created
+    in this tf.distribute.Strategy.scope()". Both also on one device. Source: tried with MirroredStrategy, TensorFlow 2.21, Keras 3.15.
     """
     made_for_several = _made_for_several(module)
     runs = {call.node: call for call in _runs(module)}
@@ -286,7 +291,7 @@ def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
             option.call if isinstance(option, ExternalInstance) and class_of(option.name) == OPTIMIZER else None
             for option in options_of(update.receiver)
         ]  # fmt: skip
-        # What runs the step by its old name went before Keras 3 came.
+        # The old name of run was removed before Keras 3.
         for options in (*models, optimizer if new_keras and runs[frame.node].attribute == "run" else ()):
             known = [made for made in options if made is not None]
             for made in known if len(known) == len(options) else ():
@@ -301,7 +306,7 @@ def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
 
 
 def _last_before(fit: Call, compiles: list[Call]) -> Call | None:
-    """The last ``compile`` of the model that is trained before that."""
+    """The last ``compile`` of the trained model before the training."""
     own = {id(option) for option in options_of(fit.receiver)}
     return next(
         (
@@ -318,12 +323,12 @@ class Unscaled:
     """Batches of a fixed size that a strategy divides among its devices.
 
     Attributes:
-        strategy: the call that made it.
-        size: of the batch, as a literal says.
-        place: where the size is written.
+        strategy: the constructor call.
+        size: the batch size, a literal.
+        place: the place of the size.
         use: the ``fit`` or ``experimental_distribute_dataset`` that divides the batches.
-        is_for_one: whether the name of the size says that it is meant for one device.
-        unused: where the program computes another size for all devices, and never uses it; None where it does not.
+        is_for_one: whether the size is named as that of one device.
+        unused: an unused size for all devices that the program computes; None without one.
     """
 
     strategy: Call
@@ -335,9 +340,9 @@ class Unscaled:
 
 
 def unscaled_batches(module: Module) -> Iterator[Unscaled]:
-    """Batches for models in the scope of a strategy, where nothing in the program scales a size for one device to one for all.
+    """Batches for models in a scope, in a program that never scales the size of one device to all.
 
-    What it only prints, or computes and never uses, scales nothing.
+    Sizes that are only printed, or never used, do not count as scaling.
     """
     alone = module.mentions(_ONE_GPU)
     strategies = [
@@ -351,7 +356,7 @@ def unscaled_batches(module: Module) -> Iterator[Unscaled]:
     for use, batch, entered in (*_fitted_in_scope(module), *_distributed(module)):
         chosen = [option.call if isinstance(option, ExternalInstance) else None for option in entered]
         if chosen and all(call in strategies for call in chosen):
-            # Whichever of them a condition chooses, it is for several devices.
+            # Each of the alternatives is for several devices.
             strategy = chosen[0]
         else:
             strategy = next((call for call in strategies if happens_before(call, use)), None)
@@ -380,7 +385,7 @@ def unscaled_batches(module: Module) -> Iterator[Unscaled]:
 
 
 def _written_size(place: CodeLocation) -> cst.BaseExpression | None:
-    """What is written for the size of a batch: in an argument, or in the call of a dataset operation; None for a default."""
+    """The expression of a batch size in an argument or dataset operation; None for a default."""
     node = place.node
     if isinstance(node, cst.Call):
         named = next((arg for arg in node.args if arg.keyword is not None and arg.keyword.value == "batch_size"), None)
@@ -390,18 +395,18 @@ def _written_size(place: CodeLocation) -> cst.BaseExpression | None:
 
 
 def _scales(module: ModuleLike) -> bool:
-    """Whether code speaks of the number of devices, or of a size for one or for all of them, otherwise than to print it or to compute what is never used."""
+    """Whether code uses the number of devices, or a size for one or all, for more than printing and unused results."""
     return bool(_spots(module)[0])
 
 
 def _unused_scaling(module: ModuleLike) -> list[cst.CSTNode]:
-    """The assignments that compute a size for all devices, which nothing uses."""
+    """The assignments of an unused size for all devices."""
     return _spots(module)[1]
 
 
 def _spots(module: ModuleLike) -> tuple[list[int], list[cst.CSTNode]]:
     if _spots not in module.memory:
-        # A size for one device is there to be scaled; its name does not do it.
+        # A size for one device has to be scaled; its name does not do that.
         spots, tree = [found.start() for found in GLOBAL_BATCH_SIZES.finditer(module.code)], module.tree
         shown = (
             [node for node in tree.parents if isinstance(node, cst.Call) and last_name(node.func) in _SHOWING]
@@ -464,7 +469,7 @@ def _is_for_one(call: Call) -> bool:
 
 
 def _may_be_placed(path: ExecutionPath) -> bool:
-    """Whether a place is in the scope of a strategy, or of something that may be one."""
+    """Whether a path is in the scope of a strategy, or may be."""
     return any(any(map(_may_be_scope, options_of(each.value))) for each in path.managers(within="program"))
 
 
@@ -475,7 +480,7 @@ def _may_be_scope(value: Value) -> bool:
 
 
 def _entered(path: ExecutionPath) -> list[Value]:
-    """The strategies of which a place is in the scope: one of them, where conditions decide."""
+    """The strategies whose scope contains a path; alternatives under conditions."""
     scopes = [
         option for each in path.managers(within="program") for option in options_of(each.value) if _is_scope(option)
     ]

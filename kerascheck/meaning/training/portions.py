@@ -1,4 +1,4 @@
-"""What each iteration of a loop gives to ``fit``: an example, a batch, a few steps or an epoch."""
+"""The data that each iteration of a loop gives to ``fit``: an example, a batch, a few steps or an epoch."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from kerascheck.meaning.program.loops import loop_that_changes
 from kerascheck.meaning.program.program import Program
 
 SHORT_FIT = 16
-"""A ``fit`` of at most so many steps takes little longer than what it sets up."""
+"""Steps up to which a ``fit`` takes little longer than its set-up."""
 
 _SHORT_CHUNK = 512
-# An epoch after which the model is changed cannot be one of several.
+# A change of the model after an epoch makes it a training of its own.
 _CHANGES = frozenset({"compile", "set_weights", "load_weights", "__setattr__"})
 
 
 class Portion(enum.Enum):
-    """How much each iteration of a loop fits."""
+    """The portion of the data that each iteration of a loop fits."""
 
     EXAMPLE = enum.auto()
     """An example of its own, written as a batch of one."""
@@ -37,7 +37,7 @@ class Portion(enum.Enum):
 
 
 def portion_of(module: Module, fit: Call, loop: ExecutionPath) -> Portion | None:
-    """How much of its data each iteration of a loop fits; None where that is not certain."""
+    """The portion of its data that each iteration of a loop fits; None if uncertain."""
     if _is_single(fit, loop):
         return Portion.EXAMPLE
     if _is_batch(module, fit, loop):
@@ -48,7 +48,7 @@ def portion_of(module: Module, fit: Call, loop: ExecutionPath) -> Portion | None
 
 
 def is_at_end_of_game(path: ExecutionPath, loop: ExecutionPath) -> bool:
-    """Whether a place in a loop is reached at the end of a game only, where an agent learns from all of it."""
+    """Whether a path in a loop runs only at the end of a game, when an agent learns from all of it."""
     return any(EPISODE_ENDS.search(condition.question) for condition in path.conditions(within=loop))
 
 

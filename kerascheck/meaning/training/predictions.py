@@ -1,4 +1,4 @@
-"""Models that predict or evaluate little at a time, because a loop asks again and again."""
+"""Loops that predict or evaluate little at a time."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ _OF_AXES = frozenset({"imshow", "set_title", "set_xlabel", "set_xticks", "set_ax
 
 @dataclass(frozen=True, slots=True)
 class RepeatedPrediction:
-    """A ``predict`` that every turn of a loop calls for a part of the data, or for the same few rows.
+    """A ``predict`` of a part of the data, or of the same few rows, in every iteration of a loop.
 
     Attributes:
         call: the predict.
-        loop: the loop, which may stand around the function that predicts.
-        turns: how often it is called at most; infinite where that is not known.
-        is_again: whether each turn predicts the same rows, as with dropout that stays on.
-        needs_last: whether a turn of the loop is seen to predict what comes from the prediction of the last.
+        loop: the loop, possibly around the predicting function.
+        turns: the most calls; infinite if unknown.
+        is_again: whether each iteration predicts the same rows, as with dropout that stays on.
+        needs_last: whether an iteration predicts data from the prediction before.
         in_training: whether the program trains in the same file, or in the loop.
-        by_batch: whether the loop goes once over the batches of a dataset or loader, or fills one after the other, so that there is no whole array.
+        by_batch: whether the loop visits the batches of a dataset or loader once, or fills them one by one, so that no whole array exists.
         is_measured: whether a clock measures each call.
     """
 
@@ -61,7 +61,9 @@ class RepeatedPrediction:
 
     @property
     def gives_data_only(self) -> bool:
-        """Whether a model of Keras is given nothing but the data, and whether to show progress; what is not known may have a predict of its own."""
+        """Whether a Keras model gets only the data and the display of progress; an unknown object may have a predict of
+        its own.
+        """
         arguments = self.call.arguments
         return (
             self.call.name is not None
@@ -71,7 +73,7 @@ class RepeatedPrediction:
         )
 
     def places(self) -> Iterator[Call | CodeLocation]:
-        """Where the predict stands, and where the loop of another file calls it by a method of the same name."""
+        """The predict, and its call site in the loop of another file through a method of the same name."""
         yield self.call
         seen = place_in_module(self.loop.module, self.call)
         function = seen.node.func if isinstance(seen.node, cst.Call) else None
@@ -80,7 +82,7 @@ class RepeatedPrediction:
 
 
 def repeated_predictions(module: Module) -> Iterator[RepeatedPrediction]:
-    """The predicts of Keras models for one item or one batch in each iteration of a loop that makes more than a few."""
+    """The predicts of Keras models for one item or batch in each iteration of a loop with more than a few."""
     for call in module.run.calls:
         given = _predicted(module, call)
         if given is None:
@@ -102,10 +104,10 @@ def repeated_predictions(module: Module) -> Iterator[RepeatedPrediction]:
 
 
 def _predicted(module: Module, call: Call) -> cst.BaseExpression | None:
-    """What a Keras model's ``predict`` is given, as written, unless that is a dataset."""
+    """The expression that a Keras model's ``predict`` gets, unless it is a dataset."""
     if call.attribute != "predict" or not module.once(Program).is_model_call(call):
         return None
-    # Another library's predict takes more than data and the size of a batch.
+    # The predict of another library takes more than data and a batch size.
     if len(call.arguments.positional) > 1 and type(constant(call.arguments.positional[1])) is not int:
         return None
     given = call.written("x")
@@ -113,7 +115,7 @@ def _predicted(module: Module, call: Call) -> cst.BaseExpression | None:
 
 
 def _is_small_or_for_people(module: Module, call: Call, given: cst.BaseExpression, loop: ExecutionPath) -> bool:
-    """Whether the iterations are few or already hold all, wait for people, or stand beside a long training."""
+    """Whether the iterations are few, cover all data, wait for people, or run beside a long training."""
     if (
         in_session(call.path)
         or most_iterations(call.path) <= _A_FEW
@@ -122,7 +124,7 @@ def _is_small_or_for_people(module: Module, call: Call, given: cst.BaseExpressio
     ):
         return True
     beside = module.once(Pipelines).calls_in(loop)
-    # A loop that plots or asks is for people, and waits for them, and so is one over what they upload.
+    # A loop that plots, asks or handles uploads waits for people.
     if _is_over_uploads(loop) or any(_is_for_people(other, loop) for other in beside):
         return True
     seldom = counting_branch(call.path, loop)
@@ -137,7 +139,10 @@ def _is_small_or_for_people(module: Module, call: Call, given: cst.BaseExpressio
 def _loop_over_items(
     module: Module, call: Call, given: cst.BaseExpression, loop: ExecutionPath
 ) -> ExecutionPath | None:
-    """The loop over items or batches: around one over items, a loop over models changes nothing, nor does one inside of a loop over batches."""
+    """The loop over items or batches around a predict.
+
+    Around a loop over items, one over models changes nothing; neither does a loop inside of one over batches.
+    """
     models = (
         loop_that_changes(call.node.func.value, call.path, exactly=True)
         if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute)
@@ -159,7 +164,7 @@ def _repeated(
     module: Module, call: Call, given: cst.BaseExpression, loop: ExecutionPath, *, is_again: bool
 ) -> RepeatedPrediction | None:
     first = module.once(Program).first_training
-    # What a module beside it does with a trained model is an application of that.
+    # Another module that uses a trained model is an application of it.
     trains = any(outer.trains for outer in call.path.loops(within="program"))
     in_training = first is not None and first.module is call.module or trains
     # With a batch size of its own each iteration predicts a whole array, but for an application that waits for what
@@ -169,13 +174,13 @@ def _repeated(
     if constant(call.given("steps") or Constant(1)) != 1 or sized:
         return None
     measured = _is_measured(module, call, loop)
-    # Then it is called for its time, and not for what it gives.
+    # The call then serves its timing, not its result.
     if measured and is_left_unused(call):
         return None
     seldom = counting_branch(call.path, loop)
     by_batch = seldom is not None or isinstance(loop.node, cst.For) and _is_over_batches(loop) and not trains
     needs_last = isinstance(call.node, cst.Call) and feeds_back(loop, call.node)
-    # A session's run costs too little for batches, and for what cannot be predicted at once nothing else is there.
+    # A session's run costs too little to batch. Data that cannot be predicted at once leave no alternative.
     if module.runtime.multi_backend_keras and (
         needs_last or by_batch or BATCH_NAMES.search(module.tree.code_of(given))
     ):
@@ -187,12 +192,12 @@ def _repeated(
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedBatch:
-    """An ``evaluate`` of the batch that the same turn of a loop trains on, or takes from a dataset or loader.
+    """An ``evaluate`` of the batch that the same iteration trains on, or takes from a dataset or loader.
 
     Attributes:
         call: the evaluate.
         loop: the loop.
-        turns: how often it is called at most; infinite where that is not known.
+        turns: the most calls; infinite if unknown.
     """
 
     call: Call
@@ -201,7 +206,7 @@ class EvaluatedBatch:
 
 
 def evaluated_batches(module: Module) -> Iterator[EvaluatedBatch]:
-    """Batches that are evaluated one by one, in every iteration of a loop that makes more than a few."""
+    """Batches that a loop evaluates one by one, in more than a few iterations."""
     for call in () if module.runtime.multi_backend_keras else module.once(Program).model_calls("evaluate"):
         given, loop = call.written("x"), call.path.innermost_loop(within="program")
         if (
@@ -211,7 +216,7 @@ def evaluated_batches(module: Module) -> Iterator[EvaluatedBatch]:
             or most_iterations(call.path) <= _A_FEW
         ):
             continue
-        # A method of that name that somebody wrote takes other things.
+        # A hand-written method of that name takes other arguments.
         if len(call.arguments.positional) > 2:
             continue
         trained = any(
@@ -223,7 +228,10 @@ def evaluated_batches(module: Module) -> Iterator[EvaluatedBatch]:
 
 
 def _turning_loop(module: Module, call: Call, given: cst.BaseExpression) -> ExecutionPath | None:
-    """The innermost loop around a predict, where that draws what it is given, as ``model.predict(np.random.normal(size=(32, 100)))``, or where a turn trains on one batch."""
+    """The innermost loop around a predict of drawn data, or one that trains on one batch per iteration.
+
+    An example is ``model.predict(np.random.normal(size=(32, 100)))``.
+    """
     loop = call.path.innermost_loop(within="program")
     if loop is None:
         return None
@@ -239,7 +247,7 @@ def _turning_loop(module: Module, call: Call, given: cst.BaseExpression) -> Exec
 
 
 def _few_rows_again(call: Call, given: cst.BaseExpression) -> ExecutionPath | None:
-    """The comprehension over a range that predicts the same few rows in each turn, such as with dropout that stays on."""
+    """The comprehension over a range that predicts the same few rows in each iteration, as with dropout that stays on."""
     loop = call.path.innermost_loop(within="program")
     if (
         loop is None
@@ -253,7 +261,7 @@ def _few_rows_again(call: Call, given: cst.BaseExpression) -> ExecutionPath | No
 
 
 def _is_for_people(call: Call, loop: ExecutionPath) -> bool:
-    """Whether every turn shows a picture or waits for an answer, not one in several or some under a condition."""
+    """Whether every iteration unconditionally shows a picture or waits for an answer."""
     waits = call.name == "cv2.waitKey" and constant(call.given("delay") or Constant(0)) == 0
     shows = (
         waits
@@ -270,7 +278,7 @@ def _is_for_people(call: Call, loop: ExecutionPath) -> bool:
 
 
 def _is_over_batches(loop: ExecutionPath) -> bool:
-    """Whether a loop goes over a dataset, or what its name says to be a loader or batches."""
+    """Whether a loop iterates over a dataset, or over a loader or batches by name."""
     return (
         any(datasets_in(loop.value))
         or isinstance(loop.node, cst.For)
@@ -296,7 +304,7 @@ def _is_over_uploads(loop: ExecutionPath) -> bool:
 
 
 def _is_measured(module: Module, call: Call, loop: ExecutionPath) -> bool:
-    """Whether a turn measures how long the predict takes: then it may be meant to be called for one item."""
+    """Whether an iteration measures the time of the predict, which may be for one item on purpose."""
     return any(
         each.start.order < call.order < each.end.order
         and each.start.path.innermost_loop(within="program") is loop
@@ -306,23 +314,25 @@ def _is_measured(module: Module, call: Call, loop: ExecutionPath) -> bool:
 
 
 def _fills_batch(branch: ExecutionPath) -> bool:
-    """Whether a condition that counts turns asks for a full batch: ``if (i + 1) % batch_size == 0``."""
+    """Whether a condition waits for a full batch: ``if (i + 1) % batch_size == 0``."""
     return FULL_BATCHES.search(branch.question) is not None
 
 
 def _is_asked_for(call: Call, loop: ExecutionPath) -> bool:
-    """Whether a key that somebody presses decides, as under ``if key == ord("s")``."""
+    """Whether a key press decides, as under ``if key == ord("s")``."""
     return any(KEY_PRESSES.search(condition.question) for condition in call.path.conditions(within=loop))
 
 
 def _trains_long(call: Call, loop: ExecutionPath) -> bool:
-    """Whether a call trains for more than an epoch over what may be a batch, or on the same data in every turn, beside which a predict is short."""
+    """Whether a call trains so long that a predict beside it is short: more than an epoch, or on the same data in every
+    iteration.
+    """
     if call.attribute not in ("fit", "fit_generator"):
         return False
     epochs, given = call.given("epochs"), call.written("x")
     if given is not None and is_one_item(call.module.tree, given.value):
         return False
-    # Epochs may be the turns of a loop of their own, inside of the turn.
+    # Epochs may be an inner loop of the iteration.
     if (
         call.attribute == "fit"
         and given is not None
@@ -345,7 +355,10 @@ def _trains_long(call: Call, loop: ExecutionPath) -> bool:
 
 
 def _is_of_all(node: cst.BaseExpression, loop: ExecutionPath) -> bool:
-    """Whether an expression takes a part of every example, as ``x[:, a:b]``; ``x[:, :n]``, and an array that the turns fill, is a text that grows."""
+    """Whether an expression takes a part of every example, as ``x[:, a:b]``.
+
+    ``x[:, :n]``, and an array that the iterations fill, is a growing text.
+    """
     if not isinstance(node, cst.Subscript) or {
         inner.value for inner in loop.module.tree.descendants(node.value) if isinstance(inner, cst.Name)
     } & bound_in(loop.module, loop.node):

@@ -1,4 +1,4 @@
-"""Results of training steps that Python reads back from the device, for which it waits."""
+"""Results of training steps that Python reads back from the device, waiting for it."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from kerascheck.meaning.program.program import Program
 from kerascheck.meaning.training.steps import is_acted_on
 
 _READERS = frozenset({"builtins.print", "builtins.format", "builtins.float", "builtins.int"})
-# These ask the tensor, which knows without its numbers.
+# These properties of a tensor need none of its numbers.
 _OF_SHAPES = frozenset({"numpy.shape", "numpy.ndim", "numpy.size"})
 _DISPLAYS = frozenset({"set_postfix", "set_description"})
 
 
 @dataclass(frozen=True, slots=True)
 class ReadResults:
-    """What each step of a loop reads back.
+    """Read-backs in each step of a loop.
 
     Attributes:
         loop: the loop.
         update: the call in it that updates the weights.
-        calls: what reads, in program order; with what stands in the file of the loop first.
+        calls: the reading calls in program order, those in the file of the loop first.
     """
 
     loop: ExecutionPath
@@ -43,7 +43,10 @@ class ReadResults:
 
 
 def results_read_back(module: Module, least: int) -> Iterator[ReadResults]:
-    """The loops over training steps, of more than ``least`` turns, that read results back in each, but for steps on the CPU and what the program goes on with."""
+    """Training loops with more than ``least`` iterations that read results back in each.
+
+    Excludes steps on the CPU, and results that the program continues with.
+    """
     reads: dict[ExecutionPath, ReadResults] = {}
     for call, loop, update in calls_beside_training(module, least=least, eager=True):
         if not _reads_back(call) or module.once(Program).cpu_device(update.path) is not None:
@@ -51,7 +54,7 @@ def results_read_back(module: Module, least: int) -> Iterator[ReadResults]:
         if not is_acted_on(module, call.module.tree, call.node):
             reads.setdefault(loop, ReadResults(loop, update, [])).calls.append(call)
     for found in reads.values():
-        # What a helper reads is read for the loop: its own file shows both.
+        # A helper reads for the loop: the loop's own file shows both.
         found.calls.sort(key=lambda call: call.module is not found.loop.module)
         yield found
 
@@ -65,7 +68,7 @@ def _reads_back(call: Call) -> bool:
 
 
 def _is_on_device(value: Value) -> bool:
-    """Whether a value is a tensor that the device computes; what a dataset gives is still in the memory of the host."""
+    """Whether the device computes a tensor; the elements of a dataset are still in host memory."""
     is_element = isinstance(value, Tensor) and value.origin == "element"
     return holds_tensor(value) and not is_element or any(map(_is_counted_on_device, options_of(value)))
 

@@ -1,4 +1,4 @@
-"""Training that a Python loop repeats: with one model, or with a new one in each turn."""
+"""Trainings that a Python loop repeats, with one model or with a new one in each iteration."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Repetition:
 
     Attributes:
         call: the call.
-        loop: the innermost loop around it, also around the function that it stands in.
-        is_same: whether every turn certainly calls the same model.
+        loop: the innermost loop around it, or around its function.
+        is_same: whether every iteration certainly uses the same model.
     """
 
     call: Call
@@ -57,14 +57,14 @@ def repeated_calls(module: Module, *methods: str) -> Iterator[Repetition]:
 
 @dataclass(frozen=True, slots=True)
 class RebuiltModel:
-    """A model that is made and trained in each turn of a loop.
+    """A model that each iteration of a loop makes and trains.
 
     Attributes:
-        made: the call of its constructor.
+        made: its constructor call.
         loop: the innermost loop around that.
-        trained: a call that trains it in the same turn.
-        times: how often it is made at least.
-        times_known: whether literals tell all of that.
+        trained: a call that trains it in the same iteration.
+        times: the fewest constructions.
+        times_known: whether literals determine them.
     """
 
     made: Call
@@ -75,19 +75,19 @@ class RebuiltModel:
 
     @property
     def place(self) -> CodeLocation:
-        """What makes it in the loop itself: the constructor, or the outermost call that leads there."""
+        """The constructor in the loop itself, or the outermost call that leads to it."""
         return CodeLocation(self.loop.module, place_in_loop(self.made, self.loop))
 
     def is_asked_for(self, module: Module) -> bool:
-        """Whether each turn asks the user for something: what somebody wants then is no series of trainings."""
+        """Whether each iteration asks the user for something, so that it is no series of trainings."""
         return any(call.name == "builtins.input" for call in _calls_in(module, self.loop))
 
     def is_cleared(self, module: Module) -> bool:
-        """Whether the loop clears what models leave behind."""
+        """Whether the loop clears the state that models leave behind."""
         return any(call.name in _CLEARS for call in _calls_in(module, self.loop))
 
     def is_kept(self, module: Module) -> bool:
-        """Whether the loop puts its model into a list or a dictionary."""
+        """Whether the loop puts its model into a list or dictionary."""
         models = options_of(self.trained.receiver)
         for call in _calls_in(module, self.loop):
             held = [
@@ -107,9 +107,11 @@ class RebuiltModel:
         )
 
     def differs(self, module: Module) -> bool:
-        """Whether each turn may make another model: an argument of what makes it, or of one of its layers, depends on the turn."""
+        """Whether each iteration may make another model: an argument of its constructor, or of a layer's, depends on
+        the iteration.
+        """
         node = self.place.node
-        # What goes into a functional model are its tensors, which are new ones anyway.
+        # The inputs of a functional model are its tensors, which are new anyway.
         is_functional = node is self.made.node and self.made.name == MODEL
         if isinstance(node, cst.Call) and not is_functional:
             if any(loop_that_changes(argument.value, self.loop) is self.loop for argument in node.args):
@@ -123,7 +125,7 @@ class RebuiltModel:
 
 
 def rebuilt_models(module: Module, *methods: str) -> Iterator[RebuiltModel]:
-    """Models that are made, and trained by one of these methods, inside of one and the same iteration of a loop, which is not its last."""
+    """Models that one iteration of a loop makes and trains by one of these methods, and that does not end the loop."""
     for call in module.once(Program).model_calls(*methods):
         for made in {module.once(Program).constructor_of(option) for option in options_of(call.receiver)}:
             if made is None:
@@ -138,14 +140,14 @@ def _calls_in(module: Module, loop: ExecutionPath) -> list[Call]:
 
 
 SOME = 3
-"""How many items a list is taken to have, of which nothing is known but that a program combines each with those of another one."""
+"""Assumed items of a list of unknown length whose items a program combines with those of another."""
 
 
 def least_iterations(path: ExecutionPath) -> tuple[float, bool]:
-    """How often a place runs at least, and whether literals tell all of that.
+    """The fewest iterations of a path, and whether literals determine them.
 
-    A loop that ends by a condition counts as endless. One over a list of unknown length runs once, but :data:`SOME` times where it is one
-    of several, as in a search over the combinations of settings.
+    A loop that ends by a condition counts as endless. One over a list of unknown length runs once, but :data:`SOME` times as one of several,
+    as in a search over combinations of settings.
     """
     counts: list[float | None] = []
     for loop in path.loops(within="program"):
@@ -155,7 +157,7 @@ def least_iterations(path: ExecutionPath) -> tuple[float, bool]:
 
 
 def _lengths(loop: ExecutionPath) -> list[float | None]:
-    """How many items a loop goes through: of a grid, how many each of its lists has."""
+    """The number of items of a loop; for a grid, that of each of its lists."""
     over = loop.value
     while isinstance(over, IteratorValue) and len(over.over) == 1 and over.kind in ("wrapper", "enumerate"):
         over = over.over[0]
@@ -170,13 +172,13 @@ def _lengths(loop: ExecutionPath) -> list[float | None]:
 
 
 def place_in_loop(call: Call, loop: ExecutionPath) -> cst.CSTNode:
-    """What stands in a loop itself: a call, or the outermost one that leads there."""
+    """The node in a loop itself: a call, or the outermost one that leads to it."""
     calls = [path for path in call.path.way(within=loop) if path.kind == "call"]
     return calls[-1].node if calls else call.node
 
 
 def _is_last_turn(node: cst.CSTNode, loop: ExecutionPath) -> bool:
-    """Whether the statements around a place in a loop end with leaving that."""
+    """Whether the statements around a node in a loop end by leaving it."""
     for outer in loop.module.tree.ancestors(node):
         if isinstance(outer, (cst.For, cst.While, cst.FunctionDef)):
             return False
@@ -194,7 +196,7 @@ def _is_same(module: Module, call: Call, loop: ExecutionPath) -> bool:
         return (
             len(made) == 1 and not made[0].path.is_in(loop) and around.issuperset(made[0].path.loops(within="program"))
         )
-    # Where it comes from is not known: a variable or attribute that nothing in the loop sets.
+    # Its origin is unknown: a variable or attribute that nothing in the loop sets.
     receiver = (
         call.node.func.value if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute) else None
     )

@@ -1,4 +1,4 @@
-"""Training steps written by hand: the tape of a weight update, the loop that runs it, and what forbids to compile it."""
+"""Hand-written training steps: the tape of an update, the loop around it, and reasons against compiling it."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ from kerascheck.syntax.tree import Tree
 from kerascheck.syntax.whitespace import NEWLINE
 from kerascheck.syntax.written import last_name
 
-# A window that is drawn anew takes longer than a step that a person watches.
+# Redrawing a window takes longer than a step that a person watches.
 _SHOWING = frozenset({"matplotlib.pyplot.pause", "matplotlib.pyplot.show", "matplotlib.pyplot.draw"})
-# What Keras calls the variables of a layer or model.
+# Keras' names for the variables of a layer or model.
 _WEIGHTS = re.compile(r"\.(?:trainable_)?(?:variables|weights)\b")
 _DECORATOR = re.compile(r"#\s*@\s*(?:tf\.)?function\b")
 _OPERATIONS = (
@@ -71,19 +71,23 @@ class EagerStep:
     """A training step that runs operation by operation.
 
     Attributes:
-        module, node: the ``def`` of the step; of a step written inside the loop the ``with tf.GradientTape()``, or the statement that calls the function with it.
-        is_function: whether it is the former.
+        module, node: the ``def`` of the step. For a step inside the loop, the ``with tf.GradientTape()`` or the statement that calls its function.
+        is_function: whether the node is the ``def``.
         update: the call that updates the weights.
         loop: the loop that runs the step.
-        turns: how often it runs at most; infinite where that is not known.
+        turns: the most runs; infinite if unknown.
         needs_python: whether its function also does what a graph cannot, such as drawing with NumPy or playing a game.
         is_compiled_in_part: whether it calls a tf.function under its tape, or a model whose ``call`` is one.
-        takes_optimizers: whether its function is handed one optimizer, then another: each makes its variables in its first step, and a tf.function only in its first call.
-        may_be_meant: whether something speaks for how it is: its name does; a condition asks for a mode; tf.function stands above it as a comment; no optimizer updates the weights, but ``variable.assign_sub(rate * gradient)``; what goes into a model
-            is changed, and not its weights; each turn gives the optimizer a number that a trace would keep; a library that cannot be seen calls the model; or the same lines stand in a tf.function of the file, too.
-        makes: what its function, or turn of its loop, makes anew each time although it has variables, which a tf.function may not.
-        computes_outside: what takes tensors out of the graph under its tape, a function of NumPy or ``.numpy()``, or what a model's ``call`` draws with: "np.unique", ...
-        reads: the first call in what it runs that takes a tensor's numbers, under its tape or beside it, which raises in a tf.function.
+        takes_optimizers: whether its function gets one optimizer, then another. Each makes its variables in its first step, a tf.function only
+            in its first call.
+        may_be_meant: whether the code shows a reason for eager execution: its name; a condition on the mode; tf.function in a comment above
+            it; ``variable.assign_sub(rate * gradient)`` instead of an optimizer; a change of the model's inputs instead of its weights; a
+            number for the optimizer in each iteration that a trace would freeze; a library with unknown code that calls the model; or the
+            same lines in a tf.function of the file.
+        makes: the object with variables that its function, or iteration, makes each time, which a tf.function may not.
+        computes_outside: the call that takes tensors out of the graph under its tape, a function of NumPy or ``.numpy()``, or the one that a
+            model's ``call`` draws with: "np.unique", ...
+        reads: the first call in the step that reads a tensor's numbers, under its tape or beside it, which raises in a tf.function.
     """
 
     module: ModuleLike
@@ -102,10 +106,10 @@ class EagerStep:
 
 
 def eager_steps(module: Module) -> Iterator[EagerStep]:
-    """Hand-written steps that a loop runs and nothing on the way compiles, each once.
+    """Hand-written steps that a loop runs and nothing on the path compiles, each once.
 
-    A step that is compiled somewhere, one behind a decorator that cannot be read, a
-    loop of a few iterations and a step that drives a Python environment are left out.
+    Excludes steps that are compiled somewhere, steps behind an unknown decorator, loops of a few iterations, and steps that drive a Python
+    environment.
     """
     updates = _updates(module)
     compiled = {call.node for call in updates if call.path.traced_by()}
@@ -131,13 +135,13 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
 
 
 def _updates(module: Module) -> list[Call]:
-    """The calls that change what a model learns: by an optimizer, or by hand."""
+    """The calls that update the weights of a model: by an optimizer, or by hand."""
     program = module.once(Program)
     return [*program.updates, *program.assigned_updates]
 
 
 class _Twins:
-    """Functions that a module holds twice: with tf.function, and without to compare."""
+    """Functions that a module defines twice for comparison: with tf.function, and without."""
 
     def __init__(self, module: Module) -> None:
         tree = module.tree
@@ -154,14 +158,14 @@ class _Twins:
         )
 
     def cover(self, call: Call) -> bool:
-        """Whether a function around ``call`` is compiled, cannot be read, or has a compiled twin."""
+        """Whether a function around ``call`` is compiled, is unknown, or has a compiled twin."""
         return any(
             function.opaque or function.node in self._module.run.compiled or self._is_compared(function)
             for function in call.path.functions()
         )
 
     def _is_compared(self, function: Function) -> bool:
-        """Whether it is written down twice, and does not only take the place of the compiled one."""
+        """Whether it is defined twice, and does not only replace the compiled one."""
         if function.owner is not None or function.module is not self._module:
             return False
         tree = self._module.tree
@@ -203,7 +207,7 @@ def _has_to_stay_eager(
         for other in module.once(Program).model_calls("fit", "fit_generator")
     ):
         return True
-    # A model that is copied in each iteration cannot be copied in a graph.
+    # A model that each iteration copies cannot be copied in a graph.
     if any(other.path.is_in(region) for other in module.once(CallIndex).named(CLONE_MODEL)):
         return True
     if any(
@@ -215,7 +219,7 @@ def _has_to_stay_eager(
 
 
 def _written_as(tape: Tape, inner: ExecutionPath | None) -> tuple[ModuleLike, cst.CSTNode]:
-    """The statement of a step, or the function that is nothing else, and its module."""
+    """The statement of a step, or the function that only holds it, and its module."""
     function = tape.frame.function
     if inner is not None or function is None or isinstance(function.node, cst.Lambda):
         return tape.path.module, tape.path.module.tree.statement(tape.node)
@@ -255,7 +259,7 @@ def _eager_step(
 
 
 def _is_meant(module: Module, call: Call, tape: Tape, loop: ExecutionPath) -> bool:
-    """Whether a step is eager for a reason that the code shows."""
+    """Whether the code shows a reason for an eager step."""
     return (
         call.attribute == "assign_sub"
         or _is_named_eager(tape.frame)
@@ -268,7 +272,7 @@ def _is_meant(module: Module, call: Call, tape: Tape, loop: ExecutionPath) -> bo
 
 
 def _calls_saved_model(module: Module, frame: ExecutionPath) -> bool:
-    """Whether a function calls a SavedModel, whose functions are compiled already."""
+    """Whether a function calls a SavedModel, whose functions are already compiled."""
     return any(
         call.name is not None
         and call.name.startswith(COMPILED_LOADERS)
@@ -279,7 +283,7 @@ def _calls_saved_model(module: Module, frame: ExecutionPath) -> bool:
 
 
 def _runs_layers(module: Module, tape: Tape, update: Call) -> bool:
-    """Whether anything but operations may be called between tape and update: a layer, a model, or what is not known."""
+    """Whether code between tape and update may call more than operations: a layer, a model, or unknown code."""
     return any(
         tape.call.order < call.order < update.order and not (call.name or "").startswith(_OPERATIONS)
         for call in module.run.calls
@@ -287,7 +291,10 @@ def _runs_layers(module: Module, tape: Tape, update: Call) -> bool:
 
 
 def _calls_compiled(module: Module, tape: Tape, update: Call) -> bool:
-    """Whether a function that is called between tape and update, or the ``call`` of a model there, is a tf.function: what it does is compiled, forwards and backwards."""
+    """Whether code between tape and update calls a tf.function, or a model whose ``call`` is one.
+
+    That part is compiled, forwards and backwards.
+    """
     if any(
         tape.call.order <= entry.order < update.order and tape.frame in entry.path.frames()
         for entry in module.run.entries
@@ -308,7 +315,9 @@ def _calls_compiled(module: Module, tape: Tape, update: Call) -> bool:
 
 
 def _moves_inputs(module: Module, tape: Tape, update: Call) -> bool:
-    """Whether the gradients are those of watched tensors, or of plain variables beside a model of Keras, whose own weights stay."""
+    """Whether the gradients are those of watched tensors, or of plain variables beside a Keras model with fixed
+    weights.
+    """
     inside = [call for call in module.run.calls if tape.call.order < call.order <= update.order]
     gradients = [call for call in inside if call.name == GRADIENT_TAPE_GRADIENT]
     watched = {_written(call, "tensor") for call in inside if call.name == GRADIENT_TAPE_WATCH}
@@ -325,15 +334,15 @@ def _moves_inputs(module: Module, tape: Tape, update: Call) -> bool:
 
 
 def _is_named_eager(frame: ExecutionPath) -> bool:
-    """Whether a function says by its name that it is the one without tf.function, as ``train_step_eager`` and ``train_no_tf`` do."""
+    """Whether a function's name says that it lacks tf.function, as ``train_step_eager`` and ``train_no_tf`` do."""
     return frame.function is not None and EAGER_NAMES.search(frame.function.name) is not None
 
 
 def _was_compiled(tree: Tree, step: cst.CSTNode) -> bool:
-    """Whether the decorator of a step is there as a comment: somebody tried it."""
+    """Whether a comment holds the decorator of a step: somebody tried it."""
     if not isinstance(step, cst.FunctionDef):
         return False
-    # The last line is what stands before the def itself.
+    # The last line is the code before the def itself.
     for line in reversed(NEWLINE.split(tree.text[: tree.range_of(step)[0]])[:-1]):
         if line.strip() and not line.lstrip().startswith(("#", "@")):
             return False
@@ -343,12 +352,12 @@ def _was_compiled(tree: Tree, step: cst.CSTNode) -> bool:
 
 
 def _sets_hyper(module: Module, loop: ExecutionPath) -> bool:
-    """Whether a loop calls ``optimizer._set_hyper``: a tf.function would go on with the tensor that its trace has found there."""
+    """Whether a loop calls ``optimizer._set_hyper``: a tf.function would keep the tensor of its trace."""
     return any(call.path.is_in(loop) for call in module.once(CallIndex).of_methods("_set_hyper"))
 
 
 def _is_shown_compiled(module: Module, tape: Call) -> bool:
-    """Whether a tf.function of another name in the file has the same lines under a tape, as in a guide that shows both."""
+    """Whether another tf.function in the file has the same lines under a tape, as in a guide that shows both."""
     tree = tape.module.tree
 
     def lines(node: cst.CSTNode) -> list[str]:
@@ -356,7 +365,7 @@ def _is_shown_compiled(module: Module, tape: Call) -> bool:
 
     own = tree.statement(tape.node)
     name = tape.path.frame.function.name if tape.path.frame.function is not None else None
-    # A tape of two lines may well stand twice.
+    # A tape of two lines may occur twice by chance.
     return (
         isinstance(own, cst.With)
         and len(lines(own)) > 2
@@ -370,7 +379,10 @@ def _is_shown_compiled(module: Module, tape: Call) -> bool:
 
 
 def _is_run_by_others(module: Module, tape: Tape, update: Call) -> bool:
-    """Whether a function of a library other than TensorFlow and Keras is handed something of the program to call, between tape and update: whether it could be traced is not known."""
+    """Whether an unknown library gets something of the program to call, between tape and update.
+
+    It is then unknown whether the step can be traced.
+    """
     return any(
         tape.call.order < call.order < update.order
         and call.name is not None
@@ -385,9 +397,10 @@ def _is_run_by_others(module: Module, tape: Tape, update: Call) -> bool:
 
 
 def _readings(module: Module, tape: Tape, region: ExecutionPath, update: Call) -> list[tuple[Call, bool]]:
-    """What takes the numbers of tensors in a loop or function with a tape, or in what it calls, each with whether the gradients may depend on it.
+    """The calls that read tensors' numbers in a loop or function with a tape, or in its callees.
 
-    That is what is under the tape before the weights are updated, and no statement for its effect, such as a print.
+    Each comes with whether the gradients may depend on it: it is under the tape before the update, and no statement for its effect, such as a
+    print.
     """
     tree, around = tape.call.module.tree, tape.call.path.frame
     statement = tree.statement(tape.call.node)
@@ -412,14 +425,17 @@ def _readings(module: Module, tape: Tape, region: ExecutionPath, update: Call) -
 
 
 def _takes_numbers(call: Call) -> bool:
-    """Whether a call gives tensors to NumPy, or is their ``numpy``: a graph has no numbers for it."""
+    """Whether a call passes tensors to NumPy, or is their ``numpy``: a graph has no numbers for it."""
     if call.attribute == "numpy":
         return (call.name or "").startswith(TENSORFLOW) or holds_tensor(call.receiver)
     return (call.name or "").startswith("numpy.") and any(map(holds_tensor, call.arguments.values()))
 
 
 def _computed_outside(module: Module, tape: Tape, update: Call, reads: list[tuple[Call, bool]]) -> str | None:
-    """What a function or layer that is called under a tape computes from tensors by NumPy, which a graph cannot, as ``np.unique(ids)``, or a model's ``call`` draws by it, which a graph would do once."""
+    """The NumPy call under a tape that a graph cannot run, or would run once.
+
+    A function or layer computes from tensors by NumPy, as in ``np.unique(ids)``, or a model's ``call`` draws by it.
+    """
     drawn = (
         call for call in module.once(CallIndex).with_prefix("numpy.random.")
         if tape.call.order < call.order < update.order
@@ -443,7 +459,9 @@ def _is_compiled(model: Value) -> bool:
 
 
 def _needs_python(module: Module, frame: ExecutionPath, before: float = inf) -> bool:
-    """Whether what a function calls by itself, up to a place in the program's order, gives numbers of Python or NumPy, which a graph cannot."""
+    """Whether a function's own calls, up to a point of the program, return Python or NumPy numbers, which a graph
+    cannot.
+    """
     return any(
         call.path.frame is frame
         and call.order < before
@@ -456,9 +474,10 @@ def _needs_python(module: Module, frame: ExecutionPath, before: float = inf) -> 
 
 
 def _draws(module: Module, frame: ExecutionPath) -> bool:
-    """Whether a function, or what it calls, draws with Python or NumPy, or copies objects: each trace would keep what it drew or copied.
+    """Whether a function or its callee draws with Python or NumPy, or copies objects: each trace would keep the result.
 
-    Or it keeps something in a list or an object from outside, where a trace leaves a tensor without a value, or takes something out of what it is given.
+    Or it stores a tensor in an outer list or object, where a trace leaves it without a value, or removes an item from
+    an argument.
     """
     if frame.function is not None and any(
         map(partial(_changes_outside, frame.function), frame.function.module.tree.descendants(frame.function.node.body))
@@ -489,7 +508,9 @@ def _changes_outside(function: Function, node: cst.CSTNode) -> bool:
 
 
 def _makes_state(module: Module, frame: ExecutionPath) -> Created | None:
-    """What a function or a turn of a loop, or what it calls, makes under no condition, and has variables: a tf.function raises ValueError for it."""
+    """The object with variables that a function or iteration makes unconditionally: a tf.function raises ValueError for
+    it.
+    """
     return next(
         (
             made for call in module.run.calls
@@ -502,7 +523,7 @@ def _makes_state(module: Module, frame: ExecutionPath) -> Created | None:
 
 
 def _optimizers(updates: list[Call], update: Call) -> int:
-    """How many optimizers are seen to do the work of one line."""
+    """The number of visible optimizers of one line."""
     used = {
         option.call.node
         for other in updates if other.node is update.node
@@ -518,7 +539,7 @@ def _drives_environment(module: Module, frames: list[ExecutionPath]) -> bool:
 
 
 def _asks_environment(tree: Tree, region: cst.CSTNode) -> bool:
-    """Whether a loop or function calls methods of an environment, by its name, whatever they are called."""
+    """Whether a loop or function calls any methods of an environment, by its name."""
     return any(
         isinstance(node, cst.Call)
         and isinstance(node.func, cst.Attribute)
@@ -528,7 +549,7 @@ def _asks_environment(tree: Tree, region: cst.CSTNode) -> bool:
 
 
 def _acts_on_values(module: Module, tape: Call) -> bool:
-    """Whether code under a tape goes on with what Python makes of a tensor's numbers: ``actions = space.decode(chosen.numpy())``."""
+    """Whether code under a tape continues with Python values of a tensor: ``actions = space.decode(chosen.numpy())``."""
     tree = tape.module.tree
     statement = tree.statement(tape.node)
     return any(
@@ -541,14 +562,17 @@ def _acts_on_values(module: Module, tape: Call) -> bool:
 
 
 def is_acted_on(module: Module, tree: Tree, value: cst.CSTNode) -> bool:
-    """Whether a value, or what a method of it gives, is handed to something of which Python uses the result, and that is no library: the next state of a game."""
+    """Whether Python passes a value, or a method's result of it, to code outside of libraries and uses the result.
+
+    The result is then the next state of a game.
+    """
     while isinstance(tree.parents.get(value), cst.Attribute) and isinstance(
         tree.parents.get(tree.parents[value]), cst.Call
     ):
         value = tree.parents[tree.parents[value]]
     given = tree.parents.get(value)
     call = tree.parents.get(given) if isinstance(given, cst.Arg) else None
-    # What stands alone, such as a line for a log, gives nothing back.
+    # The result of a statement such as a log line is unused.
     if not isinstance(call, cst.Call) or isinstance(tree.parents.get(call), cst.Expr):
         return False
     return not any(
