@@ -1,4 +1,4 @@
-"""What arrays are made of."""
+"""Origins of arrays."""
 
 import pytest
 from snippets import load, shown
@@ -61,7 +61,7 @@ def read_by(module):
         ("show(paths)", None),
     ],
 )
-def test_arrays_remember_what_they_are_made_of(tmp_path, text, reader):
+def test_the_reader_of_an_array(tmp_path, text, reader):
     assert read_by(load(tmp_path, text, HEAD)) == ({reader} if reader else set())
 
 
@@ -110,7 +110,7 @@ def test_arrays_remember_what_they_are_made_of(tmp_path, text, reader):
         ("show(np.ndarray((9, 9)))", None),
     ],
 )
-def test_arrays_of_doubles(tmp_path, text, maker):
+def test_arrays_of_64_bit_floats(tmp_path, text, maker):
     (value,) = shown(load(tmp_path, text, HEAD))
     call = made_as_double(value)
     assert (call and call.name) == maker

@@ -1,4 +1,4 @@
-"""How many examples a training step takes."""
+"""Batch sizes of training steps."""
 
 import pytest
 from snippets import IMPORTS, load

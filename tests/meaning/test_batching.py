@@ -1,4 +1,4 @@
-"""Where elements become batches."""
+"""Batching before and after an operation."""
 
 import pytest
 from snippets import DATA, MODEL, load, operation
@@ -22,7 +22,7 @@ from kerascheck.meaning.data.batching import is_batched, next_batch
         ("base.window(3).flat_map(lambda w: w.batch(3))", None),
     ],
 )
-def test_elements_that_are_batches(tmp_path, chain, batched):
+def test_batched_elements(tmp_path, chain, batched):
     module = load(tmp_path, f"{DATA}model.fit({chain}.shuffle(3))\n")
     assert is_batched(operation(module, "shuffle").stages[0].input) is batched
 
@@ -38,7 +38,7 @@ def test_elements_that_are_batches(tmp_path, chain, batched):
         ("map(f)", False),
     ],
 )
-def test_the_batch_that_follows(tmp_path, chain, found):
+def test_the_next_batch(tmp_path, chain, found):
     module = load(
         tmp_path,
         f"{MODEL}def f(x):\n    return tf.io.decode_raw(x, tf.uint8)\nmodel.fit(tf.data.Dataset.range(3).{chain})\n",
@@ -55,7 +55,7 @@ def test_the_batch_that_follows(tmp_path, chain, found):
         ("done = ds.batch(4)", 4),
     ],
 )
-def test_the_batch_that_is_trained_on(tmp_path, rest, found):
+def test_the_training_batch(tmp_path, rest, found):
     module = load(tmp_path, MODEL + "ds = tf.data.Dataset.from_tensor_slices(load()).map(lambda x: x * 2)\n" + rest)
     (op,) = module.pipelines.operations("map")
     batch = next_batch(module, op)

@@ -1,4 +1,4 @@
-"""What runs once in every batch of training."""
+"""Callbacks in every batch of training."""
 
 import pytest
 from snippets import MODEL, load
@@ -66,7 +66,7 @@ def test_calls_of_every_batch(tmp_path, text, expected):
         ("make()", True),
     ],
 )
-def test_callbacks_that_may_see_batches(tmp_path, callbacks, expected):
+def test_callbacks_on_batches(tmp_path, callbacks, expected):
     classes = (
         "class OfEpochs(keras.callbacks.Callback):\n    def on_epoch_end(self, e, logs): pass\n"
         "class OfBatches(keras.callbacks.Callback):\n    def on_train_batch_end(self, b, logs): pass\n"
@@ -92,7 +92,7 @@ def test_callbacks_that_may_see_batches(tmp_path, callbacks, expected):
         ("'a', save_freq=5, save_best_only=best", None),
     ],
 )
-def test_saving_every_few_batches(tmp_path, arguments, saved):
+def test_frequent_saves(tmp_path, arguments, saved):
     module = load(tmp_path, MODEL + f"model.fit(x, y, callbacks=[keras.callbacks.ModelCheckpoint({arguments})])")
     assert [(each.batches, each.missed) for each in frequent_saves(module, 20)] == ([saved] if saved else [])
 
@@ -109,12 +109,12 @@ def test_saving_every_few_batches(tmp_path, arguments, saved):
         ("import wandb\nwandb.init(sync_tensorboard=True)\n", "histogram_freq=1", []),
     ],
 )
-def test_what_tensorboard_records(tmp_path, before, arguments, recorded):
+def test_needless_recordings_of_tensorboard(tmp_path, before, arguments, recorded):
     text = f"callbacks = []\n{before}callbacks.append(keras.callbacks.TensorBoard('a', {arguments}))\n"
     module = load(tmp_path, MODEL + text + "model.fit(x, y, callbacks=callbacks)")
     assert [argument for _, argument in needless_recordings(module)] == recorded
 
 
-def test_a_callback_that_nobody_gets_records_nothing(tmp_path):
+def test_an_unused_callback_records_nothing(tmp_path):
     module = load(tmp_path, MODEL + "keras.callbacks.TensorBoard('a', histogram_freq=1)\nmodel.fit(x, y)")
     assert list(needless_recordings(module)) == []

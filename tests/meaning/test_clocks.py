@@ -1,4 +1,4 @@
-"""What a program measures, and what runs between two readings of a clock."""
+"""Measured intervals, and the calls between two readings of a clock."""
 
 import pytest
 from snippets import MODEL, load
@@ -78,12 +78,12 @@ def test_intervals(tmp_path, text, count):
         ("print('first call, per batch', (time.time() - t) / n)", False),
     ],
 )
-def test_what_is_a_speed(tmp_path, text, speed):
+def test_measurements_of_speed(tmp_path, text, speed):
     module = load(tmp_path, "t = time.time()\nf(x)\n" + text, HEAD)
     assert measures_speed(module, only(module)) is speed
 
 
-def test_the_parts_of_a_program_are_no_speeds(tmp_path):
+def test_timed_phases_are_no_speeds(tmp_path):
     lines = "a = time.time()\nload()\nb = time.time()\nprint('loading', b - a)\nf(x)\nc = time.time()\nprint('inference', c - b)\nprint('total, with inference', c - a)\n"
     module = load(tmp_path, lines, HEAD)
     assert [measures_speed(module, each) for each in measured_intervals(module)] == [False] * 3
@@ -111,7 +111,7 @@ def test_the_parts_of_a_program_are_no_speeds(tmp_path):
         ("if load():\n    model = keras.Sequential()\n    model.predict(x)", "model.predict(x)", True),
     ],
 )
-def test_what_is_warm(tmp_path, before, timed, warm):
+def test_warm_functions(tmp_path, before, timed, warm):
     module = load(tmp_path, f"{before}\nt = time.time()\n{timed}\nprint(1 / (time.time() - t))", HEAD)
     runs = list(compiled_runs(calls_between(module, only(module))))
     assert [is_warm(module, run, only(module)) for run in runs] == ([] if warm is None else [warm])
@@ -129,7 +129,7 @@ def test_what_is_warm(tmp_path, before, timed, warm):
         ("model.predict(x)", False),
     ],
 )
-def test_work_that_nobody_waits_for(tmp_path, timed, unread):
+def test_unread_work(tmp_path, timed, unread):
     module = load(tmp_path, f"t = time.time()\n{timed}\nd = time.time() - t", HEAD)
     assert (unread_work(module, calls_between(module, only(module))) is not None) is unread
 
@@ -143,14 +143,14 @@ def test_work_that_nobody_waits_for(tmp_path, timed, unread):
         ("print(float(loss))\n", False),
     ],
 )
-def test_eager_steps_that_nobody_waits_for(tmp_path, after, unread):
+def test_unread_eager_steps(tmp_path, after, unread):
     step = "def step(x):\n    with tf.GradientTape() as tape:\n        loss = tf.reduce_sum(model(x))\n    optimizer.apply_gradients(zip(tape.gradient(loss, v), v))\n    return loss\n"
     loop = f"optimizer = keras.optimizers.SGD()\nlosses = []\nt = time.time()\nfor i in range(9):\n    loss = step(x)\n{after}d = time.time() - t"
     module = load(tmp_path, loop, HEAD + step)
     assert (unread_work(module, calls_between(module, only(module))) is not None) is unread
 
 
-def test_the_place_of_a_run_belongs_to_the_module_that_calls_it(tmp_path):
+def test_a_run_is_located_at_its_call_site(tmp_path):
     # The clock, the class and the compiled function stand in three files.
     files = {
         "train.py": "import time\nfrom loop import Loop\nloop = Loop()\nt = time.time()\nloop.run(1)\nd = time.time() - t\n",

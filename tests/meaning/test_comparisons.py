@@ -21,6 +21,6 @@ from kerascheck.meaning.training.comparisons import compared_fits
         ("model = keras.Sequential([]); model.fit(x, y, batch_size=size); kept[size] = 1", False),
     ],
 )
-def test_settings_of_each_turn(tmp_path, body, compares):
+def test_compared_settings(tmp_path, body, compares):
     module = load(tmp_path, "import time\n" + MODEL + f"kept = {{}}\nfor size in sizes:\n    {body}")
     assert [each.call.attribute for each in compared_fits(module)] == ["fit"] * compares

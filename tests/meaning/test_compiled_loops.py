@@ -1,4 +1,4 @@
-"""Compiled functions in loops: where they are made and what each turn gives them."""
+"""Compiled functions in loops: their creation, and the arguments of each iteration."""
 
 import pytest
 from snippets import IMPORTS, load, written
@@ -34,7 +34,7 @@ PADDED = STEP + "ds = tf.data.Dataset.from_generator(g).padded_batch(4)\n"
         ("import jax\nfor x in data:\n    f = jax.jit(lambda a: a)\n    f(x)", 0),
     ],
 )  # fmt: skip
-def test_functions_made_in_turns(tmp_path, text, made):
+def test_functions_compiled_in_each_iteration(tmp_path, text, made):
     text = IMPORTS + ("def g(a): return a\n" + text)
     assert len(list(compiled_in_iterations(load(tmp_path, text)))) == made
 
@@ -67,7 +67,7 @@ def test_functions_made_in_turns(tmp_path, text, made):
         ("tf.config.run_functions_eagerly(True)\nfor i in range(n): step(x, i)", []),
     ],
 )  # fmt: skip
-def test_numbers_that_change(tmp_path, text, numbers):
+def test_changing_numbers(tmp_path, text, numbers):
     module = load(tmp_path, STEP + text)
     assert [written(module, found.arg.value) for found in changing_constants(module)] == numbers
 
@@ -116,7 +116,7 @@ def test_numbers_that_change(tmp_path, text, numbers):
         ("def g(s, t): return f'{t}'\n@tf.function\ndef f(t): return g(1, t)\nfor line in open(d): f(line)", []),
     ],
 )  # fmt: skip
-def test_texts_that_change(tmp_path, code, texts):
+def test_changing_texts(tmp_path, code, texts):
     module = load(tmp_path, STEP + "import glob, os\nfrom tqdm import tqdm\n" + code)
     assert [written(module, found.arg.value) for found in changing_constants(module)] == texts
 
@@ -143,7 +143,7 @@ def test_a_compiled_function_of_another_module(tmp_path):
         ("x = tf.zeros([1])\nwhile True:\n    y = step(x)\n    x = tf.concat([x, y], 0)\n    x = cut(x)", 0),
     ],
 )  # fmt: skip
-def test_shapes_that_change(tmp_path, text, found):
+def test_changing_shapes(tmp_path, text, found):
     assert len(list(changing_shapes(load(tmp_path, PADDED + text)))) == found
 
 
@@ -170,7 +170,7 @@ TRAINED = IMPORTS + (
         ("tf.config.run_functions_eagerly(True)\nfor x in data: step(x), m(x)", []),
     ],
 )
-def test_what_stands_beside_a_compiled_step(tmp_path, text, names):
+def test_calls_beside_a_compiled_step(tmp_path, text, names):
     module = load(tmp_path, TRAINED + text)
     assert [
         call.name for call, _, _ in calls_beside_training(module) if (call.name or "").startswith("keras.Metric")
@@ -188,13 +188,13 @@ def test_what_stands_beside_a_compiled_step(tmp_path, text, names):
         ("return None", "step(x)", False),
     ],
 )
-def test_compiled_functions_give_tensors(tmp_path, body, read, is_tensor):
+def test_compiled_functions_return_tensors(tmp_path, body, read, is_tensor):
     module = load(tmp_path, IMPORTS + f"@tf.function\ndef step(x):\n    {body}\nfound = {read}\nprint(found)\n")
     (call,) = [call for call in module.run.calls if call.name == "builtins.print"]
     assert holds_tensor(call.first) is is_tensor
 
 
-def test_what_one_of_two_compiled_functions_gives(tmp_path):
+def test_the_result_of_one_of_two_compiled_functions(tmp_path):
     text = (
         "def make(strategy):\n    @tf.function\n    def one(x): return update(x)\n    if strategy is None: return one\n"
         "    @tf.function\n    def many(x): return strategy.reduce(strategy.run(one, (x,)))\n    return many\n"

@@ -1,4 +1,4 @@
-"""Settings of devices that come too late."""
+"""Device settings that come too late."""
 
 import pytest
 from snippets import IMPORTS, load
@@ -29,5 +29,5 @@ DEFAULT = "os.environ.setdefault('CUDA_VISIBLE_DEVICES', '-1')\n"
         ("def grow():\n    " + GROWTH + START, []),
     ],
 )
-def test_settings_behind_the_start(tmp_path, lines, late):
+def test_settings_after_the_start(tmp_path, lines, late):
     assert [each.variable for each in late_settings(load(tmp_path, HEAD + lines))] == late

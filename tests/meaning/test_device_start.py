@@ -1,4 +1,4 @@
-"""What starts the runtime of TensorFlow."""
+"""Calls that start the TensorFlow runtime."""
 
 import pytest
 from snippets import IMPORTS, load
@@ -42,7 +42,7 @@ from kerascheck.meaning.program.device_start import initialising_call
         ("keras.backend.clear_session()", False),
     ],
 )
-def test_what_initialises_the_devices(tmp_path, text, initialises):
+def test_initialising_calls(tmp_path, text, initialises):
     module = load(tmp_path, f"{IMPORTS}{text}\ntf.config.experimental.set_memory_growth(gpu, True)\n")
     (growth,) = module.program.calls("tensorflow.config.experimental.set_memory_growth")
     assert (initialising_call(module, growth) is not None) is initialises

@@ -1,4 +1,4 @@
-"""Distribution strategies: what they run, and where they are made."""
+"""Distribution strategies: their construction and their steps."""
 
 import pytest
 from snippets import IMPORTS, load
@@ -53,7 +53,7 @@ def test_steps_that_run_eagerly(tmp_path, text, found):
         ("s = tf.distribute.MirroredStrategy()\nn = s.num_replicas_in_sync", 0),
     ],
 )
-def test_strategies_for_whatever_there_is(tmp_path, text, found):
+def test_unconditional_mirrors(tmp_path, text, found):
     assert len(list(unconditional_mirrors(load(tmp_path, IMPORTS + text)))) == found
 
 
@@ -82,7 +82,7 @@ PLACED = (
         ("model = build()\nmodel.predict(x)", []),
     ],
 )
-def test_models_outside_of_every_scope(tmp_path, text, found):
+def test_models_outside_of_scopes(tmp_path, text, found):
     assert [each.compiled_inside is not None for each in unplaced_models(load(tmp_path, PLACED + text))] == found
 
 
@@ -99,7 +99,7 @@ GIVEN = "def train(model, x, strategy=None):\n    {}\n    with strategy.scope():
         ("strategy = tf.distribute.MirroredStrategy()\n    model = load(model)", 0),
     ],
 )
-def test_models_that_come_from_outside_of_the_scope(tmp_path, begin, found):
+def test_models_from_outside_of_the_scope(tmp_path, begin, found):
     assert len(list(given_models(load(tmp_path, IMPORTS + GIVEN.format(begin))))) == found
 
 
@@ -130,7 +130,7 @@ IN_STEPS = IMPORTS + (
         ({"model": "", "runs": "step(x)"}, []),
     ],
 )
-def test_what_steps_use_from_outside_of_every_scope(tmp_path, change, found):
+def test_objects_of_steps_from_outside_of_scopes(tmp_path, change, found):
     parts = {
         "strategy": "tf.distribute.MirroredStrategy()",
         "model": "with strategy.scope(): ",
@@ -159,7 +159,7 @@ COMPILED = PLACED + "opt = keras.optimizers.Adam()\nwith strategy.scope():\n    
         ("    model.compile(opt)\nmodel.predict(x)", 0),
     ],
 )
-def test_optimizers_from_outside_of_the_scope_that_train(tmp_path, text, found):
+def test_optimizers_from_outside_of_the_scope(tmp_path, text, found):
     assert len(list(unplaced_optimizers(load(tmp_path, COMPILED + text)))) == found
 
 

@@ -22,7 +22,7 @@ SLICES = "tf.data.Dataset.from_tensor_slices"
         ("tf.data.Dataset.from_generator(g, output_types=tf.float32)", None),
     ],
 )
-def test_datasets_of_doubles(tmp_path, chain, expected):
+def test_datasets_of_64_bit_floats(tmp_path, chain, expected):
     module = load(tmp_path, HEAD + f"model.fit({chain}.batch(3))")
     found = [(each.maker and each.maker.name, each.is_asked_for, each.numbers) for each in double_datasets(module)]
     assert [(name and name.replace("numpy.ones.", "numpy.ndarray."), *rest) for name, *rest in found] == (
@@ -34,7 +34,7 @@ def test_datasets_of_doubles(tmp_path, chain, expected):
     ("body", "heavy"),
     [("tf.matmul(x, x)", ["tensorflow.matmul"]), ("x", [None]), ("tf.matmul(tf.cast(x, tf.float32), w)", [])],
 )
-def test_what_a_loop_computes_with_doubles(tmp_path, body, heavy):
+def test_loops_computing_with_64_bit_floats(tmp_path, body, heavy):
     loop = LOOP.replace("load()", f"{SLICES}(np.zeros((9, 4)))").replace("step(x)", f"step({body})")
     module = load(tmp_path, HEAD + loop)
     assert [each.heavy and each.heavy.name for each in double_datasets(module)] == heavy

@@ -25,11 +25,11 @@ from kerascheck.meaning.graph.element_loops import element_loops
         ("tf.scan(lambda a, e: a + e, x, initializer=0.0)", False),
     ],
 )
-def test_what_a_batch_could_replace(tmp_path, body, found):
+def test_loops_replaceable_by_batches(tmp_path, body, found):
     layer = "class L(keras.layers.Layer):\n    def __init__(self): self.numbers = tf.range(9)\n"
     module = load(tmp_path, IMPORTS + layer + f"    def call(self, x): return {body}\nL()(x)")
     assert bool(list(element_loops(module))) is found
 
 
-def test_code_that_is_not_compiled_has_none(tmp_path):
+def test_eager_code_has_no_element_loops(tmp_path):
     assert list(element_loops(load(tmp_path, IMPORTS + "tf.map_fn(lambda e: e * 2, load())"))) == []

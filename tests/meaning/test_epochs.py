@@ -1,4 +1,4 @@
-"""What differs in each epoch, and what a cache makes of it."""
+"""Differences between epochs, and their freezing by a cache."""
 
 import pytest
 from snippets import IMPORTS, load, operation
@@ -26,7 +26,7 @@ FOLDER = "keras.utils.image_dataset_from_directory('a')"
         (f"{FOLDER}.{DRAW}.cache()", ("map", False)),
     ],
 )
-def test_what_a_cache_freezes(tmp_path, chain, expected):
+def test_randomness_frozen_by_a_cache(tmp_path, chain, expected):
     module = load(tmp_path, IMPORTS + f"data = {chain}")
     (found,) = frozen_by(module, operation(module, "cache"))
     told = found if isinstance(found, Unfrozen) else (found.random.name.rpartition(".")[2], found.is_folder)

@@ -1,4 +1,4 @@
-"""How many items a written part of something has."""
+"""The number of items in an expression."""
 
 import libcst as cst
 import pytest
@@ -22,7 +22,7 @@ from kerascheck.meaning.training.repeated_training import repeated_calls
         ("model.fit(x)", False),
     ],
 )
-def test_slices_that_start_at_the_turn(tmp_path, body, slice_of_turn):
+def test_slices_that_start_at_the_iteration(tmp_path, body, slice_of_turn):
     (each,) = repeated_calls(load(tmp_path, f"for i in range(0, n, 32):\n    {body}", MODEL), "fit")
     assert is_slice_by_iteration(each.call.arguments.node(0, "x").value, each.loop) is slice_of_turn
 

@@ -1,4 +1,4 @@
-"""How often a place runs, and what changes with the turn."""
+"""Iterations of a call site, and expressions that change with them."""
 
 import libcst as cst
 import pytest
@@ -46,7 +46,7 @@ from kerascheck.syntax.written import rows_of_slice
         ("def f(n):\n for i in range(n):", None),
     ],
 )
-def test_turns_of_loops(tmp_path, loops, number):
+def test_iterations_of_loops(tmp_path, loops, number):
     module = load(tmp_path, f"{IMPORTS}{loops}\n     tf.print(1)\n")
     (call,) = module.program.calls("tensorflow.print")
     assert most_iterations(call.path) == (float("inf") if number is None else number)
@@ -68,7 +68,7 @@ def test_turns_of_loops(tmp_path, loops, number):
         ("n = 0\nwhile n < 9:\n    n += 1\n    tf.print(n)", True),
     ],
 )
-def test_expressions_that_depend_on_the_turn(tmp_path, text, depends):
+def test_expressions_that_depend_on_the_iteration(tmp_path, text, depends):
     module = load(tmp_path, f"{IMPORTS}{text}\n")
     (call,) = module.program.calls("tensorflow.print")
     assert (loop_that_changes(call.arguments.nodes[0].value, call.path) is not None) is depends
@@ -107,5 +107,5 @@ def test_a_parameter_varies_with_its_own_argument_only(tmp_path, called, given):
         ("x", None),
     ],
 )
-def test_how_many_rows_a_slice_has_at_most(written, rows):
+def test_most_rows_of_a_slice(written, rows):
     assert rows_of_slice(cst.parse_expression(written)) == rows

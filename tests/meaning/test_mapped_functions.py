@@ -1,4 +1,4 @@
-"""What functions given to tf.data do: the state they hold, and whether they work on batches as on elements."""
+"""Functions given to tf.data: their state, and their behaviour on batches."""
 
 import pytest
 from snippets import MODEL, load, operation
@@ -248,7 +248,7 @@ def test_not_written(tmp_path, body, before):
         "tf.image.random_hue",
     ],
 )
-def test_every_way_to_give_a_function(tmp_path, mapped):
+def test_forms_of_function_arguments(tmp_path, mapped):
     text = f"""
 from functools import partial
 def aug(x): return x + tf.random.normal([])
@@ -280,7 +280,7 @@ model.fit(base.map({mapped}))
         "*args",
     ],
 )
-def test_what_cannot_be_followed_is_not_known(tmp_path, mapped):
+def test_unfollowed_functions_are_unknown(tmp_path, mapped):
     text = (
         f"from functools import partial\nimport module\nfrom somewhere import helper\nmodel.fit(base.map({mapped}))\n"
     )
@@ -431,5 +431,5 @@ def test_deterministic(tmp_path, body, deterministic):
         ("return x", None),
     ],
 )
-def test_size_of_the_image_that_comes_out(tmp_path, body, pixels):
+def test_size_of_the_resulting_image(tmp_path, body, pixels):
     assert facts(tmp_path, "", body).pixels == pixels

@@ -1,4 +1,4 @@
-"""The Keras models that a program builds: layers in order, ends, sizes, and what is done with them."""
+"""Keras models of a program: layers in order, ends, sizes, and uses."""
 
 import pytest
 from snippets import IMPORTS, load
@@ -72,7 +72,7 @@ def test_layers_and_ends(tmp_path, text, expected, ends):
         ("class Own(layers.Layer):\n    def __init__(self): self.a, self.me = layers.Dense(3), self\nSequential([Own()])", "Own Dense", "Own"),
     ],
 )  # fmt: skip
-def test_what_is_not_seen_is_not_there(tmp_path, text, expected, ends):
+def test_models_with_invisible_parts(tmp_path, text, expected, ends):
     found = model(tmp_path, text)
     assert names(found.layers) == expected.split()
     assert names(found.outputs) == (ends and ends.split())
@@ -213,7 +213,7 @@ def test_sizes(tmp_path, text, shape, parameters):
         ("i = x = Input((9, 9, None))\nfor _ in range(2): x = layers.Conv2D(8, 3)(x)\nModel(i, x)", None),
     ],
 )
-def test_sizes_at_most(tmp_path, text, most):
+def test_upper_bounds_of_sizes(tmp_path, text, most):
     found = model(tmp_path, text, HEAD + "import numpy as np\n")
     assert found.most_parameters == most
 
@@ -243,7 +243,7 @@ OWN = (
         (OWN.replace("layers.Dense(2)\n", "load()\n") + "m = Net()\nm(load())", None),
     ],
 )
-def test_sizes_of_models_with_code_of_their_own(tmp_path, text, most):
+def test_sizes_of_models_with_custom_code(tmp_path, text, most):
     module = load(tmp_path, text, HEAD)
     assert module.models[-1].most_parameters == most
 
@@ -258,7 +258,7 @@ def test_sizes_of_models_with_code_of_their_own(tmp_path, text, most):
         "from nets import build\nm = build()\nm.compile('adam')\nm.fit(x, y, epochs=2)",
     ],
 )
-def test_what_is_done_with_a_model(tmp_path, text):
+def test_uses_of_a_model(tmp_path, text):
     found = model(tmp_path, text, files={"nets.py": HEAD + "def build(): return Sequential([layers.Dense(1)])\n"})
     assert names(found.layers) == ["Dense"]
     assert (len(found.compiles), len(found.fits), found.is_trained) == (1, 1, True)

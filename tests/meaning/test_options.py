@@ -1,4 +1,4 @@
-"""Options of datasets, and what is lost by them."""
+"""Options of datasets, and their cost."""
 
 import pytest
 from snippets import MODEL, load
@@ -23,12 +23,12 @@ MAP = "tf.data.Dataset.list_files('*').map(read)"
         ("if debug: o.autotune.enabled = False", MAP, None),
     ],
 )  # fmt: skip
-def test_what_an_option_costs(tmp_path, setting, chain, expected):
+def test_cost_of_options(tmp_path, setting, chain, expected):
     module = load(tmp_path, HEAD + f"{setting}\nmodel.fit({chain}.with_options(o))")
     found = [(each.what, each.place.name) for each in lost_optimizations(module)]
     assert found == ([expected] if expected else [])
 
 
-def test_a_dataset_that_is_not_trained_on_loses_nothing(tmp_path):
+def test_options_of_other_datasets_cost_nothing(tmp_path):
     module = load(tmp_path, HEAD + f"o.autotune.enabled = False\nmodel.predict({MAP}.with_options(o))")
     assert list(lost_optimizations(module)) == []

@@ -1,4 +1,4 @@
-"""The order of a chain of dataset operations that serves all that rules ask of it."""
+"""The order of a chain of dataset operations that satisfies all requests of rules."""
 
 import pytest
 from snippets import MODEL, load
@@ -99,11 +99,11 @@ def ordered(folder, operations, *requests):
         ("decode augment batch take", ["+cache decode"], None),
     ],
 )
-def test_the_order_that_is_asked_for(tmp_path, operations, requests, after):
-    assert ordered(tmp_path, operations, *requests) == after
+def test_the_requested_order(tmp_path, operations, wishes, after):
+    assert ordered(tmp_path, operations, *wishes) == after
 
 
-def test_a_request_for_another_chain_is_not_granted(tmp_path):
+def test_requests_for_another_chain_are_rejected(tmp_path):
     module = load(tmp_path, HEAD + "model.fit(base.shuffle(9).cache())\nmodel.fit(base.batch(2).shuffle(9))\n")
     stages = {stage.node: stage for sink, _ in module.pipelines.sinks for stage in sink.stage.upstream()}
     cache, shuffle = (
@@ -130,7 +130,7 @@ def test_a_request_for_another_chain_is_not_granted(tmp_path):
         ("ds = base.batch(32)\nif flag:\n    ds = ds.shuffle(1000)\nmodel.fit(ds, epochs=3)\n", False),
     ],
 )
-def test_what_is_used_elsewhere_stays(tmp_path, end, fixed):
+def test_operations_with_other_uses_stay(tmp_path, end, fixed):
     module, _ = chain(tmp_path, ["batch", "shuffle"], end)
     shuffle = next(stage for stage in module.run.stages if stage.name == "shuffle")
     assert (

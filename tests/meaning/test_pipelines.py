@@ -1,4 +1,4 @@
-"""What datasets feed, which operations they go through, and what the runtime does about them."""
+"""Datasets: their consumers, their operations, and the runtime's rewrites."""
 
 import pytest
 from snippets import DATA, MODEL, load, operation, roles, sinks
@@ -144,7 +144,7 @@ def test_sources_make_datasets(tmp_path, source):
         "x",
     ],
 )
-def test_other_maps_are_none(tmp_path, source):
+def test_maps_of_other_libraries_are_no_datasets(tmp_path, source):
     text = f"""
     import pandas as pd, multiprocessing, ray, dask.bag, numpy as np, grain.python as grain
     from concurrent.futures import ThreadPoolExecutor
@@ -262,7 +262,7 @@ def test_absent_is_not_unknown(tmp_path, call, given):
         ("base.concatenate(base).prefetch(1).batch(2)", True),
     ],
 )
-def test_a_buffer_that_could_stand_at_the_end(tmp_path, chain, found):
+def test_a_buffer_before_the_end(tmp_path, chain, found):
     module = load(tmp_path, f"{MODEL}base = tf.data.Dataset.range(9)\ndef f(x): return x\nmodel.fit({chain})\n")
     (end,) = module.pipelines.unbuffered()
     assert (end.early is not None) is found
@@ -279,7 +279,7 @@ def test_a_buffer_that_could_stand_at_the_end(tmp_path, chain, found):
         ("kept.ds = base.map(f)", "unknown"),
     ],
 )
-def test_datasets_that_a_module_leaves_behind(tmp_path, text, role):
+def test_datasets_left_in_globals_and_attributes(tmp_path, text, role):
     assert roles(
         load(
             tmp_path,
@@ -371,7 +371,7 @@ def test_ends_without_a_buffer(tmp_path, chain, found):
         ),
     ],
 )
-def test_where_a_missing_buffer_costs(tmp_path, text, settings, found):
+def test_cost_of_a_missing_buffer(tmp_path, text, settings, found):
     assert ends(load(tmp_path, f"{DATA}{text}\n", **settings)) == found
 
 
@@ -391,14 +391,14 @@ def test_options_that_keep_maps_serial(tmp_path, option, serial):
     assert operation(module).rewrites.maps_stay_serial is serial
 
 
-def test_what_only_builds_a_vocabulary_is_not_training(tmp_path):
+def test_building_a_vocabulary_is_no_training(tmp_path):
     module = load(
         tmp_path, f"{DATA}import text\ntext.bert_vocab_from_dataset(base.batch(8))\ntext.other(base.batch(8))\n"
     )
     assert [op.roles for op in module.pipelines.operations("batch")][1:] == [{"adapt"}, {"unknown"}]
 
 
-def test_operations_of_an_imported_module_for_sessions_are_left_alone(tmp_path):
+def test_operations_of_an_imported_session_module_are_ignored(tmp_path):
     (tmp_path / "old.py").write_text(
         "import tensorflow as tf\ndef load(ds):\n    return ds.map(f)\nwith tf.Session() as s: s.run(1)\n"
     )
@@ -417,7 +417,7 @@ def test_operations_of_an_imported_module_for_sessions_are_left_alone(tmp_path):
         ("def f():\n    return ds.prefetch(2)\nf()", []),
     ],
 )
-def test_results_that_are_thrown_away(tmp_path, text, found):
+def test_unused_results(tmp_path, text, found):
     assert [
         line for line in sinks(load(tmp_path, f"{DATA}{text}\nmodel.fit(ds)\n")) if line.startswith("discard")
     ] == found
@@ -435,7 +435,7 @@ def test_results_that_are_thrown_away(tmp_path, text, found):
         ("model.fit(base, validation_data=base.map(f))", False),
     ],
 )
-def test_names_tell_held_out_data_where_nothing_else_does(tmp_path, text, may):
+def test_names_of_held_out_data(tmp_path, text, may):
     module = load(tmp_path, f"{MODEL}base = tf.data.Dataset.range(3)\ndef f(x):\n    return x\n{text}\n")
     assert operation(module).may_feed_training is may
 
@@ -466,7 +466,7 @@ def test_names_tell_held_out_data_where_nothing_else_does(tmp_path, text, may):
         ("model.fit(base.interleave(lambda i: tf.data.Dataset.range(9).map(aug)), epochs=4)", 4),
     ],
 )
-def test_how_often_training_runs_through(tmp_path, text, passes):
+def test_passes_of_training(tmp_path, text, passes):
     module = load(tmp_path, DATA + text)
     op = list(module.pipelines.operations("map"))[-1]
     assert module.pipelines.passes(op) == passes
@@ -481,7 +481,7 @@ def test_how_often_training_runs_through(tmp_path, text, passes):
         ("model.fit(ds.take(9))\nmodel.evaluate(ds)", True),
     ],
 )
-def test_what_more_than_one_thing_goes_on_from(tmp_path, text, shared):
+def test_shared_datasets(tmp_path, text, shared):
     module = load(tmp_path, DATA + text)
     assert module.pipelines.is_shared(operation(module, "batch").stages[0]) is shared
 

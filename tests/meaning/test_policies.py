@@ -1,4 +1,4 @@
-"""Dtype policies: which one holds where."""
+"""Dtype policies at a call."""
 
 import pytest
 from snippets import IMPORTS, load
@@ -26,7 +26,7 @@ from kerascheck.meaning.program.policies import policy_at
         ("", None),
     ],
 )
-def test_the_policy_that_holds(tmp_path, before, expected):
+def test_the_active_policy(tmp_path, before, expected):
     module = load(tmp_path, f"{IMPORTS}{before}\nkeras.layers.Dense(3)\n")
     (layer,) = module.program.calls("keras.layers.Dense")
     assert policy_at(module, layer) == expected
@@ -40,7 +40,7 @@ def test_the_policy_that_holds(tmp_path, before, expected):
         ("def build(): return keras.layers.Dense(3)\n{policy}", None),
     ],
 )
-def test_a_function_that_nobody_calls_may_run_before_the_policy(tmp_path, text, expected):
+def test_an_uncalled_function_may_run_before_the_policy(tmp_path, text, expected):
     module = load(tmp_path, IMPORTS + text.format(policy="keras.config.set_dtype_policy('mixed_float16')"))
     (layer,) = module.program.calls("keras.layers.Dense")
     assert policy_at(module, layer) == expected

@@ -1,4 +1,4 @@
-"""Half precision, backends and devices, where the rules' scripts cannot show it: what needs another backend, or fails on a CPU."""
+"""Half precision, backends and devices beyond the rules' scripts: another backend, or failures on a CPU."""
 
 import json
 
@@ -98,7 +98,7 @@ def test_a_policy_is_late_for_hand_written_loops_too(tmp_path, between, found):
     assert ran.out.count("KC302") == found, ran.out
 
 
-def test_an_array_filled_on_two_ways_is_filled_on(tmp_path):
+def test_an_array_filled_on_two_paths_stays_growing(tmp_path):
     script = tmp_path / "train.py"
     script.write_text(
         "import sys\nimport keras\nimport numpy as np\n\na = np.zeros((3,))\nif sys.argv[1:]:\n    a[0] = 2\nelse:\n    a[1] = 1\na[2] = 3\n"
@@ -129,7 +129,7 @@ tf.config.experimental.set_memory_growth(gpus[0], True)
         ("tf.config.set_visible_devices([], 'GPU')", 0),
     ],
 )
-def test_growth_on_one_gpu_is_enough_where_one_is_visible(tmp_path, visible, found):
+def test_growth_on_the_only_visible_gpu_is_enough(tmp_path, visible, found):
     script = tmp_path / "train.py"
     script.write_text(GROWTH.format(visible=visible))
     ran = kerascheck("--isolated", "--select", "KC312", "--output-format", "concise", script)
@@ -234,7 +234,7 @@ SCALED = 'Float32-only step; on Tensor Cores try "mixed_float16" with optimizer.
         (LARGE + TPU + "model.fit(x, y)\n", POLICY, 'On a TPU take "mixed_bfloat16".', []),
     ],
 )
-def test_what_a_training_in_float32_is_told(tmp_path, code, message, because, related):
+def test_findings_on_float32_trainings(tmp_path, code, message, because, related):
     script = tmp_path / "train.py"
     script.write_text(code)
     (finding,) = json.loads(kerascheck("--isolated", "--select", "KC301", "--output-format", "json", script).out)[
@@ -278,7 +278,7 @@ def helper(x):
 """
 
 
-def test_functions_that_compute_in_float32_are_found_through_those_that_call_them(tmp_path):
+def test_float32_functions_are_found_through_their_callers(tmp_path):
     """A module that only calls another that writes the type down is read; one that calls neither is not even parsed."""
     numbers = "import unrelated\nimport tensorflow as tf\ndef mean():\n    return tf.constant([0.5, 0.1, 0.2])\n"
     files = {

@@ -1,4 +1,4 @@
-"""What a program does when it runs: which steps are compiled, what happens before what, where it trains."""
+"""A program at run time: compiled steps, order of calls, trainings."""
 
 import pytest
 from snippets import IMPORTS, LOOP, MODEL, STEP, load, written
@@ -93,7 +93,7 @@ def test_every_place_that_trains(tmp_path):
         ("import torch\n", "net.fit(1, steps_per_epoch=3, workers=2)", False),
     ],
 )
-def test_models_are_told_from_other_estimators(tmp_path, head, call, is_one):
+def test_models_and_other_estimators(tmp_path, head, call, is_one):
     module = load(tmp_path, f"{IMPORTS}{head}{call}\n")
     assert len(list(module.program.model_calls("fit", "fit_generator"))) == is_one
 
@@ -173,7 +173,7 @@ def test_scripts_that_run_on_a_tpu_only(tmp_path, text, needs):
     assert load(tmp_path, f"import tensorflow as tf\n{text}\n").program.needs_tpu is needs
 
 
-def test_settings_in_an_imported_module_come_before_what_follows_the_import(tmp_path):
+def test_settings_of_an_imported_module_run_at_the_import(tmp_path):
     setup = "import tensorflow as tf\nfor gpu in tf.config.list_physical_devices('GPU'):\n    tf.config.experimental.set_memory_growth(gpu, True)\n"
     for order, late in (
         (("import setup\n", "x = tf.constant(1)\n"), False),
@@ -233,12 +233,12 @@ def test_many_examples(tmp_path, text, expected):
         ("fit(1, callbacks=[stop], verbose=0)", False),
     ],
 )
-def test_two_keywords_that_only_keras_has_tell_of_it_where_nothing_else_does(tmp_path, call, is_one):
+def test_two_keywords_of_keras_alone_identify_its_models(tmp_path, call, is_one):
     module = load(tmp_path, f"from mine import build\nbuild().{call}\n")
     assert bool(list(module.program.model_calls("fit", "fit_generator"))) == is_one
 
 
-def test_a_file_that_never_says_keras_has_no_generators_of_its(tmp_path):
+def test_a_file_without_keras_has_no_keras_generators(tmp_path):
     text = "import tensorflow as tf\nfrom mine import build\nbuild().fit_generator(1)\n"
     assert not list(load(tmp_path, text).program.model_calls("fit_generator"))
     assert list(load(tmp_path, text.replace("mine", "mine_of_keras")).program.model_calls("fit_generator"))
@@ -268,7 +268,7 @@ def test_another_keras_may_be_chosen_by_an_imported_module(tmp_path):
         ("# from keras.layers.core import Dense", False),
     ],
 )
-def test_what_only_old_keras_has(tmp_path, line, old):
+def test_names_of_old_keras(tmp_path, line, old):
     assert load(tmp_path, f"import tensorflow as tf\n{line}\n").program.needs_old_keras is old
 
 
@@ -283,5 +283,5 @@ def test_what_only_old_keras_has(tmp_path, line, old):
         ("class L(keras.layers.Layer): pass\nL()", True),
     ],
 )
-def test_what_makes_layers(tmp_path, call, expected):
+def test_calls_that_make_layers(tmp_path, call, expected):
     assert any(map(makes_layer, load(tmp_path, IMPORTS + call).run.calls)) is expected

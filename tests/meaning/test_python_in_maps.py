@@ -24,7 +24,7 @@ HEAD = "import random\nimport numpy as np\n" + MODEL + "seen, count = [], 0\n"
         ("return tf.random.uniform([])", []),
     ],
 )
-def test_what_runs_once(tmp_path, body, found):
+def test_effects_that_happen_once(tmp_path, body, found):
     module = load(tmp_path, HEAD + f"def f(x):\n    {body}\nmodel.fit(tf.data.Dataset.range(99).map(f))")
     assert [(each.once, each.shows_tensor) for each in python_in_maps(module)] == found
 
@@ -35,6 +35,6 @@ def test_a_text_for_an_error_appears_once(tmp_path):
     assert list(python_in_maps(module)) == []
 
 
-def test_a_look_at_a_dataset_is_not_worth_a_word(tmp_path):
+def test_a_look_at_a_dataset_is_ignored(tmp_path):
     module = load(tmp_path, HEAD + "for x in tf.data.Dataset.range(9).map(lambda x: x + random.random()): print(x)")
     assert list(python_in_maps(module)) == []

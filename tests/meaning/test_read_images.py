@@ -1,4 +1,4 @@
-"""Images that a loop reads before a training on them begins."""
+"""Images that a loop reads before a training."""
 
 from math import inf
 
@@ -23,7 +23,7 @@ HEAD = "import cv2\nimport numpy as np\n" + MODEL + "x = []\n"
         ("for n in range(9): x.append(cv2.imread(n))\nmodel.predict(np.array(x))", None),
     ],
 )  # fmt: skip
-def test_images_that_are_read_first(tmp_path, lines, expected):
+def test_images_read_before_training(tmp_path, lines, expected):
     module = load(tmp_path, HEAD + lines)
     found = [
         (

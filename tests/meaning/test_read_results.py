@@ -28,12 +28,12 @@ HEAD = (
         ("a = float(step(x)); print(tf.constant(1.0) + a)", 2),
     ],
 )
-def test_what_each_step_reads(tmp_path, line, count):
+def test_results_read_in_each_step(tmp_path, line, count):
     module = load(tmp_path, HEAD + f"for x in tf.data.Dataset.range(900):\n    {line}")
     assert sum(len(each.calls) for each in results_read_back(module, 50)) == count
 
 
-def test_what_stands_in_the_file_of_the_loop_comes_first(tmp_path):
+def test_reads_in_the_file_of_the_loop_come_first(tmp_path):
     files = {
         "train.py": HEAD
         + "import told\nfor x in tf.data.Dataset.range(900):\n    a = step(x)\n    told.tell(a)\n    print(a)\n",

@@ -1,4 +1,4 @@
-"""Methods of models in loops: with one model, or with a new one in each turn."""
+"""Methods of models in loops, with one model or a new one in each iteration."""
 
 import pytest
 from snippets import IMPORTS, MODEL, load, written
@@ -40,7 +40,7 @@ AGENT = (
         (MODEL + "for x in data: print(x)\nmodel.fit(x, y)", []),
     ],
 )  # fmt: skip
-def test_the_model_of_each_turn(tmp_path, text, same):
+def test_the_model_of_each_iteration(tmp_path, text, same):
     assert [each.is_same for each in repeated_calls(load(tmp_path, text), "fit")] == same
 
 
@@ -57,7 +57,7 @@ def test_the_model_of_each_turn(tmp_path, text, same):
         ("for i in range(20): model = build()\nmodel.fit(x, y)", 0),
     ],
 )
-def test_models_that_are_made_and_trained_in_one_turn(tmp_path, text, count):
+def test_models_rebuilt_in_each_iteration(tmp_path, text, count):
     assert len(list(rebuilt_models(load(tmp_path, text, BUILD), "fit", "train_on_batch"))) == count
 
 
@@ -85,7 +85,7 @@ def test_models_that_are_made_and_trained_in_one_turn(tmp_path, text, count):
         ("from sklearn.model_selection import ParameterGrid\nfor a in ParameterGrid(grid): build()", (1, False)),
     ],
 )
-def test_how_often_a_place_runs_at_least(tmp_path, text, least):
+def test_fewest_iterations(tmp_path, text, least):
     made = next(call for call in load(tmp_path, text, BUILD).run.calls if call.name == "keras.Sequential")
     assert least_iterations(made.path) == least
 
@@ -101,7 +101,7 @@ def test_how_often_a_place_runs_at_least(tmp_path, text, least):
         ("    model = build()\n    input()", "build()", "asked for"),
     ],
 )  # fmt: skip
-def test_what_is_told_of_a_model_of_each_turn(tmp_path, body, place, told):
+def test_facts_about_rebuilt_models(tmp_path, body, place, told):
     module = load(tmp_path, f"models, others = {{}}, []\nfor i in range(20):\n{body}\n    model.fit(x, y)", BUILD)
     (found,) = rebuilt_models(module, "fit")
     true = {

@@ -29,7 +29,7 @@ OFF = "o = tf.data.Options()\no.experimental_optimization.map_parallelization = 
         (OFF + "model.fit(FILES.map(read).with_options(o))", Serial.SWITCHED_OFF, True),
     ],
 )
-def test_why_a_map_is_serial(tmp_path, lines, expected, certain):
+def test_reasons_for_serial_maps(tmp_path, lines, expected, certain):
     module = load(tmp_path, HEAD + lines)
     found = serial(module, operation(module))
     assert (found, found.is_certain) == (expected, certain)
@@ -51,7 +51,7 @@ def test_old_versions_make_no_map_parallel(tmp_path):
         (", synchronous=True", True),
     ],
 )
-def test_what_a_call_says_of_parallel_calls(tmp_path, arguments, says):
+def test_arguments_for_parallel_calls(tmp_path, arguments, says):
     assert says_parallelism(operation(load(tmp_path, HEAD + f"model.fit(FILES.map(read{arguments}))"))) is says
 
 
@@ -66,6 +66,6 @@ def test_what_a_call_says_of_parallel_calls(tmp_path, arguments, says):
         ("FILES.map(keras.layers.StringLookup(vocabulary=['a']))", False, True),
     ],
 )
-def test_how_often_a_map_is_called(tmp_path, chain, rarely, paid):
+def test_calls_of_a_map(tmp_path, chain, rarely, paid):
     module = load(tmp_path, HEAD + f"model.fit({chain})")
     assert (is_called_rarely(operation(module)), is_paid_in_each_epoch(module, operation(module))) == (rarely, paid)

@@ -1,4 +1,4 @@
-"""What the buffers of shuffles hold."""
+"""Contents of shuffle buffers."""
 
 import pytest
 from snippets import IMPORTS, load, operation
@@ -24,7 +24,7 @@ FILES = "tf.data.Dataset.list_files('*.jpg')"
         ("tf.data.Dataset.range(9).batch(2).shuffle(3)", ["batch", "examples"]),
     ],
 )
-def test_batches_that_are_shuffled(tmp_path, chain, expected):
+def test_shuffled_batches(tmp_path, chain, expected):
     head = "import tensorflow_datasets as tfds\na = tf.data.Dataset.range(9)\n"
     found = shuffled_batches(operation(load(tmp_path, IMPORTS + head + f"data = {chain}"), "shuffle"))
     told = found and {
@@ -37,7 +37,7 @@ def test_batches_that_are_shuffled(tmp_path, chain, expected):
 
 
 @pytest.mark.parametrize(("after", "again"), [("", False), (".map(f)", False), (".map(f).unbatch()", True)])
-def test_batches_behind_a_shuffle(tmp_path, after, again):
+def test_batches_after_a_shuffle(tmp_path, after, again):
     module = load(tmp_path, IMPORTS + f"data = tf.data.Dataset.range(9).batch(8).shuffle(3){after}")
     assert is_batched_again(module, operation(module, "shuffle")) is again
 
@@ -56,7 +56,7 @@ def test_batches_behind_a_shuffle(tmp_path, after, again):
         (f"{FILES}.map({DECODE}).shuffle(BUFFER)", None),
     ],
 )
-def test_images_that_are_shuffled(tmp_path, chain, expected):
+def test_shuffled_images(tmp_path, chain, expected):
     module = load(tmp_path, IMPORTS + f"a = tf.data.Dataset.range(9)\ndata = {chain}")
     found = list(shuffled_images(operation(module, "shuffle"), many=500))
     assert [(each.count, each.pixels, each.is_joined, each.is_cut) for each in found] == (

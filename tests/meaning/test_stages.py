@@ -1,4 +1,4 @@
-"""Single dataset operations and what leads to them."""
+"""Single dataset operations and their inputs."""
 
 import pytest
 from snippets import DATA, load

@@ -1,4 +1,4 @@
-"""What makes a step of a model long, and what larger batches would save."""
+"""Long steps of a model, and savings by larger batches."""
 
 import pytest
 from snippets import IMPORTS, load
@@ -20,7 +20,7 @@ HEAD = IMPORTS + "import numpy as np\nfrom tensorflow.keras import Input, Sequen
         ("Input((8, 3)), layers.MultiHeadAttention(2, 3)", LongStep.UNKNOWN_SIZE, LongStep.UNKNOWN_SIZE),
     ],
 )
-def test_why_a_step_is_long(tmp_path, layers, light, small):
+def test_reasons_for_long_steps(tmp_path, layers, light, small):
     model = load(tmp_path, HEAD + f"units = load()\nSequential([{layers}])").models[-1]
     assert [long_step(model, 9000, each) for each in (LIGHT_LAYERS, LAYERS_OF_SMALL_MODELS)] == [light, small]
 

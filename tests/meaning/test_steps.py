@@ -1,4 +1,4 @@
-"""Training steps that are written by hand."""
+"""Hand-written training steps."""
 
 import textwrap
 
@@ -30,7 +30,7 @@ def found(module):
         ("pass", "reward = self.train_env.rewards()", []),
     ],
 )
-def test_steps_that_play(tmp_path, under, beside, steps):
+def test_steps_in_an_environment(tmp_path, under, beside, steps):
     text = f"""
         import os
         from z import env, load, log, losses, score, self, space
@@ -255,7 +255,7 @@ def test_steps_that_are_methods(tmp_path, text, steps):
         ("class M(keras.Model):\n def train_step(self, x):\n  for i in load():", []),
     ],
 )
-def test_steps_written_in_their_loop(tmp_path, around, steps):
+def test_steps_inside_their_loop(tmp_path, around, steps):
     inner = "".join(f"      {line}\n" for line in TAPE.splitlines())
     assert found(load(tmp_path, f"{MODEL}opt = keras.optimizers.Adam()\n{around}\n{inner}")) == steps
 

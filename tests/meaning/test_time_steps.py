@@ -1,4 +1,4 @@
-"""How many time steps go into layers, and wrappers that take them one by one."""
+"""Time steps of layers, and wrappers over them."""
 
 from math import inf
 
@@ -43,7 +43,7 @@ def test_steps_into_a_layer(tmp_path, models, most, lacks):
         ("Sequential([Input((20, 3)), layers.TimeDistributed(layers.Softmax(axis=-1))])", None),
     ],
 )
-def test_wrappers_that_do_nothing(tmp_path, model, found):
+def test_needless_wrappers(tmp_path, model, found):
     told = [(each.most_steps, each.steps_known) for each in needless_wrappers(load(tmp_path, HEAD + model))]
     assert told == ([found] if found else [])
 
@@ -52,7 +52,7 @@ def test_wrappers_that_do_nothing(tmp_path, model, found):
     ("layer", "least", "found"),
     [("layers.Conv2D(3, 3)", 20, [20]), ("layers.Conv2D(3, 3)", 21, []), ("layers.Dense(3)", 20, [])],
 )
-def test_convolutions_that_are_unrolled(tmp_path, layer, least, found):
+def test_unrolled_convolutions(tmp_path, layer, least, found):
     model = f"Sequential([Input((20, 8, 8, 3)), layers.TimeDistributed({layer})])"
     module = load(tmp_path, HEAD + model)
     assert [steps for _, steps in unrolled_convolutions(module, least)] == found

@@ -1,4 +1,4 @@
-"""Which code is compiled, by what, and what of Python in it happens only once."""
+"""Compiled code, its compilers, and the Python in it that runs once."""
 
 import pytest
 from snippets import load
@@ -61,7 +61,7 @@ def marks(module):
         ),
     ],
 )
-def test_what_compiles_a_place(tmp_path, code, how):
+def test_the_compiler_of_a_call(tmp_path, code, how):
     assert marks(load(tmp_path, HEAD + code)) == how
 
 
@@ -97,7 +97,7 @@ def test_a_layer_called_on_symbols_gets_tensors(tmp_path):
         ("side", "self.cut(side)", False),
     ],
 )
-def test_what_follows_the_inputs_of_a_layer_may_be_no_tensor(tmp_path, parameter, body, tensor):
+def test_later_parameters_of_a_layer_may_be_no_tensors(tmp_path, parameter, body, tensor):
     code = f"class L(keras.layers.Layer):\n    def cut(self, a, b=None): return a\n    def call(self, x, {parameter}):\n        mark({parameter})\n        return {body}\n"
     (call,) = (call for call in load(tmp_path, HEAD + code).run.calls if call.name == "z.mark")
     assert holds_tensor(call.first) is tensor
@@ -112,7 +112,7 @@ def test_what_follows_the_inputs_of_a_layer_may_be_no_tensor(tmp_path, parameter
         ("self.rows[0], 7", [True, False]),
     ],
 )
-def test_what_a_model_hands_to_its_layer_is_known_better_than_by_name(tmp_path, given, tensors):
+def test_arguments_of_a_layer_are_known_from_its_call(tmp_path, given, tensors):
     code = (
         "class L(keras.layers.Layer):\n    def call(self, x, states): mark(x, states)\n"
         f"class M(keras.Model):\n    def __init__(self):\n        self.inner = L()\n    def call(self, x): return self.inner({given})\n"
@@ -156,7 +156,7 @@ def test_what_a_model_hands_to_its_layer_is_known_better_than_by_name(tmp_path, 
         ("self.steps += 1\n        y = tf.identity(x, name=f'step_{self.steps}')", []),
     ],
 )
-def test_python_that_happens_once(tmp_path, body, what):
+def test_side_effects_that_happen_once(tmp_path, body, what):
     init = "class L(keras.layers.Layer):\n    def __init__(self):\n        self.seen, self.steps, self.total = [], 0, 0\n    def call(self, x):\n"
     module = load(tmp_path, f"{HEAD}{init}        {body}\n        return x\n")
     assert [effect.what for effect in side_effects(module)] == what
@@ -214,7 +214,7 @@ def test_prints_of_words(tmp_path, code, certain):
         ("for i in range(40): y = x[:, 0]", []),
     ],
 )
-def test_loops_that_are_unrolled(tmp_path, loop, turns):
+def test_unrolled_loops(tmp_path, loop, turns):
     assert [
         each.turns for each in unrolled_loops(load(tmp_path, f"{HEAD}{LAYER}        {loop}\n        return y\n"))
     ] == turns
@@ -237,7 +237,7 @@ def test_loops_that_are_unrolled(tmp_path, loop, turns):
         ("@tf.function\ndef f(x): return L()(x)", True),
     ],
 )
-def test_a_call_that_is_only_eager_is_not_unrolled(tmp_path, use, found):
+def test_eager_calls_are_not_unrolled(tmp_path, use, found):
     text = f"{HEAD}{LAYER}        for i in range(x.shape[1]): y = x[:, i]\n        return y\n{use}\n"
     assert bool(list(unrolled_loops(load(tmp_path, text)))) is found
 
@@ -282,7 +282,7 @@ def test_compiled_code_of_a_training_step(tmp_path, code, trains):
         (SETTING.format("self.causal = True"), True),
     ],
 )
-def test_what_the_caller_of_a_compiled_function_decides(tmp_path, code, conditional):
+def test_conditions_on_the_caller_of_a_compiled_function(tmp_path, code, conditional):
     (call,) = [call for call, _ in traced_calls(load(tmp_path, HEAD + code)) if call.name == "z.mark"]
     assert only_in_first_trace(call) is conditional
 
@@ -297,7 +297,7 @@ def test_what_the_caller_of_a_compiled_function_decides(tmp_path, code, conditio
         ("@tf.function\ndef f(a): return a.f(1)", []),
     ],
 )
-def test_functions_that_call_themselves(tmp_path, code, names):
+def test_recursive_functions(tmp_path, code, names):
     assert [each.name for each in recursive_calls(load(tmp_path, HEAD + code))] == names
 
 

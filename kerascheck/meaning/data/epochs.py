@@ -36,11 +36,10 @@ def last_deterministic(module: Module, stage: DatasetOp) -> DatasetOp:
 
 
 def is_reshuffled(stage: DatasetOp) -> bool:
-    """Whether an operation changes the order in every epoch: a shuffle, ``list_files``, or a folder of Keras, if not
-    forbidden.
+    """Whether an operation changes the order in every epoch.
 
-    Source: ``image_dataset_from_directory`` and its relatives call ``shuffle(buffer_size, seed=seed)`` before they read (Keras 3.15), with a
-    seed, too.
+    A shuffle, ``list_files`` and the folders of Keras do, unless the code forbids it. Source: ``image_dataset_from_directory`` and its relatives
+    call ``shuffle(buffer_size, seed=seed)`` before they read (Keras 3.15), with a seed, too.
     """
     if stage.name == "shuffle":
         again = stage.given("reshuffle_each_iteration")

@@ -33,9 +33,7 @@ def least_examples(fit: Call) -> int | None:
 
 
 def trained_examples(fit: Call) -> int | None:
-    """The fewest examples of arrays that train a model, without those that ``validation_split`` holds out; None if
-    unknown.
-    """
+    """The fewest examples that train a model, without the validation split; None if unknown."""
     count, held_out = least_examples(fit), constant(fit.given("validation_split"), 0)
     return count if count is None or type(held_out) not in (int, float) else int(count * (1 - held_out))
 

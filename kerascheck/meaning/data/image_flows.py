@@ -74,8 +74,7 @@ def generators_of(flows: Iterable[Call]) -> list[Call]:
 
 
 def handed_generators(module: Module) -> list[Call]:
-    """The constructors of augmenting ImageDataGenerators that a function without visible callers returns, or whose
-    images it returns.
+    """Augmenting ImageDataGenerators that a function without visible callers returns, or whose images it returns.
 
     Only trainings augment. A generator without images means little beside a training that does not use it.
     """

@@ -329,8 +329,9 @@ class Facts:
 
     @property
     def deterministic(self) -> bool:
-        """Whether it certainly returns the same for an element in every epoch: TensorFlow operations without draws or
-        state.
+        """Whether it certainly returns the same for an element in every epoch.
+
+        It only consists of TensorFlow operations that neither draw nor keep numbers.
         """
         return self.known and self.written is None and all(_is_deterministic(call) for call in self.calls)
 

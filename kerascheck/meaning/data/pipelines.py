@@ -125,10 +125,9 @@ class Operation:
 
     @property
     def parallelism(self) -> Value | None:
-        """The argument ``num_parallel_calls``, as :attr:`~kerascheck.interpreter.values.DatasetOp.parallelism` returns
-        it.
+        """The argument ``num_parallel_calls``; UNKNOWN as in ``given``.
 
-        UNKNOWN as in ``given``.
+        See :attr:`~kerascheck.interpreter.values.DatasetOp.parallelism`.
         """
         return UNKNOWN if self.call is None else self._common([stage.parallelism for stage in self.stages])
 
@@ -578,9 +577,7 @@ def _builds_vocabulary(node: cst.CSTNode) -> bool:
 
 
 def _measures(sink: DatasetConsumer) -> bool:
-    """Whether a dataset goes to a metric or an index of candidates, such as
-    ``tfrs.metrics.FactorizedTopK(candidates=ds)``.
-    """
+    """Whether a dataset goes to a metric or an index, such as ``tfrs.metrics.FactorizedTopK(candidates=ds)``."""
     return isinstance(sink.node, cst.Call) and _MEASURING.search(sink.module.tree.code_of(sink.node.func)) is not None
 
 

@@ -147,8 +147,9 @@ def shuffled_images(op: Operation, many: int) -> Iterator[ShuffledImages]:
 
 
 def _computes_size(op: Operation) -> bool:
-    """Whether a buffer size is that of the data, or an expression at the call; any other name is a number chosen
-    elsewhere.
+    """Whether a buffer size is that of the data, or an expression at the call.
+
+    Any other name is a number chosen elsewhere.
     """
     given = op.given("buffer_size")
     written = op.call.written("buffer_size") if op.call is not None else None
@@ -160,9 +161,7 @@ def _computes_size(op: Operation) -> bool:
 def _decoding(
     stage: DatasetOp | None, many: int, pixels: int | None = None, joined: bool = False
 ) -> tuple[DatasetOp, int | None, bool] | None:
-    """The last map up to a stage that decodes images, with ``pixels`` and ``is_joined`` of its images; None without
-    one.
-    """
+    """The last map up to a stage that decodes images, with their ``pixels`` and ``is_joined``; None without one."""
     while stage is not None:
         if stage.name in COMBINING:
             each = (_decoding(part, many, pixels, True) for part in stage.inputs)

@@ -51,8 +51,9 @@ class _Amount:
 
 
 class _Amounts:
-    """The amounts of a module's stages, each inferred once from the one before: walks back to the source are quadratic
-    in a long chain.
+    """The amounts of a module's stages, each inferred once from the one before.
+
+    Walks back to the source are quadratic in a long chain.
     """
 
     def __init__(self, module: object):
@@ -88,10 +89,9 @@ def _after(stage: DatasetOp, before: _Amount) -> _Amount:
 
 
 def nearest_before(stage: DatasetOp, name: str, across: Collection[str]) -> DatasetOp | None:
-    """The last operation of this name before a stage, with only operations named in ``across`` between; None without
-    one.
+    """The last operation of this name before a stage; None without one.
 
-    With no names, ``()``, the operation directly before.
+    Only operations named in ``across`` may be between. With no names, ``()``, the operation directly before.
     """
     for before in stage.upstream():
         if before is stage:

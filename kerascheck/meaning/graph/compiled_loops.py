@@ -225,8 +225,9 @@ def _option(entry: Call, name: str) -> Value | None:
 
 
 def _is_python(entry: Call, key: int | str) -> bool:
-    """Whether the function uses a parameter in Python while it is traced: it picks an item, counts iterations, or reads
-    a text.
+    """Whether the function uses a parameter in Python while it is traced.
+
+    It picks an item, counts iterations, or reads a text.
     """
     function = entry.receiver
     if not isinstance(function, Function):
@@ -291,8 +292,8 @@ def _reads_in_python(
 
 
 def _turn_of(value: Value, path: ExecutionPath) -> ExecutionPath | None:
-    """The loop around ``path`` whose iterations each have another Python number or text, also in a structure; None
-    without one.
+    """The loop around ``path`` with another Python number or text in each iteration, also in a structure; None without
+    one.
     """
     around = set(path.loops(within="program"))
     for option in flat(value):

@@ -184,10 +184,9 @@ def _takes_any_shape(module: Module) -> bool:
 
 
 def _literal(compiled: Call) -> CodeLocation | None:
-    """The place of ``run_eagerly=True`` for a compile: in its call, or in that of the model's own ``compile`` that
-    passes it on.
+    """The place of ``run_eagerly=True`` for a compile; None for a name, which is an option of the user.
 
-    None for a name: that is an option of the user.
+    It is in the call, or in that of the model's own ``compile`` that passes it on.
     """
     written, call, module = compiled.written("run_eagerly"), compiled.node, compiled.module
     own = compiled.path.frame

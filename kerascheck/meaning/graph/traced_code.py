@@ -126,8 +126,9 @@ _BACKEND = re.compile(r"\b(?:\w+\.)*backend\(\) *== *['\"](\w+)['\"]")
 
 
 def asks_for_mode(path: ExecutionPath) -> bool:
-    """Whether a condition such as ``if tf.executing_eagerly()`` guards a path in compiled code, which then may be for
-    eager code.
+    """Whether a condition such as ``if tf.executing_eagerly()`` guards a path in compiled code.
+
+    The path may then be for eager code.
     """
     return any(map(_depends_on_mode, path.conditions(within=tracing_frame(path) or "program")))
 

@@ -123,8 +123,9 @@ def _is_over_positions(module: Module, loop: ExecutionPath) -> bool:
 
 
 def _is_along_steps(module: Module, call: Call) -> bool:
-    """Whether an unstacking follows the axis after that of the examples, or the first one after a transposition of the
-    two.
+    """Whether an unstacking follows the axis after that of the examples.
+
+    After a transposition of the two, this is the first axis.
     """
     axis = constant(call.given("axis") or Constant(0))
     if axis != 0:

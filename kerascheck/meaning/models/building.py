@@ -228,8 +228,9 @@ class _Builder:
         model.outputs = last if (ordered or adds) and id(model.value) not in self._popped else None
 
     def _shape_of_data(self, model: Model, first: Layer) -> Shape:
-        """The shape that a Sequential gets from its training data; if unknown, leading layers for columns imply a
-        table.
+        """The shape that a Sequential gets from its training data.
+
+        If it is unknown, leading layers for columns imply a table.
         """
         fit = self._fitted.get(id(model.value))
         shape = example_shape(fit) if fit is not None else None

@@ -28,8 +28,9 @@ from kerascheck.knowledge.namespaces import OF_KERAS_APPLICATIONS
 
 _PER_CHANNEL = layers_where(lambda layer: layer.per_channel > 0)
 UNKNOWN_WIDTH = 784
-"""Assumed columns of a table, or units of a layer, of unknown number: few tables for dense layers are wider than a
-picture of MNIST, 784.
+"""Assumed columns of a table, or units of a layer, of unknown number.
+
+Few tables for dense layers are wider than a picture of MNIST, 784.
 """
 
 

@@ -167,8 +167,9 @@ def _trained_at(module: Module, place: CodeLocation, call: Call) -> tuple[list[M
 
 
 def _updates_numbers(module: Module, call: Call) -> bool:
-    """Whether an update changes no model: without an optimizer, or for the gradient of a ``tf.Variable``, such as a
-    picture.
+    """Whether an update changes no model.
+
+    It has no optimizer, or the gradient is that of a ``tf.Variable``, such as a picture.
     """
     given = options_of(call.first)
     items = (
@@ -183,9 +184,7 @@ def _updates_numbers(module: Module, call: Call) -> bool:
 
 
 def _own_step(module: Module, call: Call) -> tuple[bool, Call | None]:
-    """Whether a training has a step of its own instead of Keras', and the call in it that updates the weights, if
-    visible.
-    """
+    """Whether a training has a step of its own, and the call in it that updates the weights, if visible."""
     if call.attribute not in _BY_KERAS:
         return True, call
     updates = reversed(module.once(Program).updates)

@@ -27,8 +27,9 @@ def most_time_steps(module: Module, made: Call) -> float:
 
 
 def lacks_time_axis(module: Module, made: Call) -> bool:
-    """Whether a constructed layer gets no time axis at one of its positions, for which a recurrent layer raises a
-    ValueError.
+    """Whether a constructed layer gets no time axis at one of its positions.
+
+    A recurrent layer raises a ValueError there.
     """
     return any(layer.shape is not None and len(layer.shape) == 2 for layer in _placed(module, made))
 
@@ -88,9 +89,7 @@ def needless_wrappers(module: Module) -> Iterator[NeedlessWrapper]:
 
 
 def unrolled_convolutions(module: Module, least: int) -> Iterator[tuple[Call, int]]:
-    """The TimeDistributed layers around convolutions or models with at least this many time steps: the call, and the
-    number.
-    """
+    """The TimeDistributed convolutions or models with at least this many time steps: the call, and the number."""
     seen = set()
     for layer in (layer for model in module.once(models_of) for layer in model.layers):
         if layer.name != TIME_DISTRIBUTED or layer.made is None or not layer.shape or len(layer.shape) < 2:

@@ -171,8 +171,9 @@ def _may_be_same(key: object, other: object) -> bool:
 
 
 def is_warmed_up(module: Module, execution: Execution, interval: Interval) -> bool:
-    """Whether the same function ran right before the clock starts, outside of any measurement; then one run is timed on
-    purpose.
+    """Whether the same function ran right before the clock starts, outside of any measurement.
+
+    Then one run is timed on purpose.
     """
     before = list(compiled_runs([call for call in module.run.calls if call.order < interval.start.order]))
     if not before or not _may_be_same(before[-1].key, execution.key):
@@ -261,8 +262,9 @@ def unread_work(module: Module, calls: list[Call]) -> Execution | None:
 
 
 def eager_work(calls: list[Call]) -> Execution | None:
-    """The last model or matrix product that runs eagerly among some calls, if no other call takes time or reads its
-    result.
+    """The last model or matrix product that runs eagerly among some calls.
+
+    None if another call takes time or reads its result.
     """
     work = [call for call in calls if call.path.traced_by() is None and _HEAVY.match(call.name or "")]
     handed_over = all(

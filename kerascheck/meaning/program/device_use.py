@@ -105,8 +105,9 @@ class DeviceUse(Trainings):
                 yield call, none and constant(call.given("device_type"), "GPU") == "GPU"
 
     def cpu_device(self, path: ExecutionPath) -> Call | None:
-        """The ``tf.device`` that places an execution path on the CPU; None without one, or if the nearest one names
-        another device.
+        """The ``tf.device`` that places an execution path on the CPU.
+
+        None without one, or if the nearest one names another device.
         """
         devices = {call.node: call for call in self._calls.named(DEVICE)}
         for manager in path.managers(within="program"):

@@ -133,8 +133,9 @@ def _is_late_for_windows(requirement: Requirement) -> bool:
 
 
 def _goes_without_cuda(file: RequirementsFile) -> bool:
-    """Whether a TensorFlow without CUDA makes sense: for serving, beside another GPU library, with a plug-in, or as one
-    of several.
+    """Whether a TensorFlow without CUDA makes sense.
+
+    It is for serving, beside another GPU library, with a plug-in, or one of several.
     """
     named = {each.name for each in file.requirements}
     if not named.isdisjoint(packages.SERVERS | packages.OTHERS_ON_GPU | {packages.TENSORFLOW}):

@@ -12,8 +12,9 @@ from kerascheck.syntax.written import assignment
 
 
 def is_slice_by_iteration(data: cst.BaseExpression, loop: ExecutionPath) -> bool:
-    """Whether data is ``x[start : stop]``, or a variable for it, and the loop counts ``start``; growing and sliding
-    windows do not count.
+    """Whether data is ``x[start : stop]``, or a variable for it, and the loop counts ``start``.
+
+    Growing and sliding windows do not count.
     """
     if not isinstance(loop.node, cst.For):
         return False

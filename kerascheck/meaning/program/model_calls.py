@@ -173,8 +173,9 @@ class ModelCalls:
 
 
 def _has_rivals(module: ModuleLike) -> bool:
-    """Whether a module uses another library with models of the same methods; PyTorch as the backend of Keras does not
-    count.
+    """Whether a module uses another library with models of the same methods.
+
+    PyTorch as the backend of Keras does not count.
     """
     return module.mentions(_RIVALS) or module.runtime.backend != "torch" and module.mentions(_TORCH)
 
@@ -208,8 +209,9 @@ def _may_be_model(cls: Class) -> bool:
 
 
 def _is_used_as_model(call: Call) -> bool:
-    """Whether the module uses the receiver as only layers and models allow: with ``training=``, ``get_layer`` and the
-    like.
+    """Whether the module uses the receiver as only layers and models allow.
+
+    Examples are a call with ``training=``, and ``get_layer``.
     """
     receiver = (
         call.node.func.value if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute) else None

@@ -42,8 +42,9 @@ class Program(Workload, DeviceUse):
 
     @cached_property
     def needs_old_keras(self) -> bool:
-        """Whether the program imports modules or passes an argument that Keras 3 lacks, so that findings for Keras 3 do
-        not apply.
+        """Whether the program imports modules or passes an argument that Keras 3 lacks.
+
+        Findings for Keras 3 alone then do not apply.
         """
         return self._mentions(_OLD_KERAS)
 
@@ -54,8 +55,9 @@ class Program(Workload, DeviceUse):
 
     @cached_property
     def runs_functions_eagerly(self) -> bool:
-        """Whether ``tf.config.run_functions_eagerly(True)`` runs unconditionally, here or in a script beside the module
-        that imports it.
+        """Whether ``tf.config.run_functions_eagerly(True)`` runs unconditionally.
+
+        The call may be in a script beside the module that imports it.
         """
         own = any(
             constant(call.given("run_eagerly")) is True and not any(call.path.conditions(within="program"))
@@ -65,8 +67,9 @@ class Program(Workload, DeviceUse):
 
     @cached_property
     def runs_eagerly(self) -> bool:
-        """Whether an unconditional switch makes compiled code run eagerly: ``run_functions_eagerly``, or
-        ``run_eagerly`` of a model.
+        """Whether an unconditional switch makes compiled code run eagerly.
+
+        It is ``run_functions_eagerly``, or ``run_eagerly`` of a model.
         """
         for call in self._calls.of_methods("compile", "run_eagerly"):
             switch = call.given("run_eagerly") if call.attribute == "compile" else call.assigned

@@ -42,8 +42,9 @@ class Trainings(ModelCalls):
 
     @cached_property
     def updates(self) -> list[Call]:
-        """Calls that update weights in hand-written steps: Keras' minimize and apply, and apply_gradients of any
-        optimizer.
+        """Calls of minimize, apply and apply_gradients that update weights in hand-written steps.
+
+        minimize and apply are those of Keras, apply_gradients that of any optimizer.
         """
         return [
             call

@@ -89,8 +89,9 @@ class Workload(Trainings):
 
     @cached_property
     def loads_toy_data(self) -> bool:
-        """Whether the program loads a classic small data set, or resizes all pictures before its first training to
-        MNIST's size or less.
+        """Whether the program loads a classic small data set.
+
+        So does one that resizes all pictures before its first training to the size of MNIST's or less.
         """
         first = min((call.order for call in (*self.updates, *self.model_calls(*_FITS))), default=inf)
         sizes = [
@@ -144,8 +145,9 @@ class Workload(Trainings):
 
     @cached_property
     def is_only_dense(self) -> bool:
-        """Whether all visible layers are small dense ones, and operations on their results: a step takes about a
-        millisecond.
+        """Whether all visible layers are small dense ones, and operations on their results.
+
+        A step takes about a millisecond.
         """
         layers = {name.partition(".__")[0] for name in self._calls.names if name.startswith(LAYERS)}
         return DENSE in layers and layers <= OF_DENSE_MODELS and not self.has_large_layers

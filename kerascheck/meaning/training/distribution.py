@@ -153,8 +153,7 @@ def unplaced_models(module: Module) -> Iterator[Unplaced]:
 
 
 def given_models(module: Module) -> Iterator[tuple[Call, Call]]:
-    """A ``compile`` in the scope of a function's own strategy, of a model from its caller, and the strategy's
-    constructor call.
+    """A ``compile`` of the caller's model in a function's own strategy scope, and the strategy's constructor call.
 
     The caller has built the model before the scope existed.
     """

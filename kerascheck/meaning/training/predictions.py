@@ -61,8 +61,9 @@ class RepeatedPrediction:
 
     @property
     def gives_data_only(self) -> bool:
-        """Whether a Keras model gets only the data and the display of progress; an unknown object may have a predict of
-        its own.
+        """Whether a Keras model gets only the data and the display of progress.
+
+        An unknown object may have a predict of its own.
         """
         arguments = self.call.arguments
         return (
@@ -324,8 +325,9 @@ def _is_asked_for(call: Call, loop: ExecutionPath) -> bool:
 
 
 def _trains_long(call: Call, loop: ExecutionPath) -> bool:
-    """Whether a call trains so long that a predict beside it is short: more than an epoch, or on the same data in every
-    iteration.
+    """Whether a call trains so long that a predict beside it is short.
+
+    It trains more than an epoch on a possible batch, or on the same data in every iteration.
     """
     if call.attribute not in ("fit", "fit_generator"):
         return False

@@ -107,8 +107,9 @@ class RebuiltModel:
         )
 
     def differs(self, module: Module) -> bool:
-        """Whether each iteration may make another model: an argument of its constructor, or of a layer's, depends on
-        the iteration.
+        """Whether each iteration may make another model.
+
+        An argument of its constructor, or of a layer's, depends on the iteration.
         """
         node = self.place.node
         # The inputs of a functional model are its tensors, which are new anyway.

@@ -315,8 +315,9 @@ def _calls_compiled(module: Module, tape: Tape, update: Call) -> bool:
 
 
 def _moves_inputs(module: Module, tape: Tape, update: Call) -> bool:
-    """Whether the gradients are those of watched tensors, or of plain variables beside a Keras model with fixed
-    weights.
+    """Whether the gradients change inputs instead of weights.
+
+    They are those of watched tensors, or of plain variables beside a Keras model with fixed weights.
     """
     inside = [call for call in module.run.calls if tape.call.order < call.order <= update.order]
     gradients = [call for call in inside if call.name == GRADIENT_TAPE_GRADIENT]
@@ -459,8 +460,9 @@ def _is_compiled(model: Value) -> bool:
 
 
 def _needs_python(module: Module, frame: ExecutionPath, before: float = inf) -> bool:
-    """Whether a function's own calls, up to a point of the program, return Python or NumPy numbers, which a graph
-    cannot.
+    """Whether a function's own calls, up to a point of the program, return Python or NumPy numbers.
+
+    A graph cannot do that.
     """
     return any(
         call.path.frame is frame
@@ -508,8 +510,9 @@ def _changes_outside(function: Function, node: cst.CSTNode) -> bool:
 
 
 def _makes_state(module: Module, frame: ExecutionPath) -> Created | None:
-    """The object with variables that a function or iteration makes unconditionally: a tf.function raises ValueError for
-    it.
+    """The object with variables that a function or iteration makes unconditionally.
+
+    A tf.function raises ValueError for it.
     """
     return next(
         (
