@@ -1,4 +1,4 @@
-"""What a rule may import, and all of it: docs/rule-api.md lists it by question."""
+"""Everything that a rule may import; docs/rule-api.md lists it by question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Under which conditions a place runs, and what has run before it.
+"""Conditions of an execution path, and the calls before it.
 
 Example:
     >>> conditions.in_session(call("with tf.compat.v1.Session(): f()").path)

@@ -1,4 +1,4 @@
-"""Datasets and arrays: where they come from, what is done to their elements, and in which order.
+"""Datasets and arrays: their origins, the operations on their elements, and the order of these.
 
 Example:
     >>> data.is_batched(call("model.fit(tf.data.Dataset.range(9).batch(3))").given("x").stage)

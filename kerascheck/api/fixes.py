@@ -1,4 +1,4 @@
-"""How a rule rewrites code; each is None where it cannot do so completely.
+"""Fixes that rewrite code; each builder returns None if it cannot rewrite the code completely.
 
 Example:
     >>> fixes.add_keyword(call("model.compile('adam')"), "jit_compile", "True", proofs.SAME_NUMBERS.unless("XLA rounds")).message

@@ -1,4 +1,4 @@
-"""What is traced and compiled, and what happens there once for each trace.
+"""Traced and compiled code, and the effects that happen once per trace.
 
 Example:
     >>> traced = graph.traced_calls(module("step = tf.function(lambda x: print(x)); step(tf.constant(1.0))"))

@@ -1,4 +1,4 @@
-"""What is known of Python, TensorFlow and Keras by canonical name: ``names.layers.DENSE`` is "keras.layers.Dense".
+"""Knowledge of Python, TensorFlow and Keras by canonical name: ``names.layers.DENSE`` is "keras.layers.Dense".
 
 Example:
     >>> call("keras.layers.Dense(1)").name == names.layers.DENSE

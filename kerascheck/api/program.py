@@ -1,4 +1,4 @@
-"""What a program does as a whole: its loops, its devices, and what it measures.
+"""Facts about a whole program: its loops, its devices, and its measurements.
 
 Example:
     >>> program.most_iterations(call("for epoch in range(3): f(epoch)").path)

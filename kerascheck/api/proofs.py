@@ -1,4 +1,4 @@
-"""What a fix has to prove to be safe; a rule names what its own fix does not keep.
+"""Proofs that a fix needs to be safe; a rule names the properties that its own fix breaks.
 
 Example:
     >>> proofs.SAME_NUMBERS.unless("XLA rounds in another order").obligation.statement

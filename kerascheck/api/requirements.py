@@ -1,4 +1,4 @@
-"""What is to be installed, and whether it uses a GPU.
+"""Requirements of a project, and whether their TensorFlow uses a GPU.
 
 Example:
     >>> wanted = file("tensorflow-cpu==2.15")

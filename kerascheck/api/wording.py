@@ -1,4 +1,4 @@
-"""Sentences that several rules say: reasons of :mod:`kerascheck.api.graph` and :mod:`kerascheck.api.data` for people.
+"""Sentences for the messages of several rules, from reasons of :mod:`kerascheck.api.graph` and :mod:`kerascheck.api.data`.
 
 Example:
     >>> wording.no_values("tf.function")
@@ -56,7 +56,7 @@ _OF_LAYERS = {
     State.LOOKS_UP: "the layer {name} looks up a table",
     State.READS: "the layer {name} has variables",
 }
-_AT_THE_END = {
+_TAIL_BUFFERING = {
     TailBuffering.ADDS_WHERE_USED: "Where the dataset is used, TensorFlow 2.11 and later append one themselves; older versions do not.",
     TailBuffering.LEAVES_UNSEEN: "TensorFlow {version} adds no prefetch automatically; where the dataset is used is not seen here.",
     TailBuffering.LEAVES_IN_FUNCTION: "The loop is part of a tf.function, where the runtime adds no buffer before the step.",
@@ -69,7 +69,7 @@ _AT_THE_END = {
 
 
 def no_values(how: str) -> str:
-    """Why tensors cannot be looked at in code that is compiled by ``how``.
+    """The reason why code that ``how`` compiles cannot read the values of tensors.
 
     Example:
         >>> wording.no_values("Lambda")
@@ -79,7 +79,7 @@ def no_values(how: str) -> str:
 
 
 def runs_once(how: str) -> str:
-    """When the Python in code that is compiled by ``how`` runs, without a full stop.
+    """A clause on the runs of Python in code that ``how`` compiles, without a full stop.
 
     Example:
         >>> wording.runs_once("tf.function")
@@ -89,7 +89,7 @@ def runs_once(how: str) -> str:
 
 
 def not_seen_compiled(module: Module, how: str) -> str | None:
-    """What is not known of code that is written to be compiled by ``how``; None where it is seen to be.
+    """A reservation about code for the compiler ``how``; None if the program visibly compiles it.
 
     Example:
         >>> wording.not_seen_compiled(module("class L(keras.layers.Layer): pass"), "call")
@@ -101,18 +101,18 @@ def not_seen_compiled(module: Module, how: str) -> str | None:
 
 
 def no_buffer(module: Module, end: Unbuffered) -> str:
-    """What the runtime does where a dataset ends without a buffer.
+    """A sentence on the runtime's treatment of a dataset without a buffer at its end.
 
     Example:
         >>> there = module("model.fit(tf.data.Dataset.range(9).map(f).batch(2))")
         >>> [wording.no_buffer(there, end) for end in there.pipelines.unbuffered()]
         ['TensorFlow makes the map and this batch one operation, which runs ahead by itself.']
     """
-    return _AT_THE_END[end.runtime].format(version=module.runtime.tensorflow_version)
+    return _TAIL_BUFFERING[end.runtime].format(version=module.runtime.tensorflow_version)
 
 
 def stateful(found: Stateful) -> str:
-    """What makes a function stateful, as the second half of a sentence.
+    """The reason why a function is stateful, as the second half of a sentence.
 
     Example:
         >>> op = next(module("d = tf.data.Dataset.range(9).map(lambda x: x + tf.random.normal([]))").pipelines.operations("map"))
@@ -130,7 +130,7 @@ def stateful(found: Stateful) -> str:
 
 
 def created(found: Created, *, begins: bool = False) -> str:
-    """What a call makes that has variables or trains, at the beginning of a sentence or inside of one.
+    """The object with variables, or that trains, as a phrase; ``begins`` puts it at the start of a sentence.
 
     Example:
         >>> wording.created(data.creates_state(call("keras.layers.Dense(3)")))
@@ -142,7 +142,7 @@ def created(found: Created, *, begins: bool = False) -> str:
 
 
 def model_size(model: Model) -> str:
-    """What a model is by its size.
+    """A phrase for a model by its size.
 
     Example:
         >>> wording.model_size(module("keras.Sequential([keras.Input((9,)), keras.layers.Dense(3)])").models[0])

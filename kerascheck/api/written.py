@@ -1,4 +1,4 @@
-"""How code is written, where it matters and not only what it does.
+"""The written form of code, if it matters beyond the meaning.
 
 Example:
     >>> written.is_left_unused(call("keras.callbacks.TensorBoard()"))

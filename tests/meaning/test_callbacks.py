@@ -29,7 +29,7 @@ def attributes(module):
         (MODEL + "from tensorflow.keras.callbacks import Callback as C\nclass Base(C): pass\nclass W(Base):\n    def on_batch_end(self, b, logs): model.predict(x)", ["predict"]),
         (MODEL + "cb = keras.callbacks.LambdaCallback(on_batch_end=lambda b, logs: model.predict(x))", ["predict"]),
         (MODEL + "def after(b, logs): model.predict(x)\ncb = keras.callbacks.LambdaCallback(on_train_batch_end=after)", ["predict"]),
-        # Now and then.
+        # In some batches only.
         (CALLBACK + "    def on_batch_end(self, b, logs):\n        if b % 100 == 0: self.model.predict(x)", []),
         (CALLBACK + "    def on_batch_end(self, b, logs):\n        if b % 100: return\n        self.model.predict(x)", []),
         (CALLBACK + "    def on_batch_end(self, b, logs):\n        for x in data:\n            if x.used: continue\n            self.model.predict(x)", []),

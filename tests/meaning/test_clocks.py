@@ -45,7 +45,7 @@ def only(module):
             "class T:\n    def start(self): self.t = time.time()\n    def stop(self): return time.time() - self.t\nt = T()\nt.start()\nf(x)\nt.stop()",
             1,
         ),
-        # Nobody calls it; no second reading; something else is subtracted.
+        # No caller; no second reading; another subtraction.
         ("def run():\n    t = time.time()\n    f(x)\n    return time.time() - t", 0),
         ("t = time.time()\nf(x)\nprint(t)", 0),
         ("t = time.time()\nprint(t - 5)", 0),
@@ -106,7 +106,7 @@ def test_timed_phases_are_no_speeds(tmp_path):
         ("from helpers import prepare\nprepare(model)", "model.predict(x)", True),
         ("model.summary()", "model.predict(x)", False),
         ("from helpers import model", "model.predict(x)", None),
-        # One model or another is run once.
+        # A call on one of two models is one run.
         ("if load(): model = keras.Sequential()", "model.predict(x)", False),
         ("if load():\n    model = keras.Sequential()\n    model.predict(x)", "model.predict(x)", True),
     ],
@@ -151,7 +151,7 @@ def test_unread_eager_steps(tmp_path, after, unread):
 
 
 def test_a_run_is_located_at_its_call_site(tmp_path):
-    # The clock, the class and the compiled function stand in three files.
+    # The clock, the class and the compiled function are in three files.
     files = {
         "train.py": "import time\nfrom loop import Loop\nloop = Loop()\nt = time.time()\nloop.run(1)\nd = time.time() - t\n",
         "loop.py": "from steps import step\nclass Loop:\n    def run(self, x):\n        return step(x)\n",

@@ -94,7 +94,7 @@ def test_changing_numbers(tmp_path, text, numbers):
         ("texts = table['text'].tolist()\nfor i in range(0, n, 8): step(texts[i:i + 8])", ["texts[i:i + 8]"]),
         ("for i, text in enumerate(table.text.to_list()): step(text)", ["text"]),
         ("for x in np.arange(99).tolist(): step(x)", ["x"]),
-        # Few, always the same, or not known.
+        # Few, constant, or unknown.
         ("for text in table['text'].tolist()[:5]: step(text)", []),
         ("for x in data: step(table['text'].tolist())", []),
         ("for word in ['a', 'b', 'c']: step(word)", []),
@@ -106,7 +106,7 @@ def test_changing_numbers(tmp_path, text, numbers):
         # Tensors.
         ("for i in range(n): step(tf.constant(str(i)))", []),
         ("for i in range(n): step(np.array([str(i)]))", []),
-        # The function reads it in Python, which a tensor does not allow.
+        # The function reads it in Python, which a tensor forbids.
         ("@tf.function\ndef f(t): return t == 'x'\nfor line in open(d): f(line)", []),
         ("@tf.function\ndef f(t): return t.lower()\nfor line in open(d): f(line)", []),
         ("@tf.function\ndef f(t): return x[t]\nfor line in open(d): f(line)", []),

@@ -174,7 +174,7 @@ def test_optimizers_from_outside_of_the_scope(tmp_path, text, found):
         ("if tpu: strategy = tf.distribute.TPUStrategy(tpu)\nelse: strategy = load()", []),
         ("strategy = tf.distribute.MirroredStrategy()\nn = len(x) // strategy.num_replicas_in_sync\nuse(n)", []),
         ("strategy = tf.distribute.MirroredStrategy()\nparser.add_argument('--num_gpus')", []),
-        # What is printed or never used scales nothing, and a comment neither.
+        # Printed or unused sizes scale nothing, nor do comments.
         ("strategy = tf.distribute.MirroredStrategy()\nprint('devices:', strategy.num_replicas_in_sync)", [8]),
         ("strategy = tf.distribute.MirroredStrategy()\nn = strategy.num_replicas_in_sync\nprint(f'devices: {n}')", [8]),
         (
@@ -203,7 +203,7 @@ def test_batches_for_one_device(tmp_path, choice, sizes):
         ("BATCH = 8\nGLOBAL_BATCH = BATCH * strategy.num_replicas_in_sync", "GLOBAL_BATCH", []),
         ("GLOBAL_BATCH = 8", "GLOBAL_BATCH", []),
         ("per_gpu, gpus = 8, 4", "per_gpu * gpus", []),
-        # Of these examples nothing is seen.
+        # These examples are not visible.
         ("BATCH = 8", "BATCH", []),
     ],
 )

@@ -32,7 +32,7 @@ from kerascheck.syntax.written import rows_of_slice
         ("for x in load()[2:4]:", 2),
         ("for x in load()[2:]:", None),
         ("a = []\nfor x in load(): a.append(x)\nfor x in a:", None),
-        # At most so many, in lists and dictionaries that are filled by such loops.
+        # Upper bounds, in lists and dictionaries that such loops fill.
         ("a = [0]\nfor x in range(4):\n if x in b: a.append(x)\nfor x in a:", 5),
         ("a = []\nfor x in range(2):\n for y in (1, 2, 3): a.append(y)\nfor x in a:", 6),
         ("a = []\nfor x in range(2): a.append(x)\nfor x in load(): a.append(x)\nfor x in a:", None),

@@ -359,7 +359,7 @@ def test_elementwise(tmp_path, parameters, body):
         ("x", "return tf.cond(x > 1, lambda: x * 2, lambda: x)"),
         ("x", "return tf.image.random_flip_left_right(x)"),
         ("x", "return x + tf.random.uniform([])"),
-        # Results that a batch would not have.
+        # Results that differ for a batch.
         ("x", "return [x * 2, x]"),
         ("x", "return tf.cast(x, tf.float32) * 2, 1"),
         ("x", "return tf.cast(x, tf.float32) * 2, tf.ones([3])"),

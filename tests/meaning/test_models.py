@@ -131,7 +131,7 @@ def test_classes(tmp_path, body, expected, ends):
         ("Sequential([Input((7,)), layers.Embedding(10, 4), layers.GlobalAveragePooling1D(), layers.Dense(1)])", (None, 7), 45),
         ("Sequential([layers.Embedding(10, 4, input_length=7), layers.GlobalAveragePooling1D(), layers.Dense(1)])", (None, 7), 45),
         ("Sequential([layers.Embedding(10, 4, input_length=n), layers.GlobalAveragePooling1D(), layers.Dense(1)])", None, None),
-        # Of a frozen table a step takes some rows, whatever their number.
+        # A step reads some rows of a frozen table, whatever its size.
         ("Sequential([layers.Embedding(n, 4, input_length=7, trainable=False), layers.LSTM(2), layers.Dense(1)])", (None, 7), 59),
         ("Sequential([layers.Embedding(n, 4, input_length=7), layers.LSTM(2), layers.Dense(1)])", (None, 7), None),
         ("Sequential([layers.Embedding(n, 4, input_length=7, trainable=n), layers.LSTM(2), layers.Dense(1)])", (None, 7), None),
@@ -193,11 +193,11 @@ def test_sizes(tmp_path, text, shape, parameters):
         ),
         ("m = Sequential([layers.Flatten(), layers.Dense(3)])\nm.fit(np.ones((9, 5, 2)), load())", 33),
         ("m = Sequential([layers.Flatten(), layers.Dense(3)])\nm.fit(load(), load())", None),
-        # As often as a loop makes them, as wide as they can be.
+        # Counted by loop iterations, at their largest width.
         ("i = x = Input((4,))\nfor _ in range(3): x = layers.Dense(5)(x)\nModel(i, x)", 3 * 5 * (5 + 1)),
         ("i = x = Input((4,))\nfor n in [5, 7]: x = layers.Dense(n)(x)\nModel(i, x)", 2 * 7 * (7 + 1)),
         ("i = x = Input((4,))\nfor n in sizes: x = layers.Dense(5)(x)\nModel(i, x)", None),
-        # Convolutions: over the channels of the widest, or of all of them together.
+        # Convolutions: with the channels of the widest, or of all together.
         (
             "i = x = Input((9, 9, 3))\nfor _ in range(2): x = layers.Conv2D(8, 3)(x)\nModel(i, layers.Dense(2)(layers.GlobalAveragePooling2D()(x)))",
             2 * 8 * (72 + 1) + 2 * 9,
@@ -230,14 +230,14 @@ OWN = (
     ("text", "most"),
     [
         (OWN + "m = Net()\nm(load())", 8 * (UNKNOWN_WIDTH + 1) + 2 * (UNKNOWN_WIDTH + 1)),
-        # It is called by nobody, but another one is.
+        # No code calls it, but another object.
         (OWN + "Net()(load())\nm = Net()", 8 * (UNKNOWN_WIDTH + 1) + 2 * (UNKNOWN_WIDTH + 1)),
         (
             SAMPLING
             + "i = Input((6,))\nm = Model(i, layers.Dense(2)(Sampling()((layers.Dense(3)(i), layers.Dense(3)(i)))))",
             42 + 2 * (UNKNOWN_WIDTH + 1),
         ),
-        # Weights of its own, work of its own, and a layer that is not seen.
+        # Own weights, own work, and an invisible layer.
         (OWN.replace("tf.exp(0.5 * spread)", "tf.Variable(1.0)") + "m = Net()\nm(load())", None),
         (OWN.replace("tf.exp(0.5 * spread)", "tf.linalg.inv(spread)") + "m = Net()\nm(load())", None),
         (OWN.replace("layers.Dense(2)\n", "load()\n") + "m = Net()\nm(load())", None),

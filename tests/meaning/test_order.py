@@ -57,7 +57,7 @@ def ordered(folder, operations, *requests):
 @pytest.mark.parametrize(
     ("operations", "requests", "after"),
     [
-        # Each alone.
+        # One request each.
         ("decode augment cache batch", ["cache"], "decode cache augment batch"),
         ("shuffle cache batch", ["cache"], "cache shuffle batch"),
         ("shuffle decode cache batch", ["cache"], "decode cache shuffle batch"),
@@ -79,7 +79,7 @@ def ordered(folder, operations, *requests):
         ("shuffle decode batch", ["+cache decode"], "decode +cache shuffle batch"),
         ("decode take augment", ["+cache decode"], "decode take +cache augment"),
         ("decode batch repeat", ["+prefetch batch"], "decode batch +prefetch repeat"),
-        # Those that undo each other.
+        # Requests that undo each other.
         ("decode batch shuffle cache", ["shuffle", "cache"], "decode cache shuffle batch"),
         ("decode shuffle batch", ["shuffle", "+cache decode"], "decode +cache shuffle batch"),
         (
@@ -89,7 +89,7 @@ def ordered(folder, operations, *requests):
         ),
         ("augment cache take batch shuffle", ["cache", "take"], "take cache augment batch shuffle"),
         ("repeat decode batch shuffle cache", ["repeat", "shuffle", "cache"], "decode cache shuffle repeat batch"),
-        # None serves.
+        # No order satisfies the requests.
         ("shuffle take cache", ["cache"], None),
         ("shuffle interleave cache", ["cache"], None),
         ("decode take shuffle", ["shuffle"], None),
@@ -124,9 +124,9 @@ def test_requests_for_another_chain_are_rejected(tmp_path):
     [
         ("model.fit({}, epochs=3)\n", True),
         ("kept = {}\nfor x in kept: model.train_on_batch(x)\n", True),
-        # A part of the chain is used by itself too.
+        # A part of the chain has another use.
         ("part = base.batch(32)\nmodel.fit(part.shuffle(1000), epochs=3)\nmodel.evaluate(part)\n", False),
-        # A part is only there under a condition.
+        # A part depends on a condition.
         ("ds = base.batch(32)\nif flag:\n    ds = ds.shuffle(1000)\nmodel.fit(ds, epochs=3)\n", False),
     ],
 )

@@ -340,7 +340,7 @@ def test_ends_without_a_buffer(tmp_path, chain, found):
     [
         ("model.fit(base.batch(2))", {}, ["batch"]),
         ("model.fit(base.map(lambda x: x * 2).shuffle(9).batch(2))", {"target_tensorflow": "2.10"}, ["batch!"]),
-        # Slices in memory take next to no time.
+        # Slices in memory take almost no time.
         ("model.fit(base.shuffle(9).batch(2))", {"target_tensorflow": "2.10"}, ["batch"]),
         ("model.fit(base.batch(2))", {"target_tensorflow": "2.11"}, ["batch"]),
         ("model.evaluate(base.batch(2))", {"target_tensorflow": "2.10"}, []),

@@ -64,7 +64,7 @@ def test_every_place_that_trains(tmp_path):
         ("from sklearn.preprocessing import StandardScaler\n", "StandardScaler().fit(1, verbose=1)", False),
         ("import segmentation_models as sm\nmodel = sm.Unet()\n", "model.fit(1, epochs=3)", True),
         ("import chem\nmodel = chem.TorchModel()\n", "model.fit_generator(1)", False),
-        # TensorFlow is there for its seed alone.
+        # The program only uses TensorFlow's seed.
         ("from ranking import Ranker\ntf.random.set_seed(1)\nmodel = Ranker()\n", "model.fit(1, epochs=3)", False),
         (
             "from ranking import Ranker\ntf.random.set_seed(1)\ntf.io.read_file('a')\nmodel = Ranker()\n",
@@ -80,7 +80,7 @@ def test_every_place_that_trains(tmp_path):
         ("from sklearn.base import BaseEstimator\nclass M(BaseEstimator): pass\n", "M().fit_generator(1)", False),
         ("class M: pass\n", "M().fit(1, epochs=3)", False),
         ("from mine import Base\nclass M(Base): pass\n", "M().fit_generator(1)", True),
-        # What a model of another library holds, and what only Keras takes.
+        # A model of another library, and arguments of Keras alone.
         ("from mine import Net\n", "Net().model.fit(1, epochs=3)", True),
         ("import sklearn.pipeline\n", "sklearn.pipeline.Pipeline().model.fit(1, epochs=3)", False),
         ("class Files(keras.utils.Sequence): pass\n", "net.fit(Files())", True),
@@ -157,14 +157,14 @@ RESOLVED = "resolver = tf.distribute.cluster_resolver.TPUClusterResolver()"
             False,
         ),
         (f"if args.tpu:\n    {RESOLVED}", False),
-        # A condition, or a handler, around the call of a function leaves out what the function does.
+        # A condition or handler around a call of a function may skip its body.
         (f"def setup():\n    {RESOLVED}\nif args.tpu:\n    setup()", False),
         (f"def setup():\n    {RESOLVED}\nsetup()", True),
         (f"def setup():\n    {RESOLVED}\ntry:\n    setup()\nexcept ValueError:\n    print('no TPU')", False),
         (f"try:\n    {RESOLVED}\nexcept ValueError:\n    raise\nexcept OSError:\n    pass", False),
         (f"try:\n    {RESOLVED}\nfinally:\n    print('set up')", True),
         ("strategy = getattr(tf.distribute, 'TPUStrategy')()", True),
-        # No call is seen that may be left out.
+        # No visible call may be skipped.
         ("strategy = make('TPUStrategy')", True),
         ("", False),
     ],

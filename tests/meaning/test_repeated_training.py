@@ -26,7 +26,7 @@ AGENT = (
         (IMPORTS + "class A(keras.Model): pass\nmodel = A()\nfor x, y in data: model.fit(x, y)", [True]),
         (BUILD + "for fold in folds:\n    model = build()\n    for e in range(9): model.fit(x, y)", [True]),
         (IMPORTS + "def train(model, data):\n    for x, y in data: model.fit(x, y, epochs=1)", [True]),
-        # A new one in each turn, or perhaps.
+        # A new one in each iteration, certainly or possibly.
         (BUILD + "for fold in folds:\n    model = build()\n    model.fit(x, y)", [False]),
         (BUILD + "for fold in folds: build().fit(x, y)", [False]),
         (BUILD + "model = build()\nfor fold in folds:\n    if fold.new: model = build()\n    model.fit(x, y)", [False]),

@@ -19,7 +19,7 @@ def found(module):
     ("under", "beside", "steps"),
     [
         ("pass", "pass", ["with"]),
-        # Logs, which can move out of the step, and the environment of the process.
+        # Logs, which can leave the step, and the environment of the process.
         ("log(loss.numpy())", "pass", ["with"]),
         ("losses.append(float(loss.numpy()))", "pass", ["with"]),
         ("pass", "n = os.environ.get('N')", ["with"]),
@@ -48,7 +48,7 @@ def test_steps_in_an_environment(tmp_path, under, beside, steps):
     ("text", "steps"),
     [
         (LOOP, ["step"]),
-        # Another tape before, and a loop over optimizers behind its own.
+        # Another tape before, and a loop over optimizers after its own.
         (
             TAPE
             + f"for x in load():\n{textwrap.indent(TAPE, '    ').replace('    opt.', '    for opt in (a, opt): opt.')}",
@@ -69,7 +69,7 @@ def test_steps_in_an_environment(tmp_path, under, beside, steps):
             "import functools\ndef log(f):\n    @functools.wraps(f)\n    def g(*a): return f(*a)\n    return g\nstep = log(step)\nfor x in load(): step(x)",
             ["step"],
         ),
-        # A few turns, a look, nothing that loops.
+        # A few iterations, an inspection, no loop.
         ("step(load())", []),
         ("for i in range(10): step(load())", []),
         ("for i in range(2):\n    for j in range(4): step(load())", []),
@@ -84,7 +84,7 @@ def test_steps_in_an_environment(tmp_path, under, beside, steps):
         (f"step = tf.function(jit_compile=True)(step)\n{LOOP}", []),
         (f"import functools\njit = functools.partial(tf.function, jit_compile=True)\nstep = jit(step)\n{LOOP}", []),
         (f"if args.graph:\n    step = tf.function(step)\n{LOOP}", []),
-        # The same name compiled: compared in one place, another's method in the other.
+        # The same name compiled: a comparison in one place, a method of another class in the other.
         (f"{LOOP}\n@tf.function\ndef step(x): return update(x)", []),
         (f"{LOOP}\nclass Other:\n    @tf.function\n    def step(self, x): return update(x)", ["step"]),
         ("run = tf.function(step) if args.graph else step\nfor x in load(): run(x)", []),
@@ -105,7 +105,7 @@ def test_steps_in_an_environment(tmp_path, under, beside, steps):
         ("s = tf.distribute.MirroredStrategy()\nstep = tf.function(step)\nfor x in load(): s.run(step, args=(x,))", []),
         (f"fast = tf.function(step)\nfast(0)\n{LOOP}", []),
         ("import jax\nstep = jax.jit(step)\nfor x in load(): step(x)", []),
-        # Nobody can see what happens to it.
+        # Its use is not visible.
         ("from runner import run\nrun(step, load())", []),
         (f"from runner import compiled\nstep = compiled(step)\n{LOOP}", []),
         # Games run in Python anyway.
@@ -157,12 +157,12 @@ INLINE = (
         # Optimizers of other libraries have apply_gradients, too.
         ("import tensorflow_addons as tfa\nopt = tfa.optimizers.AdamW(1e-4)\nfor x in load(): train(x)", ["train"]),
         ("import tensorflow.compat.v1 as tf\nopt = tf.train.AdamOptimizer()\nfor x in load(): train(x)", ["train"]),
-        # The gradients of the update come from elsewhere: one of the tapes of the turn is compiled.
+        # The gradients of the update come from elsewhere: a tape of the iteration is compiled.
         (
             "@tf.function\ndef other(x):\n    with tf.GradientTape() as tape: loss = model(x)\n    return tape.gradient(loss, v)\nfor x in load():\n    gradients(x)\n    opt.apply_gradients(zip(other(x), v))",
             [],
         ),
-        # A look at the gradients, in a loop before.
+        # An earlier loop inspects the gradients.
         ("for x in load(): print(gradients(x))\nfor x in load(): opt.apply_gradients(zip(elsewhere(x), v))", []),
     ],
 )

@@ -33,7 +33,7 @@ def marks(module):
         ("def loss(a, b): mark()\nkeras.Sequential([]).compile(loss=loss)", ["loss"]),
         ("keras.layers.Lambda(lambda x: mark())", ["Lambda"]),
         (f"{METRIC}keras.Sequential([]).compile('adam', 'mse', metrics=['mae', M()])", ["metric"]),
-        # For eager evaluation only, as far as can be seen.
+        # By visible code, for eager evaluation only.
         (METRIC, []),
         (f"{METRIC}m = M()\nm.update_state(1, 2)", []),
         # Real values, or Python again.
@@ -75,18 +75,18 @@ def test_a_layer_called_on_symbols_gets_tensors(tmp_path):
 @pytest.mark.parametrize(
     ("parameter", "body", "tensor"),
     [
-        # Sizes and switches, or nothing that tells.
+        # Sizes and switches, or no evidence.
         ("height", "tf.reshape(x, [-1, height, 4])", False),
         ("height", "tf.cast(height, tf.float32) / 2", False),
         ("side", "self.cut(x, side)", False),
         ("mode", "mode.lower()", False),
         ("sizes", "x[:, sizes[0]]", False),
-        # The name says it.
+        # Judged by the name.
         ("query", "0", True),
         ("enc_output", "0", True),
         ("x2", "0", True),
         ("query_size", "0", False),
-        # What is done with it says it.
+        # Judged by its use.
         ("side", "tf.reduce_sum(side)", True),
         ("side", "tf.concat([x, side], -1)", True),
         ("side", "tf.matmul(x, side)", True),
@@ -139,7 +139,7 @@ def test_arguments_of_a_layer_are_known_from_its_call(tmp_path, given, tensors):
         ("print(f'{x:.3f}')", []),
         ("print('%.3f' % x)", []),
         ("print('{:.3f}'.format(x))", []),
-        # What a comment says is no text of it.
+        # A comment is no text of the print.
         ("print(x,  # shape while tracing\n        )", ["print"]),
         ("x = x + np.random.normal()", ["np.random.normal"]),
         ("rng = np.random.default_rng(0)", []),
@@ -175,7 +175,7 @@ STEPS = "@tf.function\ndef step(x):\n    {}\n    return x\n"
         (STEPS.format("if tf.zeros(()) > 3: print('large')") + "step(1)", [False]),
         ("class M(keras.Model):\n    def train_step(self, data): print('a step')", [False]),
         (STEPS.format("print('loss', tf.zeros(()))") + "for x in data: step(x)", [True]),
-        # Once, as it says or as it is called.
+        # Once, by its text or its call.
         (STEPS.format("print('a step')") + "step(1)", []),
         (STEPS.format("print('a step')"), []),
         (STEPS.format("print('Tracing!')") + "for x in data: step(x)", []),
@@ -267,7 +267,7 @@ def test_compiled_code_of_a_training_step(tmp_path, code, trains):
         ("@tf.function\ndef f(x): mark()\nf(1)", False),
         ("@tf.function\ndef f(x, v=None):\n    if v is None: mark()\nf(1)", True),
         ("@tf.function\ndef f(x, v=None):\n    if v is not None: v = 1\n    else: mark()\nf(1)", True),
-        # What is passed on.
+        # Passed-on arguments.
         ("def g(v):\n    if v is None: mark()\n@tf.function\ndef f(x, v=None): g(v)\nf(1)", True),
         (
             "def g(v):\n    if v is None: mark()\nclass L(keras.layers.Layer):\n    def call(self, x): g(x)\nclass M(keras.Model):\n    def go(self): L()(None)",
@@ -277,7 +277,7 @@ def test_compiled_code_of_a_training_step(tmp_path, code, trains):
         ("def g(v=None):\n    if v is None: mark()\n@tf.function\ndef f(x): g()\nf(1)", False),
         ("def g(v):\n    if v is None: mark()\n@tf.function\ndef f(x): g(None)\nf(1)", False),
         ("def g(v=2):\n    if v == 2: mark()\n@tf.function\ndef f(x, v=2): g(v)\nf(1)", False),
-        # A setting of the constructor is the same in every trace; what call sets as well is not.
+        # A constructor setting is constant in every trace, unless call sets it, too.
         (SETTING.format("1"), False),
         (SETTING.format("self.causal = True"), True),
     ],

@@ -292,8 +292,9 @@ def _reads_in_python(
 
 
 def _turn_of(value: Value, path: ExecutionPath) -> ExecutionPath | None:
-    """The loop around ``path`` with another Python number or text in each iteration, also in a structure; None without
-    one.
+    """The loop around ``path`` with another Python number or text in each iteration; None without one.
+
+    The value may be inside a structure.
     """
     around = set(path.loops(within="program"))
     for option in flat(value):
