@@ -63,7 +63,7 @@ class ForcedCpu(Rule):
         if requirements.wants_cpu(module.source.path):
             return
         hiding = program.hides_gpus
-        # Several workers on one machine would fight for its GPUs.
+        # Several workers on one machine would compete for its GPUs.
         if (
             hiding is not None
             and not program.distributes
@@ -83,7 +83,7 @@ class ForcedCpu(Rule):
             *(tape for tapes in module.once(training.tapes_of).values() for tape in tapes),
         ]
         devices = [program.cpu_device(call.path) for call in trainings]
-        # What also runs elsewhere is compared.
+        # A training that also runs on another device is a comparison.
         for call, device in zip(trainings, devices) if None not in devices else ():
             if (
                 not any(device.path.conditions(within="program"))

@@ -88,7 +88,7 @@ class HalfFloatx(Rule):
             layer = next(
                 (other for other in module.run.calls if models.makes_layer(other) and other.order > call.order), None
             )
-            # All of the model may come from where it is not seen.
+            # All of the model may come from invisible code.
             elsewhere = not any(map(models.makes_layer, module.run.calls)) and any(
                 other.order > call.order for other in module.calls.with_prefix(*_KERAS)
             )
@@ -118,7 +118,7 @@ class HalfFloatx(Rule):
 
 
 def _is_large(model):
-    """Whether a model is trained that has so many weights that a step is more than overhead."""
+    """Whether a trained model has enough weights for a step to be more than overhead."""
     return model.is_trained and model.most_parameters is not None and model.most_parameters >= _LARGE
 
 

@@ -1,6 +1,6 @@
 from kerascheck.api import Constant, External, Rule, Severity, fixes, models, names, proofs
 
-# Layers that are told an activation.
+# Layers with an activation argument.
 _ACTIVATION = frozenset(
     {names.layers.DENSE, names.layers.ACTIVATION, *names.layers.CONVOLUTIONS, names.layers.CONV_2D_TRANSPOSE}
 )
@@ -110,7 +110,7 @@ class HalfPrecisionOutput(Rule):
 
 
 def _activation(layer):
-    """The name of the function that a layer ends in."""
+    """The name of a layer's activation function."""
     if layer.name == names.layers.SOFTMAX:
         return "softmax"
     value = layer.made.given("activation") if layer.name in _ACTIVATION else None

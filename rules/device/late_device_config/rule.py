@@ -107,7 +107,7 @@ class LateDeviceConfig(Rule):
                     related=((started, "initialises the devices"),),
                 )
                 continue
-            # In a program of its own the file of the call may do it in time.
+            # As a program of its own, the file of the call may set it in time.
             own = call.module is module
             yield self.finding(
                 program.place_in_module(module, call),

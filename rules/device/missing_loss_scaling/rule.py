@@ -76,7 +76,7 @@ class MissingLossScaling(Rule):
         divides = module.runtime.keras >= 3
         seen = set()
         for call in module.program.updates:
-            # Where the gradients are taken out of sight, the loss may be scaled there.
+            # Invisible code that takes the gradients may scale the loss.
             if (
                 call.attribute not in ("apply_gradients", "apply")
                 or call.node in seen
@@ -122,7 +122,7 @@ class MissingLossScaling(Rule):
 
 
 def _is_own_optimizer(call):
-    """Whether a step updates by ``self.optimizer``, which ``compile`` sets."""
+    """Whether a step uses ``self.optimizer``, which ``compile`` sets, for its update."""
     return isinstance(call.receiver, Method) and call.receiver.name == "optimizer"
 
 

@@ -2,7 +2,7 @@ import re
 
 from kerascheck.api import Applies, Rule, Severity, fixes
 
-# Each notebook of Colab has its GPU for itself, and a Mac none of NVIDIA's.
+# Each Colab notebook has a GPU of its own, and a Mac has none of NVIDIA's.
 _ELSEWHERE = re.compile(r"""\bgoogle\.colab\b|["']/(?:content|Users)/""")
 
 

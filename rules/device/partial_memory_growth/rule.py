@@ -112,7 +112,7 @@ class PartialMemoryGrowth(Rule):
         if any(index is None for index in indices) or len(set(indices)) != 1:
             return
         for call in calls:
-            # What comes too late sets nothing: late-device-config tells of that.
+            # A late call sets nothing: late-device-config reports it.
             if program.initialising_call(module, call) is not None:
                 continue
             if conditions.expects_one(call.path) or constant(call.given("enable")) is False:

@@ -68,7 +68,7 @@ class PolicyAfterLayers(Rule):
             if models.policy_set_by(call) not in models.HALF_POLICIES:
                 continue
             layers = [other for other in run.calls if models.makes_layer(other)]
-            # What prepares the data may well stay in float32.
+            # Data preparation may stay in float32.
             before = [
                 other
                 for other in layers
@@ -80,7 +80,7 @@ class PolicyAfterLayers(Rule):
                 for other in (*module.program.model_calls("compile", "fit"), *module.program.updates)
                 if conditions.happens_before(call, other)
             ]
-            # Only layers that are still used are late. Those made next get the policy: the earlier ones may be another model.
+            # Only layers still in use are late. Later layers get the policy: earlier ones may belong to another model.
             if before and used and (not later or min(used) < min(later)):
                 yield self.finding(
                     call,

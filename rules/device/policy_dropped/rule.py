@@ -85,7 +85,7 @@ def _next_layer(module, call, policies):
 
 
 def _layer_of_next_turn(module, call, policies):
-    """The first layer that is certainly made in the next turn of the loop around ``call``, where no turn sets a policy."""
+    """The first layer that the next iteration of the loop around ``call`` certainly makes, if no iteration sets a policy."""
     loop = call.path.innermost_loop(within="program")
     if loop is None or any(other.path.is_in(loop) for other in policies):
         return None

@@ -2,7 +2,7 @@ import re
 
 from kerascheck.api import Applies, External, Rule, Severity, constant, fixes, names, proofs
 
-# Named after what needs it: these switch XLA off for a model that holds them, or may not compile at all.
+# These switch XLA off for a model that contains them, or may not compile at all.
 _UNSUPPORTED = (
     names.layers.RANDOM_LAYERS,
     names.layers.STRING_LOOKUP,
@@ -84,7 +84,7 @@ class XlaDisabled(Rule):
             for call in program.calls(names.classes.MODEL_SETATTR)
             if call.attribute == "jit_compile" and constant(call.given("value")) is False
         ]
-        # No string is a number that XLA computes with.
+        # XLA does not compute with strings.
         if any(map(_takes_strings, program.calls(names.classes.INPUT))):
             return
         for call in settings:
@@ -111,7 +111,7 @@ def _takes_strings(made):
 
 
 def _is_seen(module, call):
-    """Whether all layers of a model are known to be of Keras, or of the tree, and it is no model beside those that are fitted."""
+    """Whether all layers of a fitted model are certainly from Keras or the project."""
     models = [model for model in module.models if any(each.node is call.node for each in model.compiles)]
     if not any(model.fits for model in models) and any(model.fits for model in module.models):
         return False

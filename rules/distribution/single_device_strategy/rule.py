@@ -63,7 +63,7 @@ class SingleDeviceStrategy(Rule):
     def check(self, module):
         if not any(module.program.model_calls("fit")):
             return
-        # Without a scope nothing belongs to it, unless somebody else enters it.
+        # Without a scope the strategy holds nothing, unless other code enters it.
         used = any(
             call.name == names.devices.STRATEGY_SCOPE or "distribution_strategy" in call.arguments.keywords
             for call in module.run.calls

@@ -96,7 +96,7 @@ class CpuOnlyRequirement(RequirementsRule):
 
 
 def _told(shortfall, file, requirement):
-    """The message, and what it is because of."""
+    """The message, and its reason."""
     kinds, cuda = requirements.Shortfall, requirements.cuda_for(requirement)
     if shortfall is kinds.WINDOWS:
         return (

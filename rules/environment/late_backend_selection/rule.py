@@ -5,7 +5,7 @@ _IMPORTING_KERAS = frozenset(
     {"keras", "tensorflow", "tf_keras", "keras_hub", "keras_nlp", "keras_cv", "keras_tuner", "autokeras"}
 )
 _DEFAULT = "tensorflow"
-# Here the variable is meant for others, or keras is imported anew.
+# The variable is then meant for child processes, or keras is imported again.
 _ELSEWHERE = frozenset({"importlib.reload", "os.system", "os.execv", "os.execve", "os.execvp"})
 _STARTING_PROCESSES = frozenset({"subprocess", "multiprocessing"})
 

@@ -5,7 +5,7 @@ _CONVERSIONS = {"builtins.float": "float()", "builtins.int": "int()", "builtins.
 _CONVERTED = ("builtins.float", "builtins.int")
 
 
-# What a parameter holds may be a number or a structure, whatever its neighbours are.
+# A parameter may be a number or a structure, independently of its neighbours.
 _UNSURE = frozenset({"parameter", "item", "element"})
 
 
@@ -104,10 +104,10 @@ class HostSyncInCall(Rule):
         asked = {}
         for call, how in graph.traced_calls(module):
             what = _asking(call, how)
-            # Who calls a helper of a library for what, eagerly or not, its own code does not tell.
+            # A library helper does not show whether its callers run eagerly.
             helps = not module.program.trains and graph.tracing_frame(call.path) is not call.path.frame
             if what is not None and not helps:
-                # Who writes it once in a function, writes it for every number there: that is one mistake.
+                # The same mistake for several numbers of a function counts once.
                 asked.setdefault((call.path.frame.function and call.path.frame.function.node, what), []).append(
                     (call, how)
                 )

@@ -1,9 +1,9 @@
 from kerascheck.api import Applies, Rule, Severity, constant, names
 
-# With cuDNN, which is worth more than XLA, these switch it off by themselves.
+# With cuDNN, which gains more than XLA, these switch XLA off by themselves.
 _RECURRENT = names.layers.layers_where(lambda layer: layer.cudnn)
 
-# The others that do it look texts and numbers up: KC212 asks for them.
+# The others look texts and numbers up: KC212 reports them.
 _BLOCKING = names.layers.layers_where(lambda layer: not layer.jit and layer.work is names.layers.Work.PREPARES)
 
 

@@ -86,7 +86,7 @@ class LookupLayerInModel(Rule):
 
 
 def _is_called(module, model, layer):
-    """Whether a model of a class of its own calls the layer, or a model that holds it, in what Keras compiles; others hold what they call."""
+    """Whether compiled code of a subclassed model calls the layer, or a model that holds it; other models hold their layers."""
     holders = [layer.made.node]
     holders += [
         other.node

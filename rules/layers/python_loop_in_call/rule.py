@@ -68,7 +68,7 @@ class PythonLoopInCall(Rule):
         for loop in graph.unrolled_loops(module):
             if loop.turns is not None and loop.turns <= _MANY:
                 continue
-            # AutoGraph does not reach what Keras 3 traces.
+            # AutoGraph does not convert code that Keras 3 traces.
             instead = (
                 "a loop over tf.range"
                 if loop.how == "tf.function" or module.runtime.keras < 3
@@ -78,7 +78,7 @@ class PythonLoopInCall(Rule):
                 loop,
                 f"Tracing unrolls this Python loop over a tensor; use operations on the whole axis, or {instead}.",
                 because=f"{f'Each of its {loop.turns} iterations' if loop.turns else 'Every iteration'} adds operations to the graph, so tracing takes longer.",
-                # A batch may hold an example or two.
+                # A batch may hold only an example or two.
                 doubt="The batch size, which is the number of iterations, is unknown here."
                 if loop.may_be_short
                 else wording.not_seen_compiled(module, loop.how),

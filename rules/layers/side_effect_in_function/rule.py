@@ -115,10 +115,10 @@ class SideEffectInFunction(Rule):
             for call in op.facts.calls
         }
         for effect in graph.side_effects(module):
-            # python-in-map tells of it, wherever else the function runs.
+            # python-in-map reports it, even if the function also runs elsewhere.
             if effect.node in told:
                 continue
-            # Whoever asks for the prints calls it eagerly.
+            # The caller that switches the prints on runs it eagerly.
             if (
                 effect.call is not None
                 and effect.call.name == "builtins.print"

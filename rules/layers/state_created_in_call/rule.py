@@ -72,7 +72,7 @@ class StateCreatedInCall(Rule):
         seen = set()
         for call, how in graph.traced_calls(module):
             created = data.creates_state(call)
-            # A decorator that cannot be read may see to it that a function runs once.
+            # An unknown decorator may make a function run once.
             if (
                 created is None
                 or conditions.only_in_first_trace(call)
@@ -88,6 +88,6 @@ class StateCreatedInCall(Rule):
                 place,
                 f"{what} is created again in every trace of this compiled code; create it once, in __init__.",
                 because=f"{wording.runs_once(how)}; TensorFlow raises for variables that a later trace creates.",
-                # What is only built, or converted, may be called once.
+                # A model that is only built, or converted, may be called once.
                 doubt=wording.not_seen_compiled(module, how),
             )

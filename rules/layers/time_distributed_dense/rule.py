@@ -111,7 +111,7 @@ class TimeDistributedDense(Rule):
 
 
 def _doubt(wrapper, older):
-    """What is not known of a wrapper, or makes it small; None for what costs time."""
+    """A doubt about the cost of a wrapper; None if it costs time."""
     if older:
         return "Keras 2 only folds the steps into the batch and back; Keras 3 would run them one after the other."
     if not wrapper.steps_known:

@@ -101,7 +101,7 @@ class DatasetMaterialised(Rule):
 
     def _given_as_array(self, module):
         for made, fit in data.lists_trained_on(module):
-            # Beside so many epochs, reading once takes little.
+            # Reading once takes little time beside many epochs.
             if (training.epochs_of(fit) or 0) >= _VERY_OFTEN:
                 continue
             yield self.finding(

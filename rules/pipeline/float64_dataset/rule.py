@@ -71,7 +71,7 @@ class Float64Dataset(Rule):
             return
         for found in data.double_datasets(module):
             maker, heavy = found.maker, found.heavy
-            # For a Keras model it is only memory: one number for each sample is not worth a word.
+            # For a Keras model it only costs memory: one number per sample is negligible.
             if heavy is None and not found.is_asked_for and found.numbers <= _LARGE:
                 continue
             yield self.finding(

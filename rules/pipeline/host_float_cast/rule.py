@@ -58,7 +58,7 @@ class HostFloatCast(Rule):
             return
         for op in module.pipelines.operations("map"):
             cast = op.facts.widening if op.feeds_training else None
-            # What a loop of the program's own does with the images may need floats.
+            # A loop of the program may need float images.
             if cast is None or (op.facts.pixels or 0) < _SMALL or module.pipelines.training_loops(op):
                 continue
             after = [

@@ -81,7 +81,7 @@ class ImageDataGenerator(Rule):
         arrays = {id(call.receiver) for call in flows if call.attribute == "flow"}
         pairs = {id(call.receiver) for call, paired in flows.items() if paired}
         tables = {id(call.receiver) for call in flows if call.attribute == "flow_from_dataframe"}
-        # The readers of TensorFlow know JPEG, PNG, GIF and BMP (keras/src/utils/image_dataset_utils.py).
+        # TensorFlow reads JPEG, PNG, GIF and BMP (keras/src/utils/image_dataset_utils.py).
         if not arrays and module.mentions(_UNREADABLE):
             return
         for call in dict.fromkeys((*trained, *data.handed_generators(module))):

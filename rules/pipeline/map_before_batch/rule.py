@@ -98,9 +98,9 @@ class MapBeforeBatch(Rule):
             if (reason := _why_not(op, batch)) is not None:
                 yield self.silence(op, reason)
                 continue
-            # Entries that it leaves out may be of different shapes, which no batch can hold.
+            # Dropped entries may differ in shape, which no batch can hold.
             leaves = op.facts.picks_entries and any(map(_makes_entries, op.stages[0].input.upstream()))
-            # Behind the batch it would run in every epoch, and not once.
+            # After the batch it would run in every epoch, not once.
             if any(map(_is_cache, takewhile(lambda stage: stage.node is not op.node, batch.upstream()))):
                 yield self.silence(op, "a cache before the batch keeps its results")
                 continue

@@ -88,7 +88,7 @@ class MissingCache(Rule):
             reading = op.facts.reading
             if not op.feeds_training or reading is None:
                 continue
-            # A cache inside of an interleave would begin anew with every file.
+            # A cache inside an interleave would restart with every file.
             first = op.inside or op.stages[0]
             if (reason := _why_not(module, op, first)) is not None:
                 yield self.silence(op, reason)
@@ -103,8 +103,8 @@ class MissingCache(Rule):
                 if op.followed_by(module.pipelines, "shuffle")
                 else [stage for stage in first.upstream() if data.is_reshuffled(stage)]
             )
-            # What a source shuffles stays before the cache.
-            plan = data.arrangement(module.pipelines, [request])
+            # The shuffle of a source stays before the cache.
+            plan = data.arrangement(module.pipelines, [wish])
             if plan is None and not shuffles:
                 yield self.silence(op, "a later take would keep a cache from ever being complete")
                 continue

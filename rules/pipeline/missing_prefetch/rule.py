@@ -100,7 +100,7 @@ class MissingPrefetch(Rule):
                     because=wording.no_buffer(module, end),
                     severity=Severity.WARNING if end.costs else Severity.INFO,
                     pedantic=end.runtime.repairs,
-                    # Where the dataset also goes through more operations, the prefetch would stand before those.
+                    # If the dataset has further operations, the prefetch would precede them.
                     fix=None if any(module.pipelines.downstream(end.last)) else fixes.append_prefetch(module, end.last),
                     reorder=data.ReorderRequest(data.ReorderKind.ADD_PREFETCH, end.last),
                 )

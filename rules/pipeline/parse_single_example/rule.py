@@ -95,7 +95,7 @@ class ParseSingleExample(Rule):
             )
             if parse is None or not op.may_feed_training:
                 continue
-            # Images and tensors are decoded one by one anyway, and a shape written out is that of one record.
+            # Images and tensors are decoded one by one anyway, and a literal shape is that of one record.
             if any(
                 (call.name or "").startswith(
                     (
@@ -108,7 +108,7 @@ class ParseSingleExample(Rule):
                 for call in op.facts.calls
             ):
                 continue
-            # Features of variable length come out sparse for a batch.
+            # Features of variable length become sparse for a batch.
             if op.facts.call_of(
                 names.callables.IO_VAR_LEN_FEATURE, names.callables.SPARSE_TO_DENSE
             ) or _has_variable_length(parse):

@@ -80,13 +80,13 @@ class PrefetchNotLast(Rule):
 
     def check(self, module):
         for end in module.pipelines.unbuffered():
-            # What another module makes ends in a prefetch for all that use it.
+            # The prefetch at the end of another module's dataset serves all its users.
             if end.early is not None and end.early.module is end.last.module:
                 yield self.finding(
                     end.early,
                     f"This prefetch comes before {end.last.name}, and the dataset ends without one; move it to the end.",
                     because=wording.no_buffer(module, end),
-                    # What a cache in memory gives takes no time.
+                    # Reading an in-memory cache takes no time.
                     severity=Severity.WARNING if end.costs and end.last.name != "cache" else Severity.INFO,
                     pedantic=end.runtime.repairs,
                     fix=fixes.move_prefetch(module, end.early, end.last),

@@ -1,6 +1,6 @@
 from kerascheck.api import Applies, Rule, Severity, data, display_name, names
 
-# What these libraries do has no TensorFlow operation to replace it.
+# No TensorFlow operation replaces these libraries.
 _WITHOUT_EQUAL = frozenset(
     {
         "librosa",
@@ -18,10 +18,10 @@ _WITHOUT_EQUAL = frozenset(
         "pandas",
     }
 )
-# Of OpenCV, what TensorFlow does too.
+# OpenCV functions with a TensorFlow equivalent.
 _OPENCV = "cv2."
 _WITH_EQUAL = frozenset({"cv2.imread", "cv2.imdecode", "cv2.resize", "cv2.cvtColor", "cv2.flip", "cv2.convertScaleAbs"})
-# What these give changes from epoch to epoch.
+# The results of these change from epoch to epoch.
 _DRAWS = ("numpy.random.", "random.", "albumentations.", "imgaug.")
 
 
@@ -95,7 +95,7 @@ class PyFunctionInMap(Rule):
             batched = {data.is_batched(stage.input) for stage in op.stages}
             if call is None or not op.may_feed_training:
                 continue
-            # What is not known to be single elements is, if it is batched later.
+            # Unknown elements that are batched later are single ones.
             if True in batched or None in batched and not op.followed_by(module.pipelines, *names.datasets.BATCHING):
                 yield self.silence(op, "it gets whole batches, or may get them")
                 continue
@@ -107,7 +107,7 @@ class PyFunctionInMap(Rule):
                     else "its batches hold one example each",
                 )
                 continue
-            # What draws is wanted anew in every epoch; missing-cache tells of files and texts.
+            # Draws have to change in every epoch; missing-cache reports files and texts.
             told = op.facts.reading is not None and op.facts.deterministic
             repeated = (
                 (module.pipelines.passes(op) or 1) > 1

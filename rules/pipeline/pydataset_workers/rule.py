@@ -102,10 +102,10 @@ class PyDatasetWorkers(Rule):
 
 
 def _has_workers(module, batches):
-    """Whether the number of workers of a PyDataset is set, or may be where that cannot be seen."""
+    """Whether the number of workers of a PyDataset is set, or may be set by invisible code."""
     if any(name in batches.attributes or batches.cls.member(name) is not None for name in _SETTINGS):
         return True
-    # The call that makes the object, and the one that its constructor hands on.
+    # The constructor call, and the call of the base class's constructor.
     made = (call for call in module.calls.of_methods("__init__") if call.receiver is batches)
     own = batches.cls.member("__init__")
     return any(

@@ -83,7 +83,7 @@ class PythonImageLoop(Rule):
     def check(self, module):
         seen = set()
         for image in data.images_read_first(module):
-            # Outside of every loop, a place has one turn.
+            # Outside of loops, code runs once.
             if image.call.node in seen or image.count <= _A_FEW or _is_read_once(module, image):
                 continue
             seen.add(image.call.node)
@@ -96,6 +96,6 @@ class PythonImageLoop(Rule):
 
 
 def _is_read_once(module, image):
-    """Whether it pays to read an image once and to keep it: to decode it again in each epoch, or run, takes longer."""
+    """Whether reading an image once and keeping it pays off against decoding it again in each epoch or run."""
     epochs = image.epochs or 0
     return epochs >= _VERY_OFTEN or epochs >= _OFTEN and image.side(module) <= _SMALL or image.is_saved(module)

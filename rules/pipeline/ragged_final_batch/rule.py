@@ -64,7 +64,7 @@ class RaggedFinalBatch(Rule):
                 continue
             after = {stage.identity for inner in op.stages for stage in (inner, *pipelines.downstream(inner))}
             sinks = [sink for sink, role in pipelines.sinks if role == "train" and sink.stage.identity in after]
-            # What is unbatched or batched anew has other batches at its end.
+            # Unbatching or rebatching changes the last batch.
             if any(
                 stage.name in ("unbatch", "batch", "rebatch", "repeat") and stage not in op.stages for stage in after
             ):

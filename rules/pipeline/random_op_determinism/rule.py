@@ -94,7 +94,7 @@ class RandomOpDeterminism(Rule):
 
 
 def _is_behind_flag(call):
-    """Whether a condition is written around it in its function, whatever a caller answers."""
+    """Whether a condition guards it in its own function, whatever its caller passes."""
     function = call.path.frame.function
     return function is not None and any(
         conditions.written_conditions(call.module.tree, call.node, within=function.node)

@@ -16,7 +16,7 @@ _KEEPS_EPOCHS = (
 
 
 def _times(repeat):
-    """The count of a repeat, -1 where it is endless, and 1 where it is not a literal."""
+    """The count of a repeat: -1 if endless, and 1 if not a literal."""
     count = repeat.given("count")
     if count in (None, Constant(None)):
         return -1

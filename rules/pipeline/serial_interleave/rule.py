@@ -77,7 +77,7 @@ class SerialInterleave(Rule):
 
     def check(self, module):
         for op in module.pipelines.operations("interleave", "flat_map"):
-            # Where it changes state, the order of its calls counts.
+            # If it changes state, the order of its calls matters.
             if not op.may_feed_training or op.facts.written is not None:
                 continue
             reads = op.facts.call_of(*_READERS)
@@ -95,7 +95,7 @@ class SerialInterleave(Rule):
                 ):
                     continue
                 if reads is None and op.facts.known:
-                    # It mixes what is in memory already.
+                    # It interleaves elements that are already in memory.
                     continue
                 message = (
                     f"This interleave reads one input at a time; add num_parallel_calls={module.runtime.autotune}."

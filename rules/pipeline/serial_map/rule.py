@@ -116,7 +116,7 @@ class SerialMap(Rule):
                 yield self.silence(op, reason)
                 continue
             is_serial, state = serial.is_certain, op.facts.state
-            # There is nothing to do in parallel.
+            # Parallel calls gain nothing.
             trivial = is_serial is True and op.facts.is_trivial
             yield self.finding(
                 op,
@@ -144,7 +144,7 @@ def _why_not(module, op, serial):
         return "the call says how many run in parallel"
     if data.is_called_rarely(op):
         return "its function is called a few times only"
-    # Parallel calls wait for Python's lock: py-function-in-map speaks of those.
+    # Parallel calls wait for Python's lock: py-function-in-map reports those.
     if op.facts.python_function is not None:
         return "its function calls Python, and parallel calls would wait for each other"
     around = op.inside.parallelism if op.inside is not None else None

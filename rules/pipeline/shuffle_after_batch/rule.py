@@ -96,7 +96,7 @@ class ShuffleAfterBatch(Rule):
             if found.mixes_files:
                 yield self.silence(op, "the files are mixed before, in every epoch")
                 continue
-            # What a generator mixes by itself is for its caller to say.
+            # Only the caller knows whether a generator mixes by itself.
             if not op.feeds_training and (found.are_generated or not op.is_named_training and found.may_be_examples):
                 continue
             yield self._report(module, op, found)

@@ -80,7 +80,7 @@ class ShuffleAfterDecode(Rule):
             found = next(filter(_is_large, data.shuffled_images(op, _MANY_IMAGES)), None)
             if not op.may_feed_training or found is None:
                 continue
-            # Of one of several datasets alone the images would lose their labels.
+            # Moving the shuffle of one dataset alone would separate images from their labels.
             can_move = op.name == "shuffle" and not found.is_joined and not found.is_cut
             request = data.ReorderRequest(data.ReorderKind.SHUFFLE_EARLIER, found.shuffle) if can_move else None
             yield self.finding(
@@ -102,15 +102,15 @@ class ShuffleAfterDecode(Rule):
 
 
 def _is_large(found):
-    """Whether a buffer of images is worth a word."""
+    """Whether a buffer of images is large enough for a finding."""
     if found.count is None:
-        # How many are kept is not known; of small pictures it may be all.
+        # The number kept is unknown; for small pictures it may be all.
         return found.pixels is None or found.pixels >= _SMALL_PICTURE
     return found.count >= _MANY_IMAGES if found.pixels is None else found.count * found.pixels * 3 >= _LARGE
 
 
 def _size(found):
-    """What a buffer holds, with one byte per channel of a pixel."""
+    """The size of a buffer, with one byte per channel of a pixel."""
     if found.count is None:
         return "a computed number of images" + (f", each {found.pixels * 3:,} bytes or more" if found.pixels else "")
     megabytes = found.count * (found.pixels or 0) * 3 / 1e6

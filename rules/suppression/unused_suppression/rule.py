@@ -73,7 +73,7 @@ class UnusedSuppression(CommentsRule):
             if not (unknown or idle or everything):
                 continue
             said = [_silences_nothing(idle)] if idle or everything else []
-            # What is nearly the name of a rule was meant to silence it.
+            # An entry close to a rule's name was meant to silence it.
             unused = [*idle, *(entry for entry in unknown if not _nearest(entry, comments))]
             fix = proofs.offer(
                 "Remove what silences nothing",
@@ -104,7 +104,7 @@ def _no_rule(entry: str, comments: Comments) -> str:
 
 
 def _nearest(entry: str, comments: Comments) -> str:
-    """The name of a rule that is nearly the same, as a question; codes differ too little for that."""
+    """The most similar rule name, as a question; codes differ too little for that."""
     return "" if _CODE.fullmatch(entry) else comments.nearest(entry)
 
 
@@ -117,7 +117,7 @@ def _is_idle(entry: str, silenced: Collection[str], comments: Comments) -> bool:
 
 
 def _ran(entry: str, comments: Comments) -> list[bool]:
-    """Whether each rule ran that an entry means and that is to be expected to run."""
+    """Whether each expected rule of an entry ran."""
     return [
         rule.code in comments.ran
         for rule in comments.meant_by(entry)
@@ -135,6 +135,6 @@ def _without(unused: list[str], directive: Directive, comments: Comments) -> Edi
         if not before or before.endswith(("\n", "\r")):
             return Edit(len(before), re.compile(r"\r?\n?").match(text, rest.end()).end(), "")
         return Edit(len(before), rest.end(), "")
-    # What a person wrote beside it stays.
+    # Other text in the comment stays.
     words = rest[0].lstrip(" \t,:;-")
     return Edit(directive.start, rest.end(), words if words.startswith("#") else f"# {words}")

@@ -2,7 +2,7 @@ from kerascheck.api import Applies, Rule, Severity, fixes, names, program, train
 
 _A_FEW = 3
 _TRAINS = frozenset({"fit", "fit_generator", "train_on_batch"})
-# Reasons to compile again: other weights are trained, or the training starts anew.
+# Reasons to compile again: a change of the trainable weights, or a new training.
 _REASONS = frozenset({"trainable", "set_weights", "load_weights"})
 _KNOWN = (names.namespaces.KERAS, names.namespaces.TENSORFLOW, "builtins.", "numpy.")
 

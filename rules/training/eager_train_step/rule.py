@@ -1,6 +1,6 @@
 from kerascheck.api import Applies, Rule, Severity, data, fixes, program, training, wording
 
-# Counted by literals, these are toys: 1,000 steps of a linear model take 3.9 s eagerly and 0.3 s compiled.
+# By their literals, these are toys: 1,000 steps of a linear model take 3.9 s eagerly and 0.3 s compiled.
 _A_FEW_SECONDS = 1000
 _DECORATE = "decorate it with @tf.function"
 
@@ -134,21 +134,21 @@ class EagerTrainStep(Rule):
 
 
 def _doubt(module, step):
-    """What is not known of an eager step, or makes it small; None for what costs time in a long training."""
+    """A doubt about the cost of an eager step; None if it costs time in a long training."""
     if step.turns <= program.SHORT_LOOP:
         return f"For {step.turns:.0f} steps, tracing takes about as long."
     if step.turns <= _A_FEW_SECONDS:
         return f"The loop has at most {step.turns:.0f} steps, which take a few seconds."
     if step.is_compiled_in_part:
         return "It is unknown how much of its time the compiled part takes."
-    # Whoever has a mode for it, or says why it is not compiled, knows that it is slow.
+    # An author with a mode for it, or an explanation, knows that it is slow.
     if module.program.runs_functions_eagerly or step.may_be_meant:
         return "Other code here suggests that it is meant to run eagerly."
     return None
 
 
 def _remedy(step):
-    """What to write instead, in the imperative."""
+    """The replacement, as an imperative."""
     compiled = (
         "move the step into a function decorated with @tf.function"
         if not step.is_function

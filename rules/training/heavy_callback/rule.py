@@ -1,7 +1,7 @@
 from kerascheck.api import CodeLocation, Rule, Severity, fixes, proofs, training
 
 _OFTEN = 20
-# What TensorBoard does by each argument, and what that costs.
+# The effect of each TensorBoard argument, and its cost.
 _RECORDED = {
     "histogram_freq": (
         "write a histogram of every weight in every epoch",
@@ -100,7 +100,7 @@ class HeavyCallback(Rule):
                 because=f"After a batch there is no {save.missed} to compare, so Keras 3 always saves; training waits until each file is written."
                 if save.missed is not None
                 else "save_freq counts batches, not epochs, and training waits until each file is written.",
-                # A file name with the number of the batch needs it.
+                # A file name with the batch number needs it.
                 fix=None
                 if save.names_files_by_batch
                 else fixes.drop_argument(

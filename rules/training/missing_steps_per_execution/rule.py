@@ -5,12 +5,12 @@ from kerascheck.api import Applies, Rule, Severity, constant, fixes, models, pro
 _FEW_TIME_STEPS = 10
 _SMALL = 1_600_000
 _WORK = 130_000_000
-# Each step copies what goes in, which takes ever longer than what surrounds it.
+# Each step copies its inputs, which takes longer than the code around it.
 _HANDED_OVER = 3_000_000
 _LONG = 300
 _FEW = 15
 _LARGE_BATCH = 512
-# Nobody goes a thousand times over data of which an epoch has many steps.
+# Data with many steps per epoch is not trained on for a thousand epochs.
 _OF_A_HANDFUL = 1000
 _LONG_STEP = {
     models.LongStep.UNKNOWN_SIZE: "the number of parameters of the model is unknown",

@@ -146,7 +146,7 @@ class PredictInLoop(Rule):
 
 
 def _doubt(each, old):
-    """What is not known of a repeated predict, or makes it small; None for what costs time in a training."""
+    """A doubt about the cost of a repeated predict; None if it costs time in a training."""
     if each.turns <= program.SHORT_LOOP:
         return f"The loop has at most {each.turns:.0f} iterations."
     if each.is_measured:

@@ -108,7 +108,7 @@ class RemovedFitArgument(Rule):
         for call in module.program.model_calls("fit_generator", "evaluate_generator", "predict_generator"):
             if _is_made_by_old_keras(call):
                 continue
-            # A name that stands for one of two methods was chosen by a version.
+            # A name for one of two methods was chosen by a version check.
             if (
                 not conditions.handles_versions(call.path)
                 and isinstance(call.node.func, cst.Attribute)

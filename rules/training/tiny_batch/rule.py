@@ -8,7 +8,7 @@ _ENOUGH = 64
 _WORTHWHILE = 500
 _SMALL = 2_000_000
 _MIDDLE_INPUT = 64 * 64 * 3
-# On larger pictures 16 of them are work enough.
+# 16 larger pictures are enough work.
 _VERY_TINY = 4
 _LARGE_INPUT = 128 * 128 * 3
 _SMALL_INPUT = 32 * 32 * 3
@@ -161,7 +161,7 @@ def _why_not(model):
 def _loses_little(model, fit, batch):
     """Why larger batches would save hardly any time of a training; None where they would."""
     count, saved = training.trained_examples(fit), training.saved_steps(fit, batch, _ENOUGH)
-    # What surrounds an epoch takes longer than that.
+    # The code around an epoch takes longer.
     if saved is not None and (
         saved < _FEW or batch.is_default and count < _MANY and saved * (training.epochs_of(fit) or 1) < _WORTHWHILE
     ):
@@ -173,5 +173,7 @@ def _loses_little(model, fit, batch):
 
 
 def _is_quick(model):
-    """Whether a step on a few dozen examples takes hardly longer than what surrounds it: dense layers, or others over small inputs, which go one way."""
+    """Whether a step on a few dozen examples takes hardly longer than the code around it.
+
+    Such models have dense layers, or other layers over small inputs in one direction."""
     return not models.goes_both_ways(model) and (models.is_dense(model) or model.largest_input <= _SMALL_INPUT)
