@@ -10,11 +10,9 @@ from __future__ import annotations
 
 from kerascheck.meaning.graph.compiled_loops import (
     TurnKind,
-    calls_beside_training,
     changing_constants,
     changing_shapes,
     compiled_in_iterations,
-    rare_updates,
 )
 from kerascheck.meaning.graph.debug_switches import debug_switches
 from kerascheck.meaning.graph.element_loops import element_loops
@@ -24,6 +22,7 @@ from kerascheck.meaning.graph.recursive_calls import recursive_calls
 from kerascheck.meaning.graph.side_effects import Effect, side_effects
 from kerascheck.meaning.graph.stale_globals import stale_globals
 from kerascheck.meaning.graph.traced_code import converts_branches, traced_calls, tracing_frame, trains_in
+from kerascheck.meaning.graph.training_loops import calls_beside_training, rare_updates
 from kerascheck.meaning.graph.unrolled_loops import unrolled_loops
 
 __all__ = [

@@ -4,12 +4,8 @@ import pytest
 from snippets import IMPORTS, load, written
 
 from kerascheck.interpreter.values import holds_tensor
-from kerascheck.meaning.graph.compiled_loops import (
-    calls_beside_training,
-    changing_constants,
-    changing_shapes,
-    compiled_in_iterations,
-)
+from kerascheck.meaning.graph.compiled_loops import changing_constants, changing_shapes, compiled_in_iterations
+from kerascheck.meaning.graph.training_loops import calls_beside_training
 
 STEP = IMPORTS + "import random\nimport numpy as np\n@tf.function\ndef step(x, i=0): return x\n"
 PADDED = STEP + "ds = tf.data.Dataset.from_generator(g).padded_batch(4)\n"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 
@@ -19,16 +18,15 @@ from kerascheck.interpreter.values import (
     DatasetConsumer,
     DatasetOp,
     ExecutionPath,
-    ExternalInstance,
     Value,
     constant,
     datasets_in,
     holds_tensor,
-    options_of,
 )
 from kerascheck.knowledge.namespaces import OF_KERAS_LOSS, OF_KERAS_METRIC, OF_KERAS_MODEL
 from kerascheck.meaning.data.buffers import TailBuffering, Unbuffered, last_computation, runs_ahead
 from kerascheck.meaning.data.mapped_functions import Facts, facts_of
+from kerascheck.meaning.data.rewrites import Rewrites, switched_by
 from kerascheck.meaning.data.stages import COMBINING, INSPECTED_ELEMENTS, gives_few_elements, is_cut_short
 from kerascheck.meaning.program.loops import makes_few_steps
 from kerascheck.meaning.program.program import Program
@@ -43,39 +41,6 @@ from kerascheck.syntax.written import (
 )
 
 _MEASURING = re.compile(r"\bmetrics\.\w+$|\b(?:FactorizedTopK|index|index_from_dataset)$")
-
-
-@dataclass(frozen=True, slots=True)
-class Rewrites:
-    """The rewrites of tf.data that are switched off for a pipeline.
-
-    ``maps_on`` says whether map_parallelization itself is switched on.
-    """
-
-    autotune_off: bool = False
-    defaults_off: bool = False
-    prefetch_off: bool = False
-    maps_off: bool = False
-    maps_on: bool = False
-
-    def __or__(self, other: Rewrites) -> Rewrites:
-        return Rewrites(
-            self.autotune_off or other.autotune_off,
-            self.defaults_off or other.defaults_off,
-            self.prefetch_off or other.prefetch_off,
-            self.maps_off or other.maps_off,
-            self.maps_on or other.maps_on,
-        )
-
-    @property
-    def maps_stay_serial(self) -> bool:
-        """Whether map_parallelization does not run."""
-        return self.autotune_off or self.maps_off or self.defaults_off and not self.maps_on
-
-    @property
-    def no_prefetch(self) -> bool:
-        """Whether inject_prefetch does not run."""
-        return self.autotune_off or self.defaults_off or self.prefetch_off
 
 
 class Operation:
@@ -323,7 +288,7 @@ class Pipelines:
             pending.extend(current.inputs)
         for current in order:
             if current.name == "with_options" and not current.maybe:
-                rewrites |= _switched(current.given("options"))
+                rewrites |= switched_by(current.given("options"))
         for current in order:
             self._roles[current.identity].add(role)
             self._rewrites[current.identity] |= rewrites
@@ -579,26 +544,3 @@ def _builds_vocabulary(node: cst.CSTNode) -> bool:
 def _measures(sink: DatasetConsumer) -> bool:
     """Whether a dataset goes to a metric or an index, such as ``tfrs.metrics.FactorizedTopK(candidates=ds)``."""
     return isinstance(sink.node, cst.Call) and _MEASURING.search(sink.module.tree.code_of(sink.node.func)) is not None
-
-
-def _switched(options: Value | None) -> Rewrites:
-    result = Rewrites()
-    for option in options_of(options):
-        if not isinstance(option, ExternalInstance):
-            continue
-        autotune = option.attributes.get("autotune")
-        older = option.attributes.get("experimental_optimization") or option.attributes.get(
-            "experimental_optimizations"
-        )
-
-        def says(owner: Value | None, name: str) -> object:
-            return constant(owner.attributes.get(name), None) if isinstance(owner, ExternalInstance) else None
-
-        result |= Rewrites(
-            autotune_off=says(autotune, "enabled") is False or says(older, "autotune") is False,
-            defaults_off=says(older, "apply_default_optimizations") is False,
-            prefetch_off=says(older, "inject_prefetch") is False,
-            maps_off=says(older, "map_parallelization") is False,
-            maps_on=says(older, "map_parallelization") is True,
-        )
-    return result

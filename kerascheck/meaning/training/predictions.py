@@ -21,7 +21,7 @@ from kerascheck.knowledge.name_heuristics import (
 from kerascheck.knowledge.namespaces import OF_RANDOM
 from kerascheck.meaning.data.games import environment_loop
 from kerascheck.meaning.data.pipelines import Pipelines
-from kerascheck.meaning.graph.compiled_loops import counting_branch
+from kerascheck.meaning.graph.training_loops import counting_branch
 from kerascheck.meaning.program.clocks import measured_intervals, measures_speed
 from kerascheck.meaning.program.items import is_one_item
 from kerascheck.meaning.program.loops import bound_in, feeds_back, loop_that_changes, most_iterations

@@ -17,7 +17,7 @@ from kerascheck.interpreter.values import (
     options_of,
 )
 from kerascheck.knowledge.classes import METRIC_RESULT, OPTIMIZER, class_of
-from kerascheck.meaning.graph.compiled_loops import calls_beside_training
+from kerascheck.meaning.graph.training_loops import calls_beside_training
 from kerascheck.meaning.program.program import Program
 from kerascheck.meaning.training.steps import is_acted_on
 
