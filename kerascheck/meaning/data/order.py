@@ -24,7 +24,7 @@ _KEEPS_INCOMPLETE = frozenset({"cache", "map", "batch", "padded_batch", "ragged_
 _WITH_BATCHES = frozenset({"filter", "repeat", "ignore_errors", "batch", "padded_batch", "ragged_batch"})
 
 
-class WishKind(enum.Enum):
+class ReorderKind(enum.Enum):
     """The kinds of requests that a rule may make of a chain."""
 
     ADD_CACHE = enum.auto()
@@ -106,9 +106,9 @@ def line_of(pipelines: Pipelines, stage: DatasetOp) -> list[DatasetOp]:
         line += after.values()
 
 
-def arrangement(pipelines: Pipelines, wishes: Collection[ReorderRequest]) -> Arrangement | None:
+def arrangement(pipelines: Pipelines, requests: Collection[ReorderRequest]) -> Arrangement | None:
     """The order of a chain that satisfies all requests; None if none does, or they concern several chains."""
-    line = max((line_of(pipelines, wish.stage) for wish in wishes), key=len)
+    line = max((line_of(pipelines, request.stage) for request in requests), key=len)
     identities = [stage.identity for stage in line]
     if any(request.stage.identity not in identities for request in requests):
         return None
@@ -138,11 +138,13 @@ def _arrange(order: list[Item], asked: dict[ReorderKind, list[DatasetOp]]) -> No
         order.insert(order.index(stage) + 1, Added("cache"))
     for take in asked[ReorderKind.TAKE_EARLIER]:
         _place_take(order, take)
-    caches = [item for item in order if isinstance(item, Added)] + asked[WishKind.CACHE_EARLIER]
+    caches = [item for item in order if isinstance(item, Added)] + asked[ReorderKind.CACHE_EARLIER]
     # Examples shuffled after a cache of batches have to be cached as examples.
-    caches += [cache for shuffle in asked[WishKind.SHUFFLE_EARLIER] for cache in _last_before(order, shuffle, "cache")]
+    caches += [
+        cache for shuffle in asked[ReorderKind.SHUFFLE_EARLIER] for cache in _last_before(order, shuffle, "cache")
+    ]
     for cache in dict.fromkeys(caches):
-        _place_cache(order, cache, bool(asked[WishKind.SHUFFLE_EARLIER]))
+        _place_cache(order, cache, bool(asked[ReorderKind.SHUFFLE_EARLIER]))
         # A cut after it would keep it incomplete.
         cut = next((item for item in order[order.index(cache) :] if item.name not in _KEEPS_INCOMPLETE), None)
         if isinstance(cut, DatasetOp) and cut.name == "take" and isinstance(constant(cut.given("count")), int):
