@@ -1,0 +1,66 @@
+"""Evaluated arguments of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import libcst as cst
+
+from kerascheck.interpreter.values.base import UNKNOWN, Value
+from kerascheck.knowledge.signatures import Signature
+
+
+@dataclass(eq=False, slots=True)
+class Arguments:
+    """Evaluated arguments of a call; ``nodes`` keeps their syntax for messages and fixes."""
+
+    positional: list[Value] = field(default_factory=list)
+    keywords: dict[str, Value] = field(default_factory=dict)
+    nodes: dict[int | str, cst.Arg] = field(default_factory=dict)
+    unknown_positional: bool = False
+    unknown_keywords: bool = False
+
+    def get(self, position: int | None, keyword: str | None) -> Value | None:
+        """The value of a parameter given by position or name; None where it is certainly not given.
+
+        UNKNOWN where ``*args`` or ``**kwargs`` may give it.
+        """
+        if keyword is not None and keyword in self.keywords:
+            return self.keywords[keyword]
+        if position is not None and position < len(self.positional):
+            return self.positional[position]
+        if (self.unknown_keywords and keyword is not None) or (self.unknown_positional and position is not None):
+            return UNKNOWN
+        return None
+
+    def first(self, keyword: str | None) -> Value | None:
+        """The first argument, or the one with this keyword; see ``get``."""
+        return self.get(0, keyword)
+
+    def given(self, signature: Signature, parameter: str) -> Value | None:
+        """The argument for a parameter of what has this signature.
+
+        None where it is certainly not given, and UNKNOWN where it may be: a position is taken of which the parameter is not known.
+        """
+        for position, name in signature.places(parameter):
+            value = self.get(position, name)
+            if value is not None:
+                return value
+        return UNKNOWN if signature.may_hold(len(self.positional), parameter) else None
+
+    def written(self, signature: Signature, parameter: str) -> cst.Arg | None:
+        """The syntax of the argument that ``given`` returns, where it is written out."""
+        nodes = (self.node(position, name) for position, name in signature.places(parameter))
+        return next((node for node in nodes if node is not None), None)
+
+    def node(self, position: int | None, keyword: str | None) -> cst.Arg | None:
+        """The syntax of the argument that ``get`` returns, where it is written out."""
+        if keyword is not None and keyword in self.nodes:
+            return self.nodes[keyword]
+        return self.nodes.get(position) if position is not None else None
+
+    def values(self) -> Iterator[Value]:
+        """Every value passed."""
+        yield from self.positional
+        yield from self.keywords.values()

@@ -1,0 +1,354 @@
+"""Calls, execution paths, functions and dataset operations.
+
+They share one file because they refer to each other: a call has a path, a path runs a function or a dataset operation,
+and these hold the call that created them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+import libcst as cst
+
+from kerascheck.interpreter.values.arguments import Arguments
+from kerascheck.interpreter.values.base import UNKNOWN, External, Value
+from kerascheck.interpreter.values.scope import Scope
+from kerascheck.knowledge.runtime import Runtime
+from kerascheck.knowledge.signatures import Signature
+from kerascheck.source import Source
+from kerascheck.syntax.conditions import CONDITIONS, Nested
+from kerascheck.syntax.tree import Tree
+
+Found = TypeVar("Found")
+
+
+class ModuleFinder(Protocol):
+    """A project as far as the interpreter knows it: :class:`kerascheck.interpreter.project.Project`."""
+
+    def find(self, importer: Any, dotted: str, level: int) -> ModuleLike | None: ...
+    def imported(self, module: Any) -> list[Any]: ...
+
+
+class RunRecord(Protocol):
+    """What running a module showed: :class:`kerascheck.interpreter.abstract_state.Machine`."""
+
+    calls: list[Call]
+
+    @property
+    def modules(self) -> list[ModuleLike]: ...
+
+
+class ModuleLike(Protocol):
+    """A module as far as values and the interpreter know it: :class:`kerascheck.interpreter.module.Module`."""
+
+    source: Source
+
+    @property
+    def memory(self) -> dict[Any, Any]: ...
+    def once(self, find: Callable[[Any], Found]) -> Found: ...
+    @property
+    def project(self) -> ModuleFinder: ...
+    @property
+    def acts_on_import(self) -> bool: ...
+    @property
+    def generators(self) -> frozenset[cst.CSTNode]: ...
+    @property
+    def name_counts(self) -> Counter[str]: ...
+    @property
+    def worth_following(self) -> bool: ...
+    def mentions(self, pattern: re.Pattern[str]) -> bool: ...
+    @property
+    def tree(self) -> Tree: ...
+    def range_of(self, node: cst.CSTNode) -> tuple[int, int]: ...
+    def statement_range(self, node: cst.CSTNode) -> tuple[int, int]: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def dotted(self) -> str: ...
+    @property
+    def is_package(self) -> bool: ...
+    @property
+    def runtime(self) -> Runtime: ...
+    @property
+    def run(self) -> RunRecord: ...
+    @property
+    def code(self) -> str: ...
+    @property
+    def is_graph_code(self) -> bool: ...
+    def is_commented(self, node: cst.CSTNode, about: re.Pattern[str]) -> bool: ...
+
+
+@dataclass(eq=False, slots=True)
+class Class(Value):
+    """A class of the linted tree."""
+
+    module: ModuleLike
+    node: cst.ClassDef
+    name: str
+    bases: tuple[Value, ...]
+    members: dict[str, Value]
+    _ancestry: tuple[Class | External, ...] = field(init=False, repr=False)
+    _classes: tuple[Class, ...] = field(init=False, repr=False)
+    _external_bases: frozenset[str] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        found: dict[int, Class | External] = {}
+        queue: list[Value] = [self]
+        while queue:
+            base = queue.pop(0)
+            if isinstance(base, (Class, External)) and id(base) not in found:
+                found[id(base)] = base
+                queue.extend(base.bases if isinstance(base, Class) else ())
+        self._ancestry = tuple(found.values())
+        self._classes = tuple(base for base in self._ancestry if isinstance(base, Class))
+        self._external_bases = frozenset(base.name for base in self._ancestry if isinstance(base, External))
+
+    def ancestry(self) -> tuple[Class | External, ...]:
+        """This class and its bases, nearest first; bases outside the tree by name."""
+        return self._ancestry
+
+    def external_bases(self) -> frozenset[str]:
+        """Canonical names of every base outside the linted tree."""
+        return self._external_bases
+
+    def member(self, name: str) -> Value | None:
+        """The attribute ``name`` of the class or of the nearest base in the tree that has it."""
+        for base in self._classes:
+            if name in base.members:
+                return base.members[name]
+        return None
+
+
+@dataclass(eq=False, slots=True)
+class Function(Value):
+    """A function, method or lambda of the linted tree.
+
+    Example:
+        >>> call("double = lambda x: 2 * x; f(double)").arguments.positional[0].name
+        '<lambda>'
+    """
+
+    module: ModuleLike
+    node: cst.FunctionDef | cst.Lambda
+    scope: Scope
+    name: str
+    receiver: Value | None = None
+    owner: Class | None = None
+    traced: str | None = None
+    """How it is compiled: "tf.function", "jax.jit", ... ; None for plain Python."""
+    options: Call | None = None
+    """The call of tf.function that compiled it, if its arguments are visible."""
+    opaque: bool = False
+    """A decorator that cannot be read may have replaced it."""
+    kind: str = "function"
+    """"function", "staticmethod", "classmethod" or "property"."""
+    defaults: dict[str, Value] = field(default_factory=dict)
+    """What parameters are where a call does not give them, as they were evaluated with the definition."""
+
+
+@dataclass(eq=False, slots=True)
+class ExecutionPath(Nested):
+    """One step of the way that leads to a piece of running code.
+
+    ``kind`` is one of "root" (a module body or a function nobody was seen to call),
+    "call" (inside a function), "loop", "with", "branch", "handler", "try", or "handed" (what a library is given to call, which it may do
+    later or never).
+
+    Example:
+        >>> loop = call("for x in range(3): f(x)").scope.innermost_loop(within="program")
+        >>> loop.kind, loop.turns
+        ('loop', 3)
+    """
+
+    kind: str
+    parent: ExecutionPath | None
+    module: ModuleLike
+    node: cst.CSTNode
+    function: Function | None = None
+    traced: str | None = None
+    """For calls: how the code is compiled ("tf.function", "map", "call", "train_step", ...), None for eager code."""
+    value: Value = UNKNOWN
+    """What a loop iterates over, or what a ``with`` statement enters."""
+    trips: int | None = None
+    """Turns of a loop where a literal tells."""
+    most: int | None = None
+    """Turns at most, where ``trips`` is not known."""
+    stage: DatasetOp | None = None
+    """The dataset operation that runs this function."""
+    trains: bool = False
+    """A loop in which weights are updated."""
+    label: str = ""
+    depth: int = field(init=False, repr=False)
+    root: ExecutionPath = field(init=False, repr=False)
+    frame: ExecutionPath = field(init=False, repr=False)
+    loop: ExecutionPath | None = field(init=False, repr=False)
+    condition: ExecutionPath | None = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        parent, kind = self.parent, self.kind
+        self.depth = 0 if parent is None else parent.depth + 1
+        self.root = self if parent is None else parent.root
+        self.frame = self if parent is None or kind in ("call", "root") else parent.frame
+        self.loop = self if kind == "loop" else None if parent is None else parent.loop
+        self.condition = self if kind in CONDITIONS else None if parent is None else parent.condition
+
+    @property
+    def turns(self) -> int | None:
+        """How many turns a loop makes at most; None where nothing tells."""
+        return self.most if self.trips is None else self.trips
+
+    def functions(self) -> Iterator[Function]:
+        """The functions that are known around this place, innermost first."""
+        return (frame.function for frame in self.frames() if frame.function is not None)
+
+    def runs_in(self, function: Function) -> bool:
+        """Whether this place is in a function, or in what that calls."""
+        return any(around.node is function.node for around in self.functions())
+
+    def traced_by(self) -> str | None:
+        """What compiles the code that runs here; None for eager code. py_function bodies are eager again."""
+        frame = self.frame
+        while not frame.traced:
+            if frame.parent is None:
+                return None
+            frame = frame.parent.frame
+        return None if frame.traced == "py_function" else frame.traced
+
+
+@dataclass(eq=False, slots=True)
+class Call:
+    """One call (or attribute/item assignment) that the interpreter saw, in program order.
+
+    ``name`` is the canonical dotted name, for methods that of the receiver's class and the
+    method ("keras.Model.fit"); None where the callee is unknown. Assignments appear as
+    "<class>.__setattr__" and "os.environ.__setitem__"; in compiled code those of tensors to
+    what outlives the call as "builtins.object.__set__", and ``+=`` as "builtins.object.__iadd__".
+
+    Example:
+        >>> fit = call("keras.Sequential().fit(x, epochs=3)")
+        >>> fit.name, fit.given("epochs")
+        ('keras.Model.fit', Const(value=3))
+    """
+
+    module: ModuleLike
+    node: cst.CSTNode
+    name: str | None
+    attribute: str | None
+    """The method name, also where the receiver is unknown."""
+    receiver: Value
+    arguments: Arguments
+    path: ExecutionPath
+    order: int
+    """When it was seen, as :data:`now` counts."""
+    result: Value = UNKNOWN
+
+    @property
+    def signature(self) -> Signature:
+        """What the callable takes in this program's versions."""
+        return self.module.runtime.signature_of(self.name, self.attribute)
+
+    def given(self, parameter: str) -> Value | None:
+        """The argument for a parameter of a callable that ``knowledge/signatures.py`` has: None where it is certainly not given, UNKNOWN where it may be."""
+        return self.arguments.given(self.signature, parameter)
+
+    def written(self, parameter: str) -> cst.Arg | None:
+        """The syntax of the argument that ``given`` returns, where it is written out."""
+        return self.arguments.written(self.signature, parameter)
+
+    def keyword(self, name: str) -> Value | None:
+        """The argument of whatever callable with this keyword; None where it is certainly not given."""
+        return self.arguments.get(None, name)
+
+    @property
+    def first(self) -> Value | None:
+        """The argument for the first parameter of whatever callable; None where it is certainly not given."""
+        return self.arguments.first(next(iter(self.signature.names), None))
+
+    @property
+    def assigned(self) -> Value | None:
+        """The value that an assignment to an attribute gives; None for a call of what is known."""
+        return self.arguments.get(1, "value") if self.name is None or self.name.endswith(".__setattr__") else None
+
+
+@dataclass(eq=False, slots=True)
+class DatasetOp:
+    """One operation of a dataset pipeline, or its source (``inputs`` empty).
+
+    Example:
+        >>> stage = call("model.fit(tf.data.Dataset.range(9).shuffle(3).batch(3))").given("x").stage
+        >>> [each.name for each in stage.upstream()]
+        ['batch', 'shuffle', 'tensorflow.data.Dataset.range']
+    """
+
+    module: ModuleLike
+    node: cst.CSTNode
+    name: str
+    """The method ("map", "batch", ...) or, of a source, its canonical name."""
+    call: Call | None
+    inputs: tuple[DatasetOp, ...]
+    path: ExecutionPath
+    maybe: bool = False
+    """Applied on some ways through the code only."""
+    facts: FunctionFacts | None = None
+    function: Value = UNKNOWN
+    """The function given to map, filter, interleave, ..."""
+    origin: DatasetOp | None = None
+    """The operation that this one is a copy of."""
+    routes: int = field(init=False)
+    """How many ways lead to its sources."""
+
+    def __post_init__(self) -> None:
+        self.routes = sum(each.routes for each in self.inputs) or 1
+
+    @property
+    def identity(self) -> DatasetOp:
+        """The same for an operation and its copies."""
+        return self.origin or self
+
+    @property
+    def input(self) -> DatasetOp | None:
+        """The dataset that the operation is applied to; None for a source."""
+        return self.inputs[0] if self.inputs else None
+
+    @property
+    def is_source(self) -> bool:
+        return not self.inputs
+
+    def upstream(self) -> Iterator[DatasetOp]:
+        """This stage and those that lead to it along the main line, last first."""
+        stage: DatasetOp | None = self
+        while stage is not None:
+            yield stage
+            stage = stage.input
+
+    def given(self, parameter: str) -> Value | None:
+        """The argument for a parameter, as :meth:`Call.given` has it; None where the operation has no visible call."""
+        return self.call.given(parameter) if self.call else None
+
+    @property
+    def parallelism(self) -> Value | None:
+        """The argument ``num_parallel_calls``; None where it is certainly not given, or the operation takes none."""
+        return (
+            self.given("num_parallel_calls")
+            if self.call is not None and "num_parallel_calls" in self.call.signature
+            else None
+        )
+
+    def keyword(self, name: str) -> Value | None:
+        """The argument with this keyword, as :meth:`Call.keyword` has it; None where the operation has no visible call."""
+        return self.call.keyword(name) if self.call else None
+
+
+@dataclass(eq=False, slots=True)
+class FunctionFacts:
+    """What running a mapped function showed. See :mod:`kerascheck.meaning.data.mapped_functions`."""
+
+    calls: list[Call]
+    uses: list[tuple[str, cst.CSTNode, ModuleLike]]
+    known: bool
+    """False where something that it calls could not be followed."""
+    result: Value = UNKNOWN
