@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
 import libcst as cst
@@ -99,27 +99,27 @@ class AbstractState(ABC):
         self.truncated = False
         self.uses: list[tuple[str, cst.CSTNode, ModuleLike]] = []
         self.order = 0
-        self._inlined = 0
-        self._visits: dict[cst.CSTNode, int] = {}
-        self._active: list[cst.CSTNode] = []
-        self._envs: dict[ModuleLike, Scope] = {}
+        self.inlined_calls = 0
+        self.visits: dict[cst.CSTNode, int] = {}
+        self.call_stack: list[cst.CSTNode] = []
+        self.module_scopes: dict[ModuleLike, Scope] = {}
         # What the program itself sets on objects of other libraries, as ``wandb.config.batch_size = 32``.
         self.set_outside: dict[str, Value] = {}
-        self._depths: dict[ModuleLike, int] = {}
-        self._followed = 0.0
-        self._instances: dict[Class, Instance] = {}
-        self._returns: list[list[Value]] = []
+        self.import_depths: dict[ModuleLike, int] = {}
+        self.followed_modules = 0.0
+        self.instances: dict[Class, Instance] = {}
+        self.return_values: list[list[Value]] = []
         # The variables of the functions that run, and since when that of a dataset does.
         self.frames: list[Scope] = []
         self.mapped: Start | None = None
         # The names that the star imports of a module bring.
-        self._stars: dict[ModuleLike, list[str]] = {}
+        self.star_imports: dict[ModuleLike, list[str]] = {}
         # Since when the oldest of what was written to is there.
-        self._touched = LATER
+        self.oldest_write = LATER
         # What kinds of calls come to; None for one that does more than compute.
-        self._habits: dict[Hashable, CallSummary | None] = {}
+        self.summaries: dict[Hashable, CallSummary | None] = {}
         # Writes to what outlives a function (attributes, items, globals), to take back where ways part.
-        self._undo_log: list[Write] = []
+        self.undo_log: list[Write] = []
         self.module = module
         self.scope = Scope(None)
         self.path = ExecutionPath("root", None, module, module.tree.root)
@@ -226,26 +226,26 @@ class AbstractState(ABC):
 
     def store(self, target: dict[Key, Value], key: Key, value: Value, born: int = 0) -> None:
         """Write to something that outlives the function at hand, and that is there since ``born``: a moment, or 0 for always."""
-        if born < self._touched:
-            self._touched = born
+        if born < self.oldest_write:
+            self.oldest_write = born
         if isinstance(value, (UnionValue, SequenceValue, DictValue)) and (
             holds_container(value, target) or is_beyond(value, MAX_ITEMS)
         ):
             value = UNKNOWN
-        self._undo_log.append((target, key, target.get(key, MISSING)))
+        self.undo_log.append((target, key, target.get(key, MISSING)))
         target[key] = value
 
     def touch(self, value: SequenceValue | DictValue) -> None:
         """Note that something is changed."""
-        self._touched = min(self._touched, value.born)
+        self.oldest_write = min(self.oldest_write, value.born)
 
     def begin(self, target: dict[Any, Value]) -> None:
         """Note that what is written to is new: no other way of the program has it, so that nothing is to be taken back there."""
-        self._undo_log.append((target, NEW, MISSING))
+        self.undo_log.append((target, NEW, MISSING))
 
-    def _rollback(self, mark: int) -> Written:
+    def rollback(self, mark: int) -> Written:
         """Undo the writes since ``mark``; returns what they had left."""
-        trail = self._undo_log
+        trail = self.undo_log
         if len(trail) == mark:
             return {}
         new = {id(target) for target, key, _ in trail[mark:] if key is NEW}
@@ -264,7 +264,7 @@ class AbstractState(ABC):
                 target[key] = old
         return left
 
-    def _merge_branches(self, *ways: Written) -> None:
+    def merge_branches(self, *ways: Written) -> None:
         """Write what one of several ways left."""
         writing = [way for way in ways if way]
         places = writing[0] if len(writing) == 1 else {place: write for way in writing for place, write in way.items()}
@@ -321,45 +321,40 @@ class AbstractState(ABC):
         else:
             self.invalidate(mapping)
 
-    # What the parts ask of each other.
+    def branch_path(self, node: cst.CSTNode, label: str) -> ExecutionPath:
+        """The path into one branch of a statement or expression."""
+        return ExecutionPath("branch", self.path, self.module, node, label=label)
+
+    def unrecorded(self, action: Callable[[Given], object], argument: Given) -> None:
+        """Run an action and drop its records: functions that only it calls count as uncalled.
+
+        Code that provokes an error on purpose runs this way.
+        """
+        records: tuple[list[Any], ...] = (self.calls, self.sinks, self.stages, self.loops, self.entries, self.uses)
+        lengths = [len(record) for record in records]
+        summaries, self.summaries = self.summaries, {}
+        action(argument)
+        self.summaries = summaries
+        for record, length in zip(records, lengths):
+            del record[length:]
+
+    def run_suite(self, suite: cst.BaseSuite) -> bool:
+        """Run the body of a compound statement; see :meth:`run_block`."""
+        return self.run_block(suite.body)
+
+    # The interpreter provides these: expressions, statements and calls recurse into each other through them.
 
     @abstractmethod
     def eval(self, node: cst.CSTNode) -> Value:
         """The abstract value of an expression; records the calls in it."""
 
     @abstractmethod
-    def get_attribute(self, value: Value, name: str, node: cst.CSTNode) -> Value:
-        """The attribute ``name`` of a value, which is read at ``node``."""
-
-    @abstractmethod
-    def elapsed(self, node: cst.CSTNode, start: Value, end: Value, *, each: bool = False) -> ExternalInstance:
-        """The time between two readings of a clock, or ``each`` of those between two lists of readings."""
-
-    @abstractmethod
-    def collect(self, node: cst.CSTNode, values: list[Value]) -> None:
-        """Put values beside others of their kind: what is measured again and again tells a speed."""
-
-    @abstractmethod
-    def _index(self, node: cst.Subscript) -> Value: ...
-
-    @abstractmethod
-    def _timed(
-        self, node: cst.CSTNode, operator: type[cst.CSTNode] | None, left: Value, right: Value
-    ) -> Value | None: ...
+    def run_block(self, statements: Iterable[cst.CSTNode]) -> bool:
+        """Run statements in order; returns whether the end of the block is unreachable."""
 
     @abstractmethod
     def call(self, function: Value, arguments: Arguments, node: cst.CSTNode) -> Value:
         """The result of calling an abstract value."""
-
-    @abstractmethod
-    def run_callables(
-        self, value: Value | None, traced: str | None, node: cst.CSTNode, *, tensors: bool = True
-    ) -> Value:
-        """Run functions handed to a library, with tensors (or unknown values) as arguments."""
-
-    @abstractmethod
-    def run_arguments(self, arguments: Arguments, node: cst.CSTNode, *, tensors: bool) -> None:
-        """Run the functions among the arguments of a library's function."""
 
     @abstractmethod
     def inline(
@@ -371,56 +366,4 @@ class AbstractState(ABC):
         traced: str | None = None,
         stage: DatasetOp | None = None,
     ) -> Value:
-        """The result of a function of the tree, by running its body."""
-
-    @abstractmethod
-    def compile(self, value: Value, how: str, options: Call | None, node: cst.CSTNode) -> Value:
-        """``value`` as tf.function (or another compiler) makes it at ``node``."""
-
-    @abstractmethod
-    def set_attribute(self, node: cst.CSTNode, receiver: Value, name: str, value: Value) -> None:
-        """Set the attribute ``name`` of a value, which is done at ``node``."""
-
-    @abstractmethod
-    def note_write(self, holder: cst.CSTNode | None, value: Value, node: cst.CSTNode) -> None:
-        """Note that the function of a dataset writes to what was there before it was called."""
-
-    @abstractmethod
-    def note_mutation(self, node: cst.CSTNode, receiver: Value) -> None:
-        """Note that a method changes the object that it belongs to."""
-
-    @abstractmethod
-    def _suite(self, suite: cst.BaseSuite) -> bool: ...
-
-    @abstractmethod
-    def _bind(self, target: cst.CSTNode, value: Value) -> None: ...
-
-    @abstractmethod
-    def _resolved(self, scope: Scope, name: str, value: Value) -> Value: ...
-
-    @abstractmethod
-    def _member_of(self, module: ModuleLike, name: str) -> Value: ...
-
-    @abstractmethod
-    def _asks(self, test: cst.BaseExpression, value: Value) -> None: ...
-
-    @abstractmethod
-    def _decided(self, test: cst.BaseExpression) -> bool | None: ...
-
-    @abstractmethod
-    def _branch_path(self, node: cst.CSTNode, label: str) -> ExecutionPath: ...
-
-    @abstractmethod
-    def _defaults(self, node: cst.FunctionDef | cst.Lambda) -> dict[str, Value]: ...
-
-    @abstractmethod
-    def _loop(self, node: cst.CSTNode, iterable: Value, written: cst.BaseExpression | None = None) -> ExecutionPath: ...
-
-    @abstractmethod
-    def _element(self, iterable: Value, loop: ExecutionPath) -> Value: ...
-
-    @abstractmethod
-    def _run_module(self, module: ModuleLike) -> Scope: ...
-
-    @abstractmethod
-    def _instance_of(self, cls: Class) -> Instance: ...
+        """The result of a function of the linted tree, by running its body."""

@@ -1,4 +1,4 @@
-"""Calls into the functions of the linted tree: their parameters are bound, and their bodies run."""
+"""Calls into functions of the linted tree: binding their parameters and running their bodies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kerascheck.interpreter.internal_values import LATER
 from kerascheck.interpreter.joins import join
 from kerascheck.interpreter.keras_data import is_py_dataset
 from kerascheck.interpreter.limits import MAX_CALLS, MAX_DEPTH, MAX_VISITS
-from kerascheck.interpreter.nodes import dotted_name, text_of
+from kerascheck.interpreter.nodes import dotted_name, parameters_of, text_of
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
@@ -26,6 +26,7 @@ from kerascheck.interpreter.values import (
     External,
     ExternalInstance,
     Function,
+    Instance,
     IteratorValue,
     Scope,
     SequenceValue,
@@ -39,213 +40,248 @@ from kerascheck.knowledge.datasets import DATASET, DATASET_V2
 from kerascheck.syntax.names import canonical
 
 
-class Inlining(AbstractState):
-    """Follows calls into the linted tree."""
+def inline(
+    state: AbstractState,
+    function: Function,
+    arguments: Arguments,
+    node: cst.CSTNode,
+    *,
+    traced: str | None = None,
+    stage: DatasetOp | None = None,
+) -> Value:
+    """The result of a function of the tree, by running its body.
 
-    def inline(
-        self,
-        function: Function,
-        arguments: Arguments,
-        node: cst.CSTNode,
-        *,
-        traced: str | None = None,
-        stage: DatasetOp | None = None,
-    ) -> Value:
-        """The result of a function of the tree, by running its body.
+    Args:
+        function: the function; its receiver is bound.
+        arguments: what the call gives.
+        node: the call.
+        traced: what compiles the body, where that is not the function itself.
+        stage: the dataset operation that runs it.
+    """
+    body = function.node
+    how = traced or function.traced
+    kind = summary_key(function, arguments, state.path, how) if stage is None else None
+    habit = state.summaries.get(kind)
+    if habit is not None:
+        state.record(node, None, None, function, arguments)
+        state.uses += habit.uses
+        return fresh_copy(habit.result)
+    state.visits[body] = state.visits.get(body, 0) + 1
+    too_often = state.visits[body] > MAX_VISITS or state.inlined_calls > MAX_CALLS
+    if body in state.call_stack or len(state.call_stack) >= MAX_DEPTH or too_often:
+        state.reached.add(body)
+        state.oldest_write = 0
+        state.truncated = state.truncated or state.inlined_calls > MAX_CALLS
+        state.escape(arguments, node)
+        state.use("unknown-call", node)
+        return UNKNOWN
+    saved = state.module, state.scope, state.path
+    state.inlined_calls += 1
+    path = ExecutionPath("call", state.path, state.module, node, function=function, traced=how, stage=stage)
+    state.module = function.module
+    state.path = path
+    try:
+        if kind is None or kind in state.summaries:
+            return enter_function(state, function, function.receiver, arguments)
+        return _summarise(state, kind, function, arguments)
+    finally:
+        state.module, state.scope, state.path = saved
 
-        Args:
-            function: the function; its receiver is bound.
-            arguments: what the call gives.
-            node: the call.
-            traced: what compiles the body, where that is not the function itself.
-            stage: the dataset operation that runs it.
-        """
-        body = function.node
-        how = traced or function.traced
-        kind = summary_key(function, arguments, self.path, how) if stage is None else None
-        habit = self._habits.get(kind)
-        if habit is not None:
-            self.record(node, None, None, function, arguments)
-            self.uses += habit.uses
-            return fresh_copy(habit.result)
-        self._visits[body] = self._visits.get(body, 0) + 1
-        too_often = self._visits[body] > MAX_VISITS or self._inlined > MAX_CALLS
-        if body in self._active or len(self._active) >= MAX_DEPTH or too_often:
-            self.reached.add(body)
-            self._touched = 0
-            self.truncated = self.truncated or self._inlined > MAX_CALLS
-            self.escape(arguments, node)
-            self.use("unknown-call", node)
-            return UNKNOWN
-        saved = self.module, self.scope, self.path
-        self._inlined += 1
-        path = ExecutionPath("call", self.path, self.module, node, function=function, traced=how, stage=stage)
-        self.module = function.module
-        self.path = path
-        try:
-            if kind is None or kind in self._habits:
-                return self._enter(function, function.receiver, arguments)
-            return self._learned(kind, function, arguments)
-        finally:
-            self.module, self.scope, self.path = saved
 
-    def _learned(self, kind: Hashable, function: Function, arguments: Arguments) -> Value:
-        """The result of a function, by running its body; what calls of its kind come to is learned."""
-        kept, calls, uses = self._number_of_records(), len(self.calls), len(self.uses)
-        touched, self._touched, start = self._touched, LATER, now()
-        result = self._enter(function, function.receiver, arguments)
-        left_all = self._touched > start and kept == self._number_of_records()
-        is_habit = left_all and is_pure(result, self.calls[calls:])
-        self._habits[kind] = CallSummary(result, self.uses[uses:]) if is_habit else None
-        self._touched = min(touched, self._touched)
-        return result
+def _summarise(state: AbstractState, kind: Hashable, function: Function, arguments: Arguments) -> Value:
+    """The result of a function, by running its body; what calls of its kind come to is learned."""
+    kept, calls, uses = (
+        _number_of_records(
+            state,
+        ),
+        len(state.calls),
+        len(state.uses),
+    )
+    touched, state.oldest_write, start = state.oldest_write, LATER, now()
+    result = enter_function(state, function, function.receiver, arguments)
+    left_all = state.oldest_write > start and kept == _number_of_records(
+        state,
+    )
+    is_habit = left_all and is_pure(result, state.calls[calls:])
+    state.summaries[kind] = CallSummary(result, state.uses[uses:]) if is_habit else None
+    state.oldest_write = min(touched, state.oldest_write)
+    return result
 
-    def _number_of_records(self) -> int:
-        """How much was seen that no call alike can stand for."""
-        return len(self.stages) + len(self.sinks) + len(self.compilations) + len(self.entries)
 
-    def _enter(
-        self, function: Function, receiver: Value | None, arguments: Arguments | None, tensors: bool = False
-    ) -> Value:
-        """Bind parameters and run the body; ``arguments`` is None for a run with unknown ones."""
-        node = function.node
-        self.reached.add(node)
-        self._active.append(node)
-        saved_env, saved_module, around, uses = self.scope, self.module, self.mapped, len(self.uses)
-        is_item = function.name == "__getitem__" and receiver is not None and is_py_dataset(receiver)
+def _number_of_records(state: AbstractState) -> int:
+    """How much was seen that no call alike can stand for."""
+    return len(state.stages) + len(state.sinks) + len(state.compilations) + len(state.entries)
+
+
+def enter_function(
+    state: AbstractState, function: Function, receiver: Value | None, arguments: Arguments | None, tensors: bool = False
+) -> Value:
+    """Bind parameters and run the body; ``arguments`` is None for a run with unknown ones."""
+    node = function.node
+    state.reached.add(node)
+    state.call_stack.append(node)
+    saved_env, saved_module, around, uses = state.scope, state.module, state.mapped, len(state.uses)
+    is_item = function.name == "__getitem__" and receiver is not None and is_py_dataset(receiver)
+    if is_item:
+        state.mapped = around or Start(len(state.frames), state.order)
+    state.module = function.module
+    state.scope = Scope(function.scope)
+    state.frames.append(state.scope)
+    try:
+        _bind_parameters(state, function, receiver, arguments, tensors)
+        if isinstance(node, cst.Lambda):
+            return _returned(state, node, state.eval(node.body))
+        loops = len(state.loops)
+        state.return_values.append([])
+        state.run_suite(node.body)
+        returned = state.return_values.pop()
+        if node in function.module.generators:
+            # What comes out of a generator comes from what it loops over.
+            sources = [loop.value for loop in state.loops[loops:] if loop.frame.function is function]
+            return _returned(state, node, IteratorValue("generator", [*returned, *sources] or [UNKNOWN]))
+        if not returned:
+            return Constant(None)
+        merged = returned[0]
+        for other in returned[1:]:
+            merged = join(merged, other)
+        return _returned(state, node, merged)
+    finally:
+        state.call_stack.pop()
+        state.frames.pop()
+        state.scope, state.module, state.mapped = saved_env, saved_module, around
         if is_item:
-            self.mapped = around or Start(len(self.frames), self.order)
-        self.module = function.module
-        self.scope = Scope(function.scope)
-        self.frames.append(self.scope)
-        try:
-            self._bind_parameters(function, receiver, arguments, tensors)
-            if isinstance(node, cst.Lambda):
-                return self._returned(node, self.eval(node.body))
-            loops = len(self.loops)
-            self._returns.append([])
-            self._suite(node.body)
-            returned = self._returns.pop()
-            if node in function.module.generators:
-                # What comes out of a generator comes from what it loops over.
-                sources = [loop.value for loop in self.loops[loops:] if loop.frame.function is function]
-                return self._returned(node, IteratorValue("generator", [*returned, *sources] or [UNKNOWN]))
-            if not returned:
-                return Constant(None)
-            merged = returned[0]
-            for other in returned[1:]:
-                merged = join(merged, other)
-            return self._returned(node, merged)
-        finally:
-            self._active.pop()
-            self.frames.pop()
-            self.scope, self.module, self.mapped = saved_env, saved_module, around
-            if is_item:
-                writes = [CodeLocation(module, at) for kind, at, module in self.uses[uses:] if kind == "write"]
-                self.item_writes.setdefault(node, []).extend(writes)
+            writes = [CodeLocation(module, at) for kind, at, module in state.uses[uses:] if kind == "write"]
+            state.item_writes.setdefault(node, []).extend(writes)
 
-    def _returned(self, node: cst.CSTNode, value: Value) -> Value:
-        self.returned.setdefault(node, value)
-        return value
 
-    def _bind_parameters(
-        self, function: Function, receiver: Value | None, arguments: Arguments | None, tensors: bool
-    ) -> None:
-        parameters = function.node.params
-        positional = [*parameters.posonly_params, *parameters.params]
-        variables = self.scope.variables
-        if receiver is not None and positional:
-            variables[positional.pop(0).name.value] = receiver
-        named = [*positional, *parameters.kwonly_params]
-        for index, parameter in enumerate(named):
-            name = parameter.name.value
-            if arguments is None:
-                variables[name] = self._guessed(function, parameter, index, tensors)
-                continue
-            given = arguments.get(index if index < len(positional) else None, name)
-            if given is UNKNOWN:
-                given = self._annotated(parameter, function)
-            variables[name] = function.defaults.get(name, UNKNOWN) if given is None else given
-        names = frozenset(parameter.name.value for parameter in named)
-        # Keras calls its hooks with arguments of its own, whatever they are given here.
-        if arguments is not None and not _is_hook(function):
-            self.scope.parameters = names
-        if isinstance(parameters.star_arg, cst.Param):
-            rest: Value = Tensor("parameter") if arguments is None and tensors else UNKNOWN
-            if arguments is not None and not arguments.unknown_positional:
-                rest = SequenceValue("tuple", arguments.positional[len(positional) :])
-            variables[parameters.star_arg.name.value] = rest
-        if parameters.star_kwarg is not None:
-            extra: Value = UNKNOWN
-            if arguments is not None and not arguments.unknown_keywords:
-                extra = DictValue({key: value for key, value in arguments.keywords.items() if key not in names})
-            variables[parameters.star_kwarg.name.value] = extra
+def _returned(state: AbstractState, node: cst.CSTNode, value: Value) -> Value:
+    state.returned.setdefault(node, value)
+    return value
 
-    def _guessed(self, function: Function, parameter: cst.Param, index: int, tensors: bool) -> Value:
-        """What a parameter is where no call is seen, which in compiled code gives ``tensors``."""
-        value = self._annotated(parameter, function)
+
+def instance_of(state: AbstractState, cls: Class) -> Instance:
+    instance = state.instances.get(cls)
+    if instance is None:
+        instance = state.instances[cls] = Instance(cls, {})
+        for name in ("__init__", "build"):
+            member = cls.members.get(name) if name == "build" else cls.member(name)
+            if isinstance(member, Function) and member.node not in state.call_stack:
+                path = state.path
+                state.path = ExecutionPath("root", None, member.module, member.node, function=member)
+                try:
+                    enter_function(state, member, instance, None)
+                finally:
+                    state.path = path
+    return instance
+
+
+def default_values(state: AbstractState, node: cst.FunctionDef | cst.Lambda) -> dict[str, Value]:
+    return {p.name.value: state.eval(p.default) for p in parameters_of(node.params) if p.default is not None}
+
+
+def _bind_parameters(
+    state: AbstractState, function: Function, receiver: Value | None, arguments: Arguments | None, tensors: bool
+) -> None:
+    parameters = function.node.params
+    positional = [*parameters.posonly_params, *parameters.params]
+    variables = state.scope.variables
+    if receiver is not None and positional:
+        variables[positional.pop(0).name.value] = receiver
+    named = [*positional, *parameters.kwonly_params]
+    for index, parameter in enumerate(named):
         name = parameter.name.value
-        if value is not UNKNOWN or not tensors or parameter.default is not None or name in ("training", "mask"):
-            return value
-        is_tensor = index == 0 or self.path.traced != "call" or self._says_tensor(function, name)
-        return Tensor("parameter") if is_tensor else UNKNOWN
+        if arguments is None:
+            variables[name] = _guessed(state, function, parameter, index, tensors)
+            continue
+        given = arguments.get(index if index < len(positional) else None, name)
+        if given is UNKNOWN:
+            given = _annotated(state, parameter, function)
+        variables[name] = function.defaults.get(name, UNKNOWN) if given is None else given
+    names = frozenset(parameter.name.value for parameter in named)
+    # Keras calls its hooks with arguments of its own, whatever they are given here.
+    if arguments is not None and not _is_hook(function):
+        state.scope.parameters = names
+    if isinstance(parameters.star_arg, cst.Param):
+        rest: Value = Tensor("parameter") if arguments is None and tensors else UNKNOWN
+        if arguments is not None and not arguments.unknown_positional:
+            rest = SequenceValue("tuple", arguments.positional[len(positional) :])
+        variables[parameters.star_arg.name.value] = rest
+    if parameters.star_kwarg is not None:
+        extra: Value = UNKNOWN
+        if arguments is not None and not arguments.unknown_keywords:
+            extra = DictValue({key: value for key, value in arguments.keywords.items() if key not in names})
+        variables[parameters.star_kwarg.name.value] = extra
 
-    def _says_tensor(self, function: Function, parameter: str) -> bool:
-        """Whether the name of a parameter of ``call``, or what is done with it there, says that it is a tensor: what
-        follows the inputs may as well be a size or a switch."""
-        if names_tensor(parameter):
-            return True
-        nodes = function.module.tree.descendants(function.node.body)
-        names = (node for node in nodes if isinstance(node, cst.Name) and node.value == parameter)
-        return any(self._is_used_as_tensor(function, name) for name in names)
 
-    def _is_used_as_tensor(self, function: Function, node: cst.Name) -> bool:
-        """Whether only a tensor, or an array, can stand where a name stands in a method."""
-        tree = function.module.tree
-        parent = tree.parents.get(node)
-        if isinstance(parent, cst.Attribute) and parent.value is node:
-            return parent.attr.value in TENSOR_ATTRIBUTES
-        if isinstance(parent, cst.Subscript) and parent.value is node and len(parent.slice) > 1:
-            return True
-        if isinstance(parent, cst.BinaryOperation) and isinstance(parent.operator, cst.MatrixMultiply):
-            return True
-        if isinstance(parent, cst.Element):
-            # One of the tensors in a list that is given first.
-            parent = tree.parents.get(tree.parents[parent])
-        if not isinstance(parent, cst.Arg) or parent.keyword is not None:
-            return False
-        call = tree.parents.get(parent)
-        if not isinstance(call, cst.Call):
-            return False
-        return self._takes_tensor(function, call, call.args.index(parent))
+def _guessed(state: AbstractState, function: Function, parameter: cst.Param, index: int, tensors: bool) -> Value:
+    """What a parameter is where no call is seen, which in compiled code gives ``tensors``."""
+    value = _annotated(state, parameter, function)
+    name = parameter.name.value
+    if value is not UNKNOWN or not tensors or parameter.default is not None or name in ("training", "mask"):
+        return value
+    is_tensor = index == 0 or state.path.traced != "call" or _says_tensor(state, function, name)
+    return Tensor("parameter") if is_tensor else UNKNOWN
 
-    def _takes_tensor(self, function: Function, call: cst.Call, position: int) -> bool:
-        """Whether a call in a method gives a tensor at a position: to a function of tensors, or to a layer of the object."""
-        owner, _, name = dotted_name(call.func).rpartition(".")
-        if owner == "self":
-            return position == 0 and function.owner is not None and function.owner.member(name) is None
-        root, _, rest = dotted_name(call.func).partition(".")
-        found = function.scope.lookup(root)
-        if not isinstance(found, External):
-            return False
-        return takes_tensor(canonical(f"{found.name}.{rest}" if rest else found.name), position)
 
-    def _annotated(self, parameter: cst.Param, function: Function) -> Value:
-        """What the annotation of a parameter says it is."""
-        annotation = _named_type(parameter.annotation.annotation) if parameter.annotation is not None else None
-        if annotation is None:
-            return UNKNOWN
-        saved, self.scope = self.scope, function.scope
-        value = self.eval(annotation)
-        self.scope = saved
-        if isinstance(value, Class):
-            return self._instance_of(value) if value.external_bases() else UNKNOWN
-        name = value.name if isinstance(value, External) else ""
-        if name in (DATASET, DATASET_V2):
-            return Dataset(self.new_stage("parameter", parameter, None, ()))
-        if name in (TENSOR, KERAS_TENSOR):
-            return Tensor("parameter")
-        return ExternalInstance(name) if class_of(name) in (MODEL, OPTIMIZER) else UNKNOWN
+def _says_tensor(state: AbstractState, function: Function, parameter: str) -> bool:
+    """Whether the name of a parameter of ``call``, or what is done with it there, says that it is a tensor: what
+    follows the inputs may as well be a size or a switch."""
+    if names_tensor(parameter):
+        return True
+    nodes = function.module.tree.descendants(function.node.body)
+    names = (node for node in nodes if isinstance(node, cst.Name) and node.value == parameter)
+    return any(_is_used_as_tensor(state, function, name) for name in names)
+
+
+def _is_used_as_tensor(state: AbstractState, function: Function, node: cst.Name) -> bool:
+    """Whether only a tensor, or an array, can stand where a name stands in a method."""
+    tree = function.module.tree
+    parent = tree.parents.get(node)
+    if isinstance(parent, cst.Attribute) and parent.value is node:
+        return parent.attr.value in TENSOR_ATTRIBUTES
+    if isinstance(parent, cst.Subscript) and parent.value is node and len(parent.slice) > 1:
+        return True
+    if isinstance(parent, cst.BinaryOperation) and isinstance(parent.operator, cst.MatrixMultiply):
+        return True
+    if isinstance(parent, cst.Element):
+        # One of the tensors in a list that is given first.
+        parent = tree.parents.get(tree.parents[parent])
+    if not isinstance(parent, cst.Arg) or parent.keyword is not None:
+        return False
+    call = tree.parents.get(parent)
+    if not isinstance(call, cst.Call):
+        return False
+    return _takes_tensor(state, function, call, call.args.index(parent))
+
+
+def _takes_tensor(state: AbstractState, function: Function, call: cst.Call, position: int) -> bool:
+    """Whether a call in a method gives a tensor at a position: to a function of tensors, or to a layer of the object."""
+    owner, _, name = dotted_name(call.func).rpartition(".")
+    if owner == "self":
+        return position == 0 and function.owner is not None and function.owner.member(name) is None
+    root, _, rest = dotted_name(call.func).partition(".")
+    found = function.scope.lookup(root)
+    if not isinstance(found, External):
+        return False
+    return takes_tensor(canonical(f"{found.name}.{rest}" if rest else found.name), position)
+
+
+def _annotated(state: AbstractState, parameter: cst.Param, function: Function) -> Value:
+    """What the annotation of a parameter says it is."""
+    annotation = _named_type(parameter.annotation.annotation) if parameter.annotation is not None else None
+    if annotation is None:
+        return UNKNOWN
+    saved, state.scope = state.scope, function.scope
+    value = state.eval(annotation)
+    state.scope = saved
+    if isinstance(value, Class):
+        return instance_of(state, value) if value.external_bases() else UNKNOWN
+    name = value.name if isinstance(value, External) else ""
+    if name in (DATASET, DATASET_V2):
+        return Dataset(state.new_stage("parameter", parameter, None, ()))
+    if name in (TENSOR, KERAS_TENSOR):
+        return Tensor("parameter")
+    return ExternalInstance(name) if class_of(name) in (MODEL, OPTIMIZER) else UNKNOWN
 
 
 def _is_hook(function: Function) -> bool:

@@ -59,3 +59,15 @@ def any_of(values: Iterable[Value]) -> Value:
     for value in values:
         merged = value if merged is None else join(merged, value)
     return UNKNOWN if merged is None else merged
+
+
+def join_variables(first: dict[str, Value], second: dict[str, Value]) -> dict[str, Value]:
+    """The variables after two branches, each with the join of its values."""
+    if first is second:
+        return first
+    merged = dict(second)
+    for name, value in first.items():
+        other = merged.get(name)
+        if other is not value:
+            merged[name] = value if other is None else join(value, other)
+    return merged

@@ -9,39 +9,36 @@ consumers, each with the way that led there.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import libcst as cst
 
-from kerascheck.interpreter.calls import Calls
-from kerascheck.interpreter.expressions import Expressions
-from kerascheck.interpreter.inlining import Inlining
-from kerascheck.interpreter.limits import A_WHOLE_MODULE, MAX_IMPORT_DEPTH, MAX_MODULES
-from kerascheck.interpreter.statements import Statements
+from kerascheck.interpreter.abstract_state import AbstractState
+from kerascheck.interpreter.calls import CALLS, call_unknown
+from kerascheck.interpreter.expressions.table import EXPRESSIONS
+from kerascheck.interpreter.inlining import enter_function, inline, instance_of
+from kerascheck.interpreter.modules import run_module
+from kerascheck.interpreter.statements.table import STATEMENTS
 from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Arguments,
     Class,
-    Constant,
     ExecutionPath,
     Function,
-    Instance,
     ModuleLike,
-    Scope,
     Value,
     constant,
     datasets_in,
 )
-from kerascheck.interpreter.writes import Writes
 from kerascheck.knowledge.classes import MODEL, class_of_bases, traced_hook
-from kerascheck.syntax.tree import SyntaxProblem
-
-_EAGER_SWITCH = re.compile(r"\brun_(?:functions_)?eagerly\b")
 
 
-class Interpreter(Statements, Expressions, Calls, Inlining, Writes):
+class Interpreter(AbstractState):
     """Interprets one entry module and whatever it calls; see :class:`Machine` for what it remembers."""
 
     def run(self) -> None:
         """Interpret the module body, then every function that it does not call."""
-        self._run_module(self.entry)
+        run_module(self, self.entry)
         functions = _users_first(self.entry.tree.functions)
         names = self.entry.name_counts
         # What nobody mentions is called from outside: it runs before its helpers do.
@@ -52,7 +49,7 @@ class Interpreter(Statements, Expressions, Calls, Inlining, Writes):
             if node not in self.reached and node in self.functions:
                 self._run_root(self.functions[node])
         # Keras calls what a model of another module does with its layers.
-        for cls in list(self._instances):
+        for cls in list(self.instances):
             call = cls.member("call")
             if (
                 cls.module is not self.entry
@@ -60,51 +57,16 @@ class Interpreter(Statements, Expressions, Calls, Inlining, Writes):
                 and class_of_bases(cls.external_bases()) == MODEL
             ):
                 self._run_root(call)
-        self._habits.clear()
+        self.summaries.clear()
 
     @property
     def modules(self) -> list[ModuleLike]:
         """The modules that were looked into; the entry is the first."""
-        return list(self._depths)
+        return list(self.import_depths)
 
     def globals_of(self, module: ModuleLike) -> dict[str, Value]:
         """The variables of a module that was run, as they are in the end."""
-        return self._envs[module].variables
-
-    def _run_module(self, module: ModuleLike) -> Scope:
-        scope = self._envs.get(module)
-        if scope is not None:
-            return scope
-        scope = self._envs[module] = Scope(None)
-        if not self._is_followed(module):
-            return scope
-        scope.variables["__name__"] = Constant("__main__" if module is self.entry else module.dotted)
-        saved = self.module, self.scope, self.path
-        self.module, self.scope = module, scope
-        self.path = ExecutionPath("root", None, module, module.tree.root)
-        try:
-            self._block(module.tree.root.body)
-        finally:
-            self.module, self.scope, self.path = saved
-        return scope
-
-    def _is_followed(self, module: ModuleLike) -> bool:
-        """Whether an imported module is looked into: near enough, worth it, and readable."""
-        if module is self.entry:
-            self._depths[module] = 0
-            return True
-        depth = self._depths.get(self.module, MAX_IMPORT_DEPTH) + 1
-        # Whether a switch to eager code is needed shows in the layers.
-        worth = module.worth_following or self.entry.mentions(_EAGER_SWITCH)
-        if depth > MAX_IMPORT_DEPTH or self._followed > MAX_MODULES or not worth:
-            return False
-        try:
-            module.tree
-        except SyntaxProblem:
-            return False
-        self._depths[module] = depth
-        self._followed += min(1.0, len(module.text) / A_WHOLE_MODULE)
-        return True
+        return self.module_scopes[module].variables
 
     def _run_root(self, function: Function) -> None:
         """Run a function that nobody was seen to call, with unknown arguments."""
@@ -114,7 +76,7 @@ class Interpreter(Statements, Expressions, Calls, Inlining, Writes):
         instance: Value | None = None
         tensors = False
         if function.owner is not None and function.kind != "staticmethod":
-            instance = self._instance_of(function.owner) if function.kind != "classmethod" else function.owner
+            instance = instance_of(self, function.owner) if function.kind != "classmethod" else function.owner
             hook = traced_hook(function.owner.external_bases(), function.name)
             if hook:
                 traced, tensors = (
@@ -129,7 +91,8 @@ class Interpreter(Statements, Expressions, Calls, Inlining, Writes):
         options = function.options
         signature = options.given("input_signature") if options and "input_signature" in options.signature else None
         try:
-            value = self._enter(
+            value = enter_function(
+                self,
                 function,
                 instance,
                 None,
@@ -140,20 +103,27 @@ class Interpreter(Statements, Expressions, Calls, Inlining, Writes):
         finally:
             self.module, self.scope, self.path = saved
 
-    def _instance_of(self, cls: Class) -> Instance:
-        instance = self._instances.get(cls)
-        if instance is None:
-            instance = self._instances[cls] = Instance(cls, {})
-            for name in ("__init__", "build"):
-                member = cls.members.get(name) if name == "build" else cls.member(name)
-                if isinstance(member, Function) and member.node not in self._active:
-                    path = self.path
-                    self.path = ExecutionPath("root", None, member.module, member.node, function=member)
-                    try:
-                        self._enter(member, instance, None)
-                    finally:
-                        self.path = path
-        return instance
+    def eval(self, node: cst.CSTNode) -> Value:
+        """The abstract value of an expression; records the calls in it."""
+        handler = EXPRESSIONS.get(type(node))
+        return handler(self, node) if handler else UNKNOWN
+
+    def run_block(self, statements: Iterable[cst.CSTNode]) -> bool:
+        """Run statements in order; returns whether the end of the block is unreachable."""
+        for statement in statements:
+            if type(statement) is cst.SimpleStatementLine:
+                if self.run_block(statement.body):
+                    return True
+            elif (handler := STATEMENTS.get(type(statement))) and handler(self, statement):
+                return True
+        return False
+
+    def call(self, function: Value, arguments: Arguments, node: cst.CSTNode) -> Value:
+        """The result of calling an abstract value."""
+        handler = CALLS.get(type(function), call_unknown)
+        return handler(self, function, arguments, node)
+
+    inline = inline
 
 
 def _trains_itself(cls: Class) -> bool:

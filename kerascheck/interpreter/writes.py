@@ -1,4 +1,4 @@
-"""What the functions of datasets write to that outlives a call."""
+"""Writes of dataset functions to objects that outlive the call."""
 
 from __future__ import annotations
 
@@ -24,82 +24,83 @@ from kerascheck.interpreter.values import (
 _DEEPEST_HOLDER = 4
 
 
-class Writes(AbstractState):
-    """Tells writes to what was there before the function of a dataset was called from those to what it made itself."""
+def note_write(state: AbstractState, holder: cst.CSTNode | None, value: Value, node: cst.CSTNode) -> None:
+    """Note that the function of a dataset writes to what was there before it was called.
 
-    def note_write(self, holder: cst.CSTNode | None, value: Value, node: cst.CSTNode) -> None:
-        """Note that the function of a dataset writes to what was there before it was called.
-
-        Args:
-            holder: what is written to, as it is written: a variable, or the object whose attribute or item it is; None where that cannot be said.
-            value: what that is.
-        """
-        start = self.mapped
-        if start is None:
+    Args:
+        holder: what is written to, as it is written: a variable, or the object whose attribute or item it is; None where that cannot be said.
+        value: what that is.
+    """
+    start = state.mapped
+    if start is None:
+        return
+    while isinstance(holder, (cst.Attribute, cst.Subscript)):
+        holder = holder.value
+    objects = list(options_of(value))
+    if isinstance(holder, cst.Name):
+        home = state.scope.redirected.get(holder.value) or state.scope.owner(holder.value)
+        if home is None or not _is_own(state, home, start):
+            state.use("write", node)
             return
-        while isinstance(holder, (cst.Attribute, cst.Subscript)):
-            holder = holder.value
-        objects = list(options_of(value))
-        if isinstance(holder, cst.Name):
-            home = self.scope.redirected.get(holder.value) or self.scope.owner(holder.value)
-            if home is None or not self._is_own(home, start):
-                self.use("write", node)
-                return
-            objects += options_of(home.variables.get(holder.value))
-        if any(self._was_there(each, start) for each in objects):
-            self.use("write", node)
+        objects += options_of(home.variables.get(holder.value))
+    if any(_is_older(state, each, start) for each in objects):
+        state.use("write", node)
 
-    def note_mutation(self, node: cst.CSTNode, receiver: Value) -> None:
-        """Note that a method changes the object that it belongs to."""
-        function = node.func if isinstance(node, cst.Call) else None
-        self.note_write(function.value if isinstance(function, cst.Attribute) else None, receiver, node)
 
-    def _is_own(self, home: Scope, start: Start) -> bool:
-        """Whether variables are those of a function that was called since, or of a comprehension in it."""
-        frames = self.frames[start.frames :]
-        scope: Scope | None = self.scope
-        while scope is not None and scope not in frames:
-            if scope is home:
-                return True
-            scope = scope.parent
-        return home in frames
+def note_mutation(state: AbstractState, node: cst.CSTNode, receiver: Value) -> None:
+    """Note that a method changes the object that it belongs to."""
+    function = node.func if isinstance(node, cst.Call) else None
+    note_write(state, function.value if isinstance(function, cst.Attribute) else None, receiver, node)
 
-    def _was_there(self, value: Value, start: Start) -> bool:
-        """Whether an object is certainly older than the call of the function of a dataset."""
-        if isinstance(value, ExternalInstance):
-            return value.call is not None and value.call.order <= start.calls
-        if isinstance(value, Instance):
-            since = takewhile(lambda call: call.order > start.calls, reversed(self.calls))
-            return not any(call.receiver is value and call.attribute == "__init__" for call in since)
-        return (
-            isinstance(value, (Class, External, ModuleValue))
-            or isinstance(value, (SequenceValue, DictValue))
-            and self._is_held(value, start)
-        )
 
-    def _is_held(self, value: Value, start: Start) -> bool:
-        """Whether a container is in a variable around the function of a dataset, or in an object that is older than its call."""
-        frames = self.frames[start.frames :]
-        holders = {id(scope): scope.variables for scope in self._envs.values()}
-        scope = frames[0].parent if frames else None
-        while scope is not None:
-            holders[id(scope)] = scope.variables
-            scope = scope.parent
-        held = [item for variables in holders.values() for item in variables.values()]
-        held += [
-            item
-            for frame in frames
-            for item in frame.variables.values()
-            if isinstance(item, Instance) and self._was_there(item, start)
-        ]
-        seen: set[int] = set()
-        for _ in range(_DEEPEST_HOLDER):
-            held = [option for item in held for option in options_of(item) if id(option) not in seen]
-            if any(option is value for option in held):
-                return True
-            seen.update(map(id, held))
-            held = [inner for option in held for inner in _contents(option)]
-        return False
+def _is_own(state: AbstractState, home: Scope, start: Start) -> bool:
+    """Whether variables are those of a function that was called since, or of a comprehension in it."""
+    frames = state.frames[start.frames :]
+    scope: Scope | None = state.scope
+    while scope is not None and scope not in frames:
+        if scope is home:
+            return True
+        scope = scope.parent
+    return home in frames
+
+
+def _is_older(state: AbstractState, value: Value, start: Start) -> bool:
+    """Whether an object is certainly older than the call of the function of a dataset."""
+    if isinstance(value, ExternalInstance):
+        return value.call is not None and value.call.order <= start.calls
+    if isinstance(value, Instance):
+        since = takewhile(lambda call: call.order > start.calls, reversed(state.calls))
+        return not any(call.receiver is value and call.attribute == "__init__" for call in since)
+    return (
+        isinstance(value, (Class, External, ModuleValue))
+        or isinstance(value, (SequenceValue, DictValue))
+        and _is_held(state, value, start)
+    )
+
+
+def _is_held(state: AbstractState, value: Value, start: Start) -> bool:
+    """Whether a container is in a variable around the function of a dataset, or in an object that is older than its call."""
+    frames = state.frames[start.frames :]
+    holders = {id(scope): scope.variables for scope in state.module_scopes.values()}
+    scope = frames[0].parent if frames else None
+    while scope is not None:
+        holders[id(scope)] = scope.variables
+        scope = scope.parent
+    held = [item for variables in holders.values() for item in variables.values()]
+    held += [
+        item
+        for frame in frames
+        for item in frame.variables.values()
+        if isinstance(item, Instance) and _is_older(state, item, start)
+    ]
+    seen: set[int] = set()
+    for _ in range(_DEEPEST_HOLDER):
+        held = [option for item in held for option in options_of(item) if id(option) not in seen]
+        if any(option is value for option in held):
+            return True
+        seen.update(map(id, held))
+        held = [inner for option in held for inner in _contents(option)]
+    return False
 
 
 def _contents(value: Value) -> Iterator[Value]:

@@ -7,6 +7,8 @@ import libcst as cst
 from kerascheck.interpreter.abstract_state import AbstractState
 from kerascheck.interpreter.arguments import without_first
 from kerascheck.interpreter.array_shapes import shape_of
+from kerascheck.interpreter.attributes import get_attribute, set_attribute
+from kerascheck.interpreter.callables import run_arguments, run_callables
 from kerascheck.interpreter.internal_values import SuperValue
 from kerascheck.interpreter.joins import any_of
 from kerascheck.interpreter.libraries.registry import (
@@ -43,6 +45,7 @@ from kerascheck.interpreter.values import (
     holds_tensor,
     options_of,
 )
+from kerascheck.interpreter.writes import note_write
 from kerascheck.knowledge.callables import COMPILERS, TRANSPARENT_DECORATORS
 from kerascheck.knowledge.python import ENDS_THE_PROGRAM, PASS_THROUGH_ITERATORS
 
@@ -130,14 +133,14 @@ def _map(state: AbstractState, call: Invocation) -> Value | None:
         and len(given[1].items) <= MAX_OPTIONS
     ):
         return SequenceValue("list", [state.call(given[0], Arguments([item]), call.node) for item in given[1].items])
-    state.run_callables(given[0], None, call.node, tensors=False)
+    run_callables(state, given[0], None, call.node, tensors=False)
     return UNKNOWN
 
 
 @function("builtins.getattr")
 def _getattr(state: AbstractState, call: Invocation) -> Value | None:
     name = constant(call.arguments.positional[1]) if len(call.arguments.positional) > 1 else None
-    return state.get_attribute(call.first, name, call.node) if isinstance(name, str) else None
+    return get_attribute(state, call.first, name, call.node) if isinstance(name, str) else None
 
 
 @function("builtins.setattr")
@@ -145,10 +148,10 @@ def _setattr(state: AbstractState, call: Invocation) -> Value | None:
     if len(call.arguments.positional) != 3:
         return None
     first, key, value = call.arguments.positional
-    state.note_write(call.node.args[0].value if isinstance(call.node, cst.Call) else None, first, call.node)
+    note_write(state, call.node.args[0].value if isinstance(call.node, cst.Call) else None, first, call.node)
     name = constant(key)
     if isinstance(name, str):
-        state.set_attribute(call.node, first, name, value)
+        set_attribute(state, call.node, first, name, value)
     else:
         state.invalidate(first)
     return Constant(None)
@@ -174,7 +177,7 @@ def _builtin(state: AbstractState, call: Invocation) -> Value:
         return ExternalInstance(name, made)
     for dataset in datasets_in(first):
         state.sink("inspect", dataset, call.node)
-    state.run_arguments(call.arguments, call.node, tensors=False)
+    run_arguments(state, call.arguments, call.node, tensors=False)
     if name == "builtins.open" and "b" in str(constant(made.given("mode") or Constant("r"), "b")):
         return UNKNOWN
     return as_texts(name, call.arguments.values()) or (ExternalInstance(name, made) if name in _KEPT else UNKNOWN)
@@ -243,7 +246,7 @@ def _trange(state: AbstractState, call: Invocation) -> Value:
 def in_process(state: AbstractState, call: Invocation) -> None:
     """Functions that start a program of their own: what ran before does not count there."""
     path = ExecutionPath("root", None, state.module, call.node, label="process")
-    state.inside(path, lambda given: state.run_arguments(given, call.node, tensors=False), call.arguments)
+    state.inside(path, lambda given: run_arguments(state, given, call.node, tensors=False), call.arguments)
 
 
 # --- methods -----------------------------------------------------------------------------------------------------

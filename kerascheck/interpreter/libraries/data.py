@@ -6,6 +6,7 @@ import libcst as cst
 
 from kerascheck.interpreter.abstract_state import AbstractState, Start
 from kerascheck.interpreter.arguments import bound_arguments, spread, without_first
+from kerascheck.interpreter.callables import run_arguments, run_callables
 from kerascheck.interpreter.joins import join
 from kerascheck.interpreter.libraries.registry import Invocation, functions, method, methods_on
 from kerascheck.interpreter.values import (
@@ -54,7 +55,7 @@ def _source(state: AbstractState, call: Invocation) -> Value:
         return _loaded(state, call, call.name)
     dataset = _made(state, call, call.name)
     if call.name == FROM_GENERATOR:
-        state.run_callables(dataset.stage.given("generator"), None, call.node, tensors=False)
+        run_callables(state, dataset.stage.given("generator"), None, call.node, tensors=False)
     if call.name == SPLIT_DATASET:
         for inner in datasets_in(dataset.stage.given("dataset")):
             state.sink("escape", inner, call.node)
@@ -148,7 +149,7 @@ def _other_method(state: AbstractState, call: Invocation, dataset: Dataset) -> V
         # A dictionary of datasets, as tfds.load gives for several splits.
         pairs = IteratorValue("wrapper", [SequenceValue("list", [SequenceValue("tuple", [UNKNOWN, dataset])])])
         return pairs if attribute == "items" else dataset
-    state.run_arguments(call.arguments, call.node, tensors=True)
+    run_arguments(state, call.arguments, call.node, tensors=True)
     if attribute in ("get_single_element", "save"):
         state.sink("inspect", dataset, call.node)
     elif attribute not in ("cardinality", "element_spec", "options"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kerascheck.interpreter.abstract_state import AbstractState
+from kerascheck.interpreter.callables import run_arguments
 from kerascheck.interpreter.libraries.registry import Invocation, methods_of
 from kerascheck.interpreter.values import (
     UNKNOWN,
@@ -26,7 +27,7 @@ def _method(state: AbstractState, call: Invocation) -> Value:
     handler = _METHODS.get(call.attribute)
     if handler is not None:
         return handler(state, call, made)
-    state.run_arguments(call.arguments, call.node, tensors=True)
+    run_arguments(state, call.arguments, call.node, tensors=True)
     if call.attribute in ("reduce", "gather", "experimental_local_results"):
         return Tensor("result") if any(map(holds_tensor, call.arguments.values())) else UNKNOWN
     return UNKNOWN

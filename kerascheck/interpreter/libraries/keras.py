@@ -7,6 +7,7 @@ from itertools import zip_longest
 import libcst as cst
 
 from kerascheck.interpreter.abstract_state import AbstractState
+from kerascheck.interpreter.callables import run_arguments, run_callables
 from kerascheck.interpreter.internal_values import SuperValue
 from kerascheck.interpreter.keras_data import is_keras_data, is_py_dataset
 from kerascheck.interpreter.libraries.registry import (
@@ -68,7 +69,7 @@ def _consume(state: AbstractState, call: Invocation) -> Value:
     for name, value in [*zip_longest(parameters, given.positional), *given.keywords.items()]:
         for dataset in datasets_in(value):
             state.sink(_OTHER_ROLES.get(name or "", role) or "escape", dataset, call.node)
-    state.run_arguments(given, call.node, tensors=False)
+    run_arguments(state, given, call.node, tensors=False)
     for value in given.values():
         _run_items(state, value, call.node)
     return UNKNOWN
@@ -90,7 +91,7 @@ def _compile(state: AbstractState, call: Invocation) -> Value | None:
         return None
     made = call.record(state)
     for key in ("loss", "metrics", "weighted_metrics"):
-        state.run_callables(made.given(key), "loss" if key == "loss" else "metric", call.node)
+        run_callables(state, made.given(key), "loss" if key == "loss" else "metric", call.node)
     return UNKNOWN
 
 
@@ -135,7 +136,7 @@ def _lambda(state: AbstractState, call: Invocation) -> None:
     more = call.given(state, "arguments")
     named = Arguments(keywords=dict(more.items)) if isinstance(more, DictValue) else None
     for option in options_of(call.given(state, "function")):
-        state.run_callables(option if named is None else Partial(option, named), "Lambda", call.node)
+        run_callables(state, option if named is None else Partial(option, named), "Lambda", call.node)
 
 
 @takes_functions(LAMBDA_CALLBACK.__eq__)
@@ -143,4 +144,4 @@ def _hooks(state: AbstractState, call: Invocation) -> None:
     """Functions that Keras calls during fit: each starts from a place that is named after its hook."""
     for hook, given in call.arguments.keywords.items():
         path = ExecutionPath("root", None, state.module, call.node, label=hook)
-        state.inside(path, lambda value: state.run_callables(value, None, call.node, tensors=False), given)
+        state.inside(path, lambda value: run_callables(state, value, None, call.node, tensors=False), given)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kerascheck.interpreter.abstract_state import AbstractState
 from kerascheck.interpreter.libraries.registry import Invocation, function, method, outcome
+from kerascheck.interpreter.timing import elapsed_time
 from kerascheck.interpreter.value_kinds import reading_of
 from kerascheck.interpreter.values import (
     UNKNOWN,
@@ -25,7 +26,7 @@ _MANY_FOLDS = 1000
 def _diff(state: AbstractState, call: Invocation) -> Value | None:
     """The times between several readings of a clock."""
     reading = reading_of(call.given(state, "a"))
-    return None if reading is None else state.elapsed(call.node, reading, reading, each=True)
+    return None if reading is None else elapsed_time(state, call.node, reading, reading, each=True)
 
 
 @outcome(lambda name: name.startswith("numpy."))

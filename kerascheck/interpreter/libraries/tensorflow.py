@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from kerascheck.interpreter.abstract_state import AbstractState
+from kerascheck.interpreter.callables import run_callables
+from kerascheck.interpreter.compilation import compile_value
 from kerascheck.interpreter.libraries.registry import Invocation, function, methods_of, outcome
 from kerascheck.interpreter.purity import derived
 from kerascheck.interpreter.value_kinds import is_symbolic
@@ -47,7 +49,7 @@ def _compiler(state: AbstractState, call: Invocation) -> Value:
     if function is None or constant(function, 0) is None:
         # Options for what is given later, as @tf.function(jit_compile=True) gets it.
         return ExternalInstance(call.name, made)
-    return state.compile(function, COMPILERS[call.name], made, call.node)
+    return compile_value(state, function, COMPILERS[call.name], made, call.node)
 
 
 @function(*PY_FUNCTIONS)
@@ -55,7 +57,7 @@ def _py_function(state: AbstractState, call: Invocation) -> Value:
     made = call.record(state)
     for option in options_of(made.given("func")):
         if isinstance(option, (Function, Partial)):
-            state.run_callables(option, "py_function", call.node)
+            run_callables(state, option, "py_function", call.node)
     if any(map(holds_tensor, call.arguments.values())):
         state.use("py_function", call.node)
     made.result = Tensor("py_function")

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from kerascheck.interpreter.abstract_state import AbstractState
+from kerascheck.interpreter.attributes import get_attribute
 from kerascheck.interpreter.joins import any_of
 from kerascheck.interpreter.libraries.registry import Invocation, functions, method
 from kerascheck.interpreter.values import (
@@ -66,7 +67,7 @@ def _search(state: AbstractState, call: Invocation) -> Value | None:
             passed = replace(given, positional=[*first, *given.positional], nodes={})
             state.call(state.bound(fit, option), passed, call.node)
             return UNKNOWN
-    return state.call(state.get_attribute(model, "fit", call.node), given, call.node)
+    return state.call(get_attribute(state, model, "fit", call.node), given, call.node)
 
 
 @method("get_best_models")

@@ -1,0 +1,59 @@
+"""Functions handed to a library, which calls them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import libcst as cst
+
+from kerascheck.interpreter.abstract_state import AbstractState
+from kerascheck.interpreter.arguments import bound_arguments, spread
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Arguments,
+    DictValue,
+    ExecutionPath,
+    Function,
+    Partial,
+    SequenceValue,
+    Value,
+    datasets_in,
+    options_of,
+)
+
+
+def run_callables(
+    state: AbstractState, value: Value | None, traced: str | None, node: cst.CSTNode, *, tensors: bool = True
+) -> Value:
+    """Run functions handed to a library, with tensors (or unknown values) as arguments.
+
+    Args:
+        value: a function, or a structure of them.
+        traced: what the library compiles them for; None where it calls them from Python.
+        node: the call that hands them over.
+        tensors: whether the library gives them tensors.
+    """
+    result: Value = UNKNOWN
+    for option in options_of(value):
+        if isinstance(option, (SequenceValue, DictValue)):
+            for item in option.items if isinstance(option, SequenceValue) else option.items.values():
+                run_callables(state, item, traced, node, tensors=tensors)
+            continue
+        bound = option.arguments if isinstance(option, Partial) else Arguments()
+        target = option.target if isinstance(option, Partial) else option
+        if isinstance(target, Function):
+            passed = spread(target, tensors and traced != "py_function", bound.keywords)
+            passed = bound_arguments(bound, passed)
+            # Whether a library calls what it is handed at once is not known.
+            place = ExecutionPath("handed", state.path, state.module, node) if traced is None else state.path
+            run = partial(state.inline, arguments=passed, node=node, traced=traced)
+            result = state.inside(place, run, target)
+    return result
+
+
+def run_arguments(state: AbstractState, arguments: Arguments, node: cst.CSTNode, *, tensors: bool) -> None:
+    for value in arguments.values():
+        for option in options_of(value):
+            if isinstance(option, (Function, Partial)):
+                for dataset in datasets_in(run_callables(state, option, None, node, tensors=tensors)):
+                    state.sink("escape", dataset, node)

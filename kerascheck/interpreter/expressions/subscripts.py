@@ -1,0 +1,146 @@
+"""Subscripts and slices."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from kerascheck.interpreter import array_shapes
+from kerascheck.interpreter.abstract_state import AbstractState
+from kerascheck.interpreter.joins import any_of, join
+from kerascheck.interpreter.purity import computed
+from kerascheck.interpreter.value_kinds import is_array, is_symbolic, is_text
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Arguments,
+    Constant,
+    Dataset,
+    DictValue,
+    ExternalInstance,
+    LoopVariable,
+    Method,
+    SequenceValue,
+    Tensor,
+    Value,
+    constant,
+)
+from kerascheck.knowledge.callables import COMPILED_LOADERS, LOOKUP
+from kerascheck.knowledge.classes import KERAS_TENSOR
+from kerascheck.knowledge.devices import LIST_PHYSICAL_DEVICES, PHYSICAL_DEVICE
+from kerascheck.knowledge.python import item_of
+
+
+def eval_subscript(state: AbstractState, node: cst.Subscript) -> Value:
+    value = state.eval(node.value)
+    indices = _indices(state, node)
+    key = _only(indices)
+    if isinstance(value, (ExternalInstance, Method)) and is_symbolic(value):
+        return ExternalInstance(KERAS_TENSOR, None, {"operands": SequenceValue("tuple", [value])})
+    if is_array(value) and not (isinstance(value, ExternalInstance) and item_of(value.name)):
+        return array_shapes.shaped(value, array_shapes.subscripted(array_shapes.shape_of(value), indices))
+    if isinstance(value, (SequenceValue, ExternalInstance)) and (item := _items_at(value, indices)) is not None:
+        return item
+    if isinstance(value, SequenceValue):
+        return _item_of_group(value, indices)
+    if isinstance(value, DictValue):
+        return _item_of_mapping(value, key)
+    if isinstance(value, Tensor):
+        state.indexed.add(node)
+        state.use("key" if isinstance(constant(key), str) else "index", node)
+        return Tensor("element" if value.origin == "element" else "item")
+    if isinstance(value, Dataset) and value.stage.is_source:
+        return value
+    item = _item_of_external_instance(state, value, key, node) if isinstance(value, ExternalInstance) else None
+    return item or array_shapes.columns_of(key) or UNKNOWN
+
+
+def _item_of_external_instance(
+    state: AbstractState, value: ExternalInstance, key: Value, node: cst.Subscript
+) -> Value | None:
+    """An item of what a library made, where it is known what that is."""
+    if value.name.startswith(LOOKUP):
+        state.record(node, f"{value.name}.__getitem__", "__getitem__", value, Arguments([key]))
+        return Tensor("item")
+    if value.name in COMPILED_LOADERS:
+        return value
+    if value.name == LIST_PHYSICAL_DEVICES:
+        return ExternalInstance(PHYSICAL_DEVICE, value.call, {"index": key})
+    if value.name.startswith("sklearn.datasets.") and isinstance(constant(key), str):
+        # A Bunch has its arrays under names and keys alike.
+        return Method(value, constant(key))
+    return None
+
+
+def index_of(state: AbstractState, node: cst.Subscript) -> Value:
+    return _only(_indices(state, node))
+
+
+def _indices(state: AbstractState, node: cst.Subscript) -> list[array_shapes.Index]:
+    found: list[array_shapes.Index] = []
+    for element in node.slice:
+        cut = element.slice
+        if isinstance(cut, cst.Slice):
+            found.append((_limit(state, cut.lower), _limit(state, cut.upper), _limit(state, cut.step)))
+        elif isinstance(cut, cst.Index):
+            found.append("..." if isinstance(cut.value, cst.Ellipsis) else state.eval(cut.value))
+    return found
+
+
+def _limit(state: AbstractState, node: cst.BaseExpression | None) -> Value | None:
+    return None if node is None else state.eval(node)
+
+
+def _item_of_group(group: SequenceValue, indices: list[array_shapes.Index]) -> Value:
+    """An item of a list, or a part of it."""
+    if len(indices) == 1 and isinstance(indices[0], tuple):
+        cut = array_shapes.slice_of(indices[0])
+        if cut is not None and not group.open and cut.step != 0:
+            return SequenceValue(group.kind, group.items[cut])
+        return SequenceValue(group.kind, list(group.items), open=True)
+    index = constant(_only(indices))
+    known = isinstance(index, int) and not isinstance(index, bool) and not group.open
+    return group.items[index] if known and -len(group.items) <= index < len(group.items) else any_of(group.items)
+
+
+def _item_of_mapping(mapping: DictValue, key: Value) -> Value:
+    """An item of a dictionary."""
+    if not isinstance(key, Constant):
+        some = any_of(mapping.items.values())
+        return join(some, UNKNOWN) if mapping.open else some
+    if key.value in mapping.items:
+        return mapping.items[key.value]
+    # What was stored under keys that are not known.
+    return any_of(item for name, item in mapping.items.items() if isinstance(name, cst.CSTNode))
+
+
+def _items_at(value: SequenceValue | ExternalInstance, indices: list[array_shapes.Index]) -> Value | None:
+    """A text or number of Python, or a list of them, that is taken out of more of them by a place which is not written down; None for all else."""
+    places = [
+        part
+        for index in indices
+        for part in (index if isinstance(index, tuple) else [index])
+        if isinstance(part, Value)
+    ]
+    if isinstance(value, ExternalInstance):
+        kind = item_of(value.name)
+    else:
+        kind = (
+            "builtins.str"
+            if value.items
+            and all(map(is_text, value.items))
+            and any(isinstance(place, LoopVariable) for place in places)
+            else None
+        )
+    if kind is None:
+        return None
+    item = computed(kind, *places)
+    whole = isinstance(value, ExternalInstance) and value.name == "builtins.str"
+    return (
+        SequenceValue("list", [item], open=True)
+        if any(isinstance(index, tuple) for index in indices) and not whole
+        else item
+    )
+
+
+def _only(indices: list[array_shapes.Index]) -> Value:
+    """The one key in brackets; UNKNOWN for several, and for slices."""
+    return indices[0] if len(indices) == 1 and isinstance(indices[0], Value) else UNKNOWN

@@ -1,0 +1,90 @@
+"""Modules of the linted tree: running them, and resolving names imported from them."""
+
+from __future__ import annotations
+
+import re
+
+from kerascheck.interpreter.abstract_state import AbstractState
+from kerascheck.interpreter.internal_values import Imported
+from kerascheck.interpreter.joins import any_of
+from kerascheck.interpreter.limits import A_WHOLE_MODULE, MAX_IMPORT_DEPTH, MAX_MODULES
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Constant,
+    ExecutionPath,
+    ModuleLike,
+    ModuleValue,
+    Scope,
+    UnionValue,
+    Value,
+)
+from kerascheck.syntax.tree import SyntaxProblem
+
+
+def run_module(state: AbstractState, module: ModuleLike) -> Scope:
+    scope = state.module_scopes.get(module)
+    if scope is not None:
+        return scope
+    scope = state.module_scopes[module] = Scope(None)
+    if not _is_followed(state, module):
+        return scope
+    scope.variables["__name__"] = Constant("__main__" if module is state.entry else module.dotted)
+    saved = state.module, state.scope, state.path
+    state.module, state.scope = module, scope
+    state.path = ExecutionPath("root", None, module, module.tree.root)
+    try:
+        state.run_block(module.tree.root.body)
+    finally:
+        state.module, state.scope, state.path = saved
+    return scope
+
+
+def _is_followed(state: AbstractState, module: ModuleLike) -> bool:
+    """Whether an imported module is looked into: near enough, worth it, and readable."""
+    if module is state.entry:
+        state.import_depths[module] = 0
+        return True
+    depth = state.import_depths.get(state.module, MAX_IMPORT_DEPTH) + 1
+    # Whether a switch to eager code is needed shows in the layers.
+    worth = module.worth_following or state.entry.mentions(_EAGER_SWITCH)
+    if depth > MAX_IMPORT_DEPTH or state.followed_modules > MAX_MODULES or not worth:
+        return False
+    try:
+        module.tree
+    except SyntaxProblem:
+        return False
+    state.import_depths[module] = depth
+    state.followed_modules += min(1.0, len(module.text) / A_WHOLE_MODULE)
+    return True
+
+
+_EAGER_SWITCH = re.compile(r"\brun_(?:functions_)?eagerly\b")
+
+
+def module_value(state: AbstractState, module: ModuleLike) -> Value:
+    if module.acts_on_import:
+        run_module(state, module)
+    return ModuleValue(module)
+
+
+def member_of(state: AbstractState, module: ModuleLike, name: str) -> Value:
+    scope = run_module(state, module)
+    if name in scope.variables:
+        return resolved(state, scope, name, scope.variables[name])
+    inner = module.project.find(module, name, 1) if module.is_package else None
+    return module_value(state, inner) if inner else UNKNOWN
+
+
+def resolved(state: AbstractState, scope: Scope, name: str, value: Value) -> Value:
+    """``value``, or what it stands for if it is an import that was not followed yet."""
+    if isinstance(value, Imported):
+        # A cycle of imports meets itself here and stays unknown.
+        scope.variables[name] = UNKNOWN
+        value = scope.variables[name] = member_of(state, value.module, value.name)
+    elif isinstance(value, UnionValue) and any(isinstance(option, Imported) for option in value.options):
+        scope.variables[name] = UNKNOWN
+        value = scope.variables[name] = any_of(
+            member_of(state, option.module, option.name) if isinstance(option, Imported) else option
+            for option in value.options
+        )
+    return value

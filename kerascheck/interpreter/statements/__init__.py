@@ -1,0 +1,1 @@
+"""Statements, by topic."""
