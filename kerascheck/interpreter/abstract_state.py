@@ -1,4 +1,4 @@
-"""The machine that all parts of the interpreter work on: where it stands, what was seen, and how that is noted."""
+"""State of one interpretation: the current path, the records, and the undo log."""
 
 from __future__ import annotations
 
@@ -50,20 +50,20 @@ Given = TypeVar("Given")
 Result = TypeVar("Result")
 
 Write = tuple[dict[Any, Value], Any, Value]
-"""What was written to, the key, and a value."""
+"""The container written to, the key, and a value."""
 Written = dict[tuple[int, object], Write]
-"""What a way through the program left, by place: the identity of what was written to, and the key."""
+"""The writes of one branch, keyed by identity of the container and key."""
 
 
-# Of most values the type says that whoever gets them can change nothing.
+# Values of other types are immutable or hold no settings.
 _MAY_CHANGE = MAY_HOLD_DATASETS | {Instance}
 
 
 class Start(NamedTuple):
-    """When the function of a dataset was called."""
+    """The moment at which a dataset function was called."""
 
     frames: int
-    """How many functions ran then, as in :attr:`AbstractState.frames`."""
+    """Number of functions running at that moment, as in :attr:`AbstractState.frames`."""
     calls: int
     """The order of the last call before."""
 
@@ -72,14 +72,15 @@ class AbstractState(ABC):
     """State of one interpretation, and the operations that change it.
 
     Attributes:
-        calls, sinks, stages, loops: what was seen, in program order.
-        reached: nodes of the functions that something was seen to call.
-        compiled: nodes of the functions that were given to tf.function or another compiler.
-        compilations: where functions and models were given to tf.function or another compiler.
-        entries: calls of what came out of that, from Python; the receiver is the compiled function.
-        indexed: the subscripts that take an item of a tensor.
-        returned: what each function returned the first time.
-        item_writes: where each ``__getitem__`` of a PyDataset, or what it calls, writes to what outlives the call.
+            calls, sinks, stages, loops: records in program order.
+            reached: nodes of the functions with a known call site.
+            compiled: nodes of the functions passed to tf.function or another compiler.
+            compilations: places where functions and models are passed to tf.function or another compiler.
+            entries: calls of compiled functions from Python; the receiver is the compiled function.
+            indexed: the subscripts that take an item of a tensor.
+            returned: the result of each function's first call.
+            item_writes: for each ``__getitem__`` of a PyDataset, its writes to objects that outlive the call, those
+            of its callees included.
     """
 
     def __init__(self, module: ModuleLike) -> None:
@@ -103,22 +104,22 @@ class AbstractState(ABC):
         self.visits: dict[cst.CSTNode, int] = {}
         self.call_stack: list[cst.CSTNode] = []
         self.module_scopes: dict[ModuleLike, Scope] = {}
-        # What the program itself sets on objects of other libraries, as ``wandb.config.batch_size = 32``.
+        # Attributes that the program sets on library objects, as ``wandb.config.batch_size = 32``.
         self.set_outside: dict[str, Value] = {}
         self.import_depths: dict[ModuleLike, int] = {}
         self.followed_modules = 0.0
         self.instances: dict[Class, Instance] = {}
         self.return_values: list[list[Value]] = []
-        # The variables of the functions that run, and since when that of a dataset does.
+        # Scopes of the running functions, and the start of the running dataset function.
         self.frames: list[Scope] = []
         self.mapped: Start | None = None
-        # The names that the star imports of a module bring.
+        # Library modules from which each module star-imports.
         self.star_imports: dict[ModuleLike, list[str]] = {}
-        # Since when the oldest of what was written to is there.
+        # Creation time of the oldest object written to.
         self.oldest_write = LATER
-        # What kinds of calls come to; None for one that does more than compute.
+        # Function summaries by key; None for functions with side effects.
         self.summaries: dict[Hashable, CallSummary | None] = {}
-        # Writes to what outlives a function (attributes, items, globals), to take back where ways part.
+        # Writes to objects that outlive a function (attributes, items, globals), for rollback between branches.
         self.undo_log: list[Write] = []
         self.module = module
         self.scope = Scope(None)
@@ -133,7 +134,7 @@ class AbstractState(ABC):
         arguments: Arguments,
         result: Value = UNKNOWN,
     ) -> Call:
-        """Note a call, or what counts as one; see :class:`Call` for the arguments."""
+        """Record a call, or an event that counts as one; see :class:`Call` for the arguments."""
         self.order = now()
         call = Call(self.module, node, name, attribute, receiver, arguments, self.path, self.order, result)
         self.calls.append(call)
@@ -144,35 +145,35 @@ class AbstractState(ABC):
         return call
 
     def enter_compiled(self, function: Function | ExternalInstance, arguments: Arguments, node: cst.CSTNode) -> None:
-        """Note that Python calls what was compiled."""
+        """Record a call of compiled code from Python."""
         if self.path.traced_by() is None:
             self.entries.append(Call(self.module, node, None, "__call__", function, arguments, self.path, self.order))
 
     def use(self, kind: str, node: cst.CSTNode) -> None:
-        """Note what is done with a tensor; the kinds are those of :class:`FunctionFacts`."""
+        """Record the use of a tensor; for the kinds, see :class:`FunctionFacts`."""
         self.uses.append((kind, node, self.module))
 
     def sink(self, role: str, dataset: Dataset, node: cst.CSTNode, outer: DatasetOp | None = None) -> None:
-        """Note what consumes a dataset, and as what: a role of :class:`DatasetConsumer`."""
+        """Record the consumer of a dataset; for the roles, see :class:`DatasetConsumer`."""
         self.sinks.append(DatasetConsumer(role, dataset.stage, self.module, node, self.path, outer=outer))
 
     def escape(self, arguments: Arguments, node: cst.CSTNode) -> None:
-        """Give values to what is not known: it may read the datasets among them, and change the settings."""
+        """Pass values to unknown code, which may read their datasets and change their settings."""
         for value in arguments.values():
             if type(value) not in _MAY_CHANGE:
                 continue
             if isinstance(value, (Instance, DictValue)):
-                # Settings may come back changed.
+                # The unknown code may change settings.
                 self.invalidate(value, Constant)
             for dataset in datasets_in(value):
                 self.sink("escape", dataset, node)
 
     def computed_tensor(self, origin: str, *operands: Value) -> Tensor:
-        """A tensor; an eager one remembers what it was computed from."""
+        """A tensor; an eager one keeps its operands."""
         return Tensor(origin, operands=operands if self.path.traced_by() is None else ())
 
     def class_name(self, value: Value) -> str | None:
-        """The canonical class of a receiver, where it is known."""
+        """The canonical class of a receiver; None if unknown."""
         if isinstance(value, ExternalInstance):
             return class_of(value.name)
         if isinstance(value, Instance):
@@ -182,7 +183,7 @@ class AbstractState(ABC):
         return None
 
     def new_stage(self, name: str, node: cst.CSTNode, call: Call | None, inputs: tuple[DatasetOp, ...]) -> DatasetOp:
-        """An operation of a dataset, or a source where there are no ``inputs``."""
+        """An operation of a dataset; a source if there are no ``inputs``."""
         if sum(each.routes for each in inputs) > MAX_ROUTES:
             name, call, inputs = "apply", None, inputs[:1]
         stage = DatasetOp(self.module, node, name, call, inputs, self.path)
@@ -190,7 +191,7 @@ class AbstractState(ABC):
         return stage
 
     def bound(self, function: Function, receiver: Value) -> Function:
-        """A function as the method of an object or class."""
+        """A function bound to an object or class."""
         if function.kind == "staticmethod":
             return function
         return Function(
@@ -208,7 +209,7 @@ class AbstractState(ABC):
         )
 
     def inside(self, path: ExecutionPath, action: Callable[[Given], Result], argument: Given) -> Result:
-        """What an action gives for an argument, done in a scope."""
+        """The result of an action that runs on another path."""
         saved, self.path = self.path, path
         try:
             return action(argument)
@@ -216,7 +217,7 @@ class AbstractState(ABC):
             self.path = saved
 
     def iterated(self, iterable: Value) -> Iterator[Dataset]:
-        """The datasets that one turn of a loop takes an element from."""
+        """The datasets from which one iteration of a loop takes an element."""
         for option in options_of(iterable):
             if isinstance(option, Dataset):
                 yield option
@@ -225,7 +226,11 @@ class AbstractState(ABC):
                     yield from self.iterated(inner)
 
     def store(self, target: dict[Key, Value], key: Key, value: Value, born: int = 0) -> None:
-        """Write to something that outlives the function at hand, and that is there since ``born``: a moment, or 0 for always."""
+        """Write to an object that outlives the current function.
+
+        Args:
+                born: creation time of the object; 0 for objects that always exist.
+        """
         if born < self.oldest_write:
             self.oldest_write = born
         if isinstance(value, (UnionValue, SequenceValue, DictValue)) and (
@@ -236,21 +241,21 @@ class AbstractState(ABC):
         target[key] = value
 
     def touch(self, value: SequenceValue | DictValue) -> None:
-        """Note that something is changed."""
+        """Record the mutation of a container."""
         self.oldest_write = min(self.oldest_write, value.born)
 
     def begin(self, target: dict[Any, Value]) -> None:
-        """Note that what is written to is new: no other way of the program has it, so that nothing is to be taken back there."""
+        """Record the creation of an object: no other branch sees it, so its writes need no rollback."""
         self.undo_log.append((target, NEW, MISSING))
 
     def rollback(self, mark: int) -> Written:
-        """Undo the writes since ``mark``; returns what they had left."""
+        """Undo the writes since ``mark``; returns the values that they left."""
         trail = self.undo_log
         if len(trail) == mark:
             return {}
         new = {id(target) for target, key, _ in trail[mark:] if key is NEW}
         left: Written = {}
-        # From the last write to the first: of several to one place the last is what was left, the first is what there was before.
+        # Last write first: the last write to a key holds its final value, the first one its value before.
         while len(trail) > mark:
             target, key, old = trail.pop()
             if id(target) in new:
@@ -265,7 +270,7 @@ class AbstractState(ABC):
         return left
 
     def merge_branches(self, *ways: Written) -> None:
-        """Write what one of several ways left."""
+        """Join the writes of several branches."""
         writing = [way for way in ways if way]
         places = writing[0] if len(writing) == 1 else {place: write for way in writing for place, write in way.items()}
         for place, (target, key, _) in places.items():
@@ -280,7 +285,7 @@ class AbstractState(ABC):
                 self.store(target, key, merged, LATER)
 
     def invalidate(self, value: Value, only: type[Value] = Value) -> None:
-        """Every attribute or item of an object that is of this kind may have been replaced."""
+        """Invalidate the attributes or items of an object that have the type ``only``."""
         for option in options_of(value):
             if not isinstance(option, (Instance, ExternalInstance, DictValue)):
                 continue
@@ -298,7 +303,7 @@ class AbstractState(ABC):
                 option.open, option.most = True, None
 
     def extend(self, group: SequenceValue, items: list[Value], *, certain: bool = True) -> None:
-        """Add items to a list or set; under a condition, or where they are not ``certain``, it may be without them."""
+        """Add items to a list or set; they may be missing if ``certain`` is false or the path is conditional."""
         self.touch(group)
         added: int | None = len(items) if certain else None
         for path in self.path.way(within="function"):
@@ -314,7 +319,7 @@ class AbstractState(ABC):
         group.open = group.open or not certain
 
     def update(self, mapping: DictValue, other: Value) -> None:
-        """Put the items of another dictionary into one."""
+        """Add the items of another dictionary to a dictionary."""
         if isinstance(other, DictValue) and not other.open:
             for key, value in other.items.items():
                 self.store(mapping.items, key, value, mapping.born)

@@ -1,4 +1,4 @@
-"""Arguments that are passed on: bound before, made up for what a library passes, or traced."""
+"""Arguments that are passed on: bound by a partial, invented for a library's call, or traced."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kerascheck.knowledge.classes import KERAS_TENSOR
 
 
 def spread(function: Function, tensors: bool, bound: Collection[str] = ()) -> Arguments:
-    """One argument for every parameter that has no default and is not bound by its name, as a library would pass them."""
+    """Arguments as a library passes them: one for every unbound parameter without a default."""
     parameters = [*function.node.params.posonly_params, *function.node.params.params]
     if function.receiver is not None:
         parameters = parameters[1:]
@@ -30,9 +30,9 @@ def spread(function: Function, tensors: bool, bound: Collection[str] = ()) -> Ar
 
 
 def bound_arguments(bound: Arguments, passed: Arguments) -> Arguments:
-    """The arguments of a call of ``functools.partial``.
+    """Arguments of a call of ``functools.partial``.
 
-    After an unknown number of bound arguments, the position of those that are passed is unknown.
+    After an unknown number of bound arguments, the positions of the passed ones are unknown.
     """
     return Arguments(
         [*bound.positional, *(() if bound.unknown_positional else passed.positional)],
@@ -46,7 +46,7 @@ def bound_arguments(bound: Arguments, passed: Arguments) -> Arguments:
 
 
 def traced_arguments(arguments: Arguments) -> Arguments:
-    """What ``call`` gets when its layer is called on the symbols of a functional model: the tensors of a trace."""
+    """Arguments of ``call`` when a functional model calls its layer on symbols: the tensors of a trace."""
 
     def traced(value: Value) -> Value:
         if isinstance(value, ExternalInstance) and value.name == KERAS_TENSOR:
@@ -67,5 +67,5 @@ def traced_arguments(arguments: Arguments) -> Arguments:
 
 
 def without_first(arguments: Arguments) -> Arguments:
-    """What is left for a function that gets the first argument in another way."""
+    """Arguments without the first, for functions that receive it in another way."""
     return replace(arguments, positional=arguments.positional[1:], keywords=dict(arguments.keywords), nodes={})

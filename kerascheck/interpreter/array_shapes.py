@@ -1,7 +1,7 @@
-"""Shapes of arrays, tables and inputs of models, from what makes them to what is given to a model.
+"""Shapes of arrays, tables and model inputs.
 
-NumPy's makers, the well-known data of Keras and scikit-learn, columns of a table, and what leaves a shape as it is or
-changes it in a known way. Everything else has no known shape.
+Known are NumPy's constructors, the bundled data sets of Keras and scikit-learn, table columns, and operations that keep
+a shape or change it in a known way. All other shapes are unknown.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from kerascheck.knowledge.datasets import BATCHING, FROM_TENSOR_SLICES
 from kerascheck.knowledge.keras_datasets import LOADED
 
 Index = Value | tuple[Value | None, Value | None, Value | None] | str
-"""What stands in brackets: a value, the three parts of a slice, or "..."."""
+"""An index expression: a value, the three parts of a slice, or "..."."""
 
-# Bundled tables and their makers, from the documentation of sklearn.datasets (1.5).
+# Bundled tables and table generators, from the documentation of sklearn.datasets (1.5).
 _TABLES = {
     "load_iris": (150, 4), "load_wine": (178, 13), "load_breast_cancer": (569, 30), "load_digits": (1797, 64), "load_diabetes": (442, 10),
     "fetch_california_housing": (20640, 8),
@@ -50,32 +50,32 @@ _SCALERS = frozenset(
     "sklearn.preprocessing." + name
     for name in "StandardScaler MinMaxScaler MaxAbsScaler RobustScaler Normalizer QuantileTransformer PowerTransformer".split()
 )
-# Draws of whole vectors, or from a population: the size is not all of the shape, or stands elsewhere.
+# Draws of whole vectors or from a population: the size is not the full shape, or is another argument.
 _OF_VECTORS = frozenset("multivariate_normal dirichlet multinomial choice permutation shuffle".split())
-# What shuffles an array, as x[order].
+# Functions that shuffle an array, as x[order].
 _ORDERS = frozenset({"numpy.arange", "numpy.random.permutation", "numpy.random.default_rng.permutation"})
 _SAME_SHAPE = frozenset(
     "astype copy clip abs absolute sqrt log log1p exp array asarray ascontiguousarray nan_to_num flip sort to_numpy fillna round".split()
 )
-# Operations of a dataset that leave the number of its elements as it is, or smaller.
+# Dataset operations that keep the number of elements or reduce it.
 _SAME_LENGTH = frozenset("map shuffle cache prefetch with_options enumerate filter skip shard".split())
 _ROWS_CHANGE = frozenset("dropna sample concatenate vstack".split())
 
 
 def shape_of(value: Value | None, depth: int = 12) -> Shape:
-    """The shape of an array or table, as far as its makers and what was done with it tell."""
+    """The shape of an array or table, inferred from its constructor and later operations."""
     shapes = {_shape_of(option, depth) for option in options_of(value)} if depth else set()
     return shapes.pop() if len(shapes) == 1 else None
 
 
 def array_size(value: Value | None) -> int | None:
-    """How many numbers an array holds; None where that is not known."""
+    """The number of elements of an array; None if unknown."""
     shape = shape_of(value)
     return None if shape is None else product(*shape)
 
 
 def length_of(stage: DatasetOp) -> int | None:
-    """How many elements a dataset has at most, as its literals tell; None where that is not known, or there is no end to it."""
+    """Upper bound on the number of elements of a dataset, from literals; None if unknown or infinite."""
     count: int | None = None
     for current in reversed(list(stage.upstream())):
         if current.is_source:
@@ -96,7 +96,7 @@ def length_of(stage: DatasetOp) -> int | None:
 
 
 def _rows_written_out(source: DatasetOp) -> int | None:
-    """How many elements a list of a dataset's source has; what arrays and ranges stand for may be larger elsewhere."""
+    """The number of rows of a literal list in a dataset's source; arrays and ranges may be larger elsewhere."""
     first = source.given("tensors") if source.name == FROM_TENSOR_SLICES else None
     while (
         isinstance(first, (SequenceValue, DictValue))
@@ -109,12 +109,12 @@ def _rows_written_out(source: DatasetOp) -> int | None:
 
 
 def as_group(shape: Shape) -> SequenceValue:
-    """What ``.shape`` of an array gives."""
+    """The value of an array's ``.shape``."""
     return SequenceValue("tuple", [UNKNOWN if size is None else Constant(size) for size in shape or ()])
 
 
 def shaped(source: Value, shape: Shape) -> ExternalInstance:
-    """An array of a shape that was taken from somewhere."""
+    """An array of a given shape, derived from another value."""
     return ExternalInstance(
         "numpy.ndarray",
         None,
@@ -123,7 +123,7 @@ def shaped(source: Value, shape: Shape) -> ExternalInstance:
 
 
 def parts_of(value: Value) -> SequenceValue | None:
-    """The arrays that the call of a loader of well-known data gives; None where it is none."""
+    """The arrays that a loader of a bundled data set returns; None for other calls."""
     if not isinstance(value, ExternalInstance) or value.call is None:
         return None
     if value.name in LOADED:
@@ -139,7 +139,7 @@ def parts_of(value: Value) -> SequenceValue | None:
 
 
 def split_of(value: Value, split: Call, first: bool) -> Value:
-    """What ``train_test_split`` makes of an array: the rows for training if ``first``, else those for testing."""
+    """One result of ``train_test_split``: the training rows if ``first``, else the test rows."""
     shape = shape_of(value)
     if not shape:
         return UNKNOWN
@@ -148,7 +148,10 @@ def split_of(value: Value, split: Call, first: bool) -> Value:
 
 
 def _rows_of_split(rows: int | None, test: Value | None, train: Value | None) -> tuple[int | None, int | None]:
-    """How many rows go into the two parts. Source: ``_validate_shuffle_split`` in sklearn/model_selection/_split.py (1.5)."""
+    """The number of rows of both parts.
+
+    Source: ``_validate_shuffle_split`` in sklearn/model_selection/_split.py (1.5).
+    """
     sizes = [_rows_of_share(rows, size, rounding) for size, rounding in ((train, math.floor), (test, math.ceil))]
     if test is None and train is None:
         sizes[1] = None if rows is None else math.ceil(0.25 * rows)
@@ -167,7 +170,7 @@ def _rows_of_share(rows: int | None, size: Value | None, rounding: Callable[[flo
 
 
 def columns_of(key: Value) -> ExternalInstance | None:
-    """The table that ``table[["a", "b"]]`` gives; None for other keys."""
+    """The table that ``table[["a", "b"]]`` returns; None for other keys."""
     if (
         isinstance(key, SequenceValue)
         and key.kind == "list"
@@ -180,7 +183,7 @@ def columns_of(key: Value) -> ExternalInstance | None:
 
 
 def subscripted(shape: Shape, indices: Sequence[Index]) -> Shape:
-    """The shape of a part of an array."""
+    """The shape of a subscripted array."""
     if shape is None:
         return None
     left, result = list(shape), list[int | None]()
@@ -210,7 +213,7 @@ def subscripted(shape: Shape, indices: Sequence[Index]) -> Shape:
 
 
 def slice_of(index: Index) -> slice[int | None, int | None, int | None] | None:
-    """The slice that literals write; None where a part of it is not known."""
+    """A slice from literals; None if a part of it is unknown."""
     if not isinstance(index, tuple) or any(part is not None and type(constant(part)) is not int for part in index):
         return None
     return slice(*(constant(part) for part in index))
@@ -228,7 +231,7 @@ def _cut(size: int | None, index: Index) -> int | None:
         and written.stop is not None
         and written.stop > 0
     ):
-        # Nobody asks for more than there is.
+        # A slice ends at the end of its axis.
         return max(written.stop - (written.start or 0), 0)
     return (
         len(range(*written.indices(size))) if written is not None and size is not None and written.step != 0 else None
@@ -268,7 +271,7 @@ def _called(name: str, call: Call, depth: int) -> Shape:
     """The shape that a function or method returns."""
     owner, _, last = name.rpartition(".")
     if owner in _SCALERS and last in ("fit_transform", "transform"):
-        # They take and give nothing but tables (check_array with ensure_2d, sklearn 1.5).
+        # They accept and return tables only (check_array with ensure_2d, sklearn 1.5).
         return shape_of(call.arguments.first("X"), depth) or (None, None)
     if last == "to_categorical" and name in ARRAY_MAKERS:
         classes = constant(call.given("num_classes"))
@@ -283,7 +286,7 @@ def _called(name: str, call: Call, depth: int) -> Shape:
 
 
 def _called_of_numpy(name: str, last: str, call: Call, depth: int) -> Shape:
-    """The shape of an array that NumPy makes of sizes, or pandas of a column, or one of them of another array."""
+    """The shape of a result of NumPy or pandas: from sizes, from a column, or from another array."""
     if name == "numpy.arange":
         return _range(call.arguments.positional)
     if last == "get_dummies":
@@ -304,7 +307,7 @@ def _called_of_numpy(name: str, last: str, call: Call, depth: int) -> Shape:
 
 
 def _derived(last: str, call: Call, depth: int) -> Shape:
-    """The shape of an array that is made of another one."""
+    """The shape of an array derived from another one."""
     is_method = call.attribute == last
     source = call.receiver if is_method else call.first
     others = call.arguments.positional[0 if is_method else 1 :]
@@ -333,23 +336,23 @@ def _derived(last: str, call: Call, depth: int) -> Shape:
 
 
 def _sizes(value: Value | None) -> Shape:
-    """The shape that a number, a tuple or a list spells."""
+    """The shape given by a number, a tuple or a list."""
     return (constant(value),) if type(constant(value)) is int else literal_shape(value)
 
 
 def reshaped(given: list[Value]) -> Shape:
-    """The shape that the arguments of a method ``reshape`` ask for."""
+    """The shape given by the arguments of a method ``reshape``."""
     sizes = _given_sizes(given)
     return None if sizes is None else tuple(None if size is not None and size < 0 else size for size in sizes)
 
 
 def transposed(value: Value) -> ExternalInstance:
-    """What ``.T`` of an array gives."""
+    """The value of an array's ``.T``."""
     return shaped(value, _transposed(shape_of(value), []))
 
 
 def _transposed(shape: Shape, given: list[Value]) -> Shape:
-    """The shape with its axes in another order: the opposite one where none is given."""
+    """The shape with permuted axes; reversed if no permutation is given."""
     axes = _given_sizes(given) if given else tuple(range(len(shape or ())))[::-1]
     if shape is None or axes is None:
         return None
@@ -358,19 +361,19 @@ def _transposed(shape: Shape, given: list[Value]) -> Shape:
 
 
 def _range(numbers: list[Value]) -> Shape:
-    """The shape of the whole numbers of a ``range`` or ``arange``."""
+    """The shape of a ``range`` or ``arange``."""
     given = [constant(number) for number in numbers]
     known = 1 <= len(given) <= 3 and all(type(number) is int for number in given) and 0 not in given[2:]
     return (len(range(*given)) if known else None,)
 
 
 def _given_sizes(given: list[Value]) -> Shape:
-    """The numbers that are given as one tuple, or one by one."""
+    """The sizes, given as one tuple or one by one."""
     return _sizes(given[0] if len(given) == 1 else SequenceValue("tuple", given))
 
 
 def _nested(value: Value, depth: int) -> Shape:
-    """The shape of an array that is written out as lists and ranges."""
+    """The shape of an array literal of lists and ranges."""
     if isinstance(value, IteratorValue):
         return _range(value.over) if value.kind == "range" else None
     if not isinstance(value, SequenceValue):
@@ -380,7 +383,7 @@ def _nested(value: Value, depth: int) -> Shape:
 
 
 def _broadcast(shapes: list[Shape]) -> Shape:
-    """The shape of arithmetic on arrays of these shapes."""
+    """The broadcast shape of operands."""
     result: list[int | None] = []
     for shape in shapes:
         if shape is None:
@@ -408,6 +411,6 @@ def _table(value: Value) -> tuple[int | None, ...] | None:
 
 
 def batch_size(stage: DatasetOp) -> Value | None:
-    """How many elements an operation of :data:`BATCHING` puts into a batch; UNKNOWN where each bucket has a size of its own."""
+    """The batch size of an operation of :data:`BATCHING`; UNKNOWN if each bucket has its own."""
     known = stage.call is None or "batch_size" in stage.call.signature
     return stage.given("batch_size") if known else UNKNOWN

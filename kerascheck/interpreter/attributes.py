@@ -36,7 +36,7 @@ from kerascheck.knowledge.datasets import OPTIONS
 
 
 def get_attribute(state: AbstractState, value: Value, name: str, node: cst.CSTNode) -> Value:
-    """The attribute ``name`` of a value, which is read at ``node``."""
+    """The attribute ``name`` of a value, read at ``node``."""
     handler = _ATTRIBUTES.get(type(value))
     return _method(value, name) if handler is None else handler(state, value, name, node)
 
@@ -92,7 +92,7 @@ def _of_tensor(state: AbstractState, value: Tensor, name: str, node: cst.CSTNode
 
 
 def _of_super(state: AbstractState, value: SuperValue, name: str, node: cst.CSTNode) -> Value:
-    """``super().name``."""
+    """The attribute ``super().name``."""
     passed = False
     for base in value.cls.ancestry():
         if passed and isinstance(base, Class) and name in base.members:
@@ -130,7 +130,7 @@ def set_attribute(state: AbstractState, node: cst.CSTNode, receiver: Value, name
     for option in options_of(receiver):
         if isinstance(option, (Instance, ExternalInstance)):
             if isinstance(option, ExternalInstance) and option.name.startswith(OPTIONS):
-                # Where it is not set, the default holds.
+                # An option that is not set has its default.
                 option.attributes.setdefault(name, UNKNOWN)
             state.store(option.attributes, name, value, option.born)
         owner = state.class_name(option)

@@ -85,7 +85,7 @@ def _bind_item(state: AbstractState, target: cst.Subscript, value: Value) -> Non
     elif isinstance(base, SequenceValue):
         state.extend(base, [value], certain=False)
     elif isinstance(base, ExternalInstance) and is_array(base):
-        # After a condition there may be one group of items for each way.
+        # After a branch there may be one sequence of items per branch.
         groups = [option for option in options_of(base.attributes.get("stored")) if isinstance(option, SequenceValue)]
         stored = [item for group in groups for item in group.items]
         state.store(base.attributes, "stored", SequenceValue("list", [*stored, value], open=True), base.born)
@@ -102,7 +102,7 @@ def bind_name(state: AbstractState, name: str, value: Value) -> None:
 
 
 def _is_differentiated(state: AbstractState, name: str) -> bool:
-    """Whether a name gets its value under a tape that the function at hand then asks for the gradients of it."""
+    """Whether a name is bound under a tape and the current function takes gradients of it."""
     if not any(
         isinstance(manager.value, ExternalInstance) and manager.value.name == GRADIENT_TAPE
         for manager in state.path.managers(within="function")
@@ -115,7 +115,7 @@ def _is_differentiated(state: AbstractState, name: str) -> bool:
 
 
 def _may_be_tensor(value: Value) -> bool:
-    """Whether nothing, or nothing but the library that made it, is known of a value."""
+    """Whether a value is unknown, or known only by the library that created it."""
     if isinstance(value, ExternalInstance):
         return not value.name.startswith("builtins.") and value.name not in (KERAS_TENSOR, VARIABLE)
     return value is UNKNOWN or isinstance(value, Method)
@@ -138,7 +138,7 @@ def _unpack(state: AbstractState, elements: Sequence[cst.BaseElement], value: Va
         and value.name == "sklearn.model_selection.train_test_split"
         and value.call is not None
     ):
-        # Two parts of every array, in the order of the arguments.
+        # Two parts of each array, in the order of the arguments.
         for index, element in enumerate(elements):
             given = value.call.arguments.get(index // 2, None) or UNKNOWN
             bind(
@@ -158,15 +158,20 @@ def _unpack(state: AbstractState, elements: Sequence[cst.BaseElement], value: Va
 
 
 def is_side_effect(state: AbstractState, target: cst.CSTNode) -> bool:
-    """Whether compiled code writes to what outlives it. What is written to attributes is recorded as such, except in mapped functions."""
+    """Whether compiled code writes to an object that outlives it.
+
+    Writes to attributes are recorded elsewhere, except in mapped functions.
+    """
     traced = state.path.traced_by()
     base = target.value if isinstance(target, cst.Subscript) else target
     return traced is not None and (traced == "map" or isinstance(base, cst.Name)) and _outlives_call(state, target)
 
 
 def _outlives_call(state: AbstractState, target: cst.CSTNode) -> bool:
-    """Whether what is written to is certainly there before and after the call of the function at hand: a variable of
-    the module, an attribute of an object made outside of compiled code, or an item of one of these."""
+    """Whether a target certainly exists before and after the current call.
+
+    Such targets are module variables, attributes of objects created outside of compiled code, and items of these.
+    """
     item = isinstance(target, cst.Subscript)
     if isinstance(target, cst.Subscript):
         target = target.value
@@ -181,7 +186,10 @@ def _outlives_call(state: AbstractState, target: cst.CSTNode) -> bool:
 
 
 def _is_used_beyond(state: AbstractState, target: cst.Attribute) -> bool:
-    """Whether an attribute is more than a local variable under another name: each function of the class that has it both assigns and reads it."""
+    """Whether an attribute carries a value between functions.
+
+    It is only a local variable under another name if each function of the class that uses it both assigns and reads it.
+    """
     tree = state.module.tree
     around = next((outer for outer in tree.ancestors(target) if isinstance(outer, cst.ClassDef)), None)
     written: dict[cst.CSTNode | None, set[bool]] = {}
@@ -194,7 +202,7 @@ def _is_used_beyond(state: AbstractState, target: cst.Attribute) -> bool:
     return not all(kinds == {True, False} for kinds in written.values()) or not written
 
 
-# A handler gets nodes of the types that the table gives it.
+# Each handler receives nodes of the type it is registered for.
 _TARGETS: dict[type[cst.CSTNode], Callable[[AbstractState, Any, Value], None]] = {
     cst.Name: _bind_variable,
     cst.Attribute: _bind_attribute,

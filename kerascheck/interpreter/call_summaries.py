@@ -1,9 +1,9 @@
-"""Which calls of a function are alike, and what those come to that only compute.
+"""Function summaries: results of pure calls, memoised per kind of call.
 
-A function that is called from forty places would be run forty times, and so would all that it calls. Where one call has shown that it
-only computes, makes nothing that a rule looks at and changes nothing that was there before, another of its kind is taken to do the same,
-and stands for a call of which nothing more is known. What tells kinds apart is all that may lead another way through the function:
-where it runs, on what object, and which switches, functions and tensors it is given.
+Following a function from forty call sites runs it and its callees forty times. If one call was pure, its summary
+replaces later calls with the same key, and such a call is recorded as unknown. Pure means: it creates nothing that a
+rule inspects, and changes no older object. The key holds everything that may select another path through the function:
+its call path, its receiver, and the switches, functions and tensors among its arguments.
 """
 
 from __future__ import annotations
@@ -36,31 +36,31 @@ from kerascheck.knowledge.namespaces import KERAS
 from kerascheck.knowledge.python import CLOCKS
 
 _MANY = 8
-"""So many items tell what is in a container."""
+"""Items of a container that take part in its fingerprint."""
 _DEEP = 4
-"""So deep a structure may be: one that holds itself has no end."""
+"""Maximum depth of a result; a structure that holds itself has no end."""
 _PLAIN = ("builtins.", "numpy.", "cv2.")
-"""What makes numbers, texts and arrays."""
+"""Prefixes of functions that return numbers, texts and arrays."""
 
 
 class CallSummary(NamedTuple):
-    """What calls of one kind come to."""
+    """The summary of all calls with one key."""
 
     result: Value
     uses: list[tuple[str, cst.CSTNode, ModuleLike]]
-    """What they do with tensors, as in :attr:`Machine.uses`."""
+    """Their uses of tensors, as in :attr:`AbstractState.uses`."""
 
 
 def summary_key(function: Function, arguments: Arguments, path: ExecutionPath, how: str | None) -> Hashable | None:
-    """What alike calls have in common; None where every one is to be followed.
+    """The key of a call's summary; None if every such call must be followed.
 
-    That is so in the function of a dataset, of which all is asked that it does, and where Python calls compiled code, which rules time and
-    count.
+    Calls in dataset functions are always followed, since rules inspect everything these do. So are calls of compiled
+    code from Python, which rules time and count.
 
     Args:
-        function: its receiver is bound.
-        scope: where the call is.
-        how: what compiles the function itself.
+            function: its receiver is bound.
+            path: the path of the call.
+            how: the compiler of the function itself.
     """
     outside = path.traced_by()
     if outside is None and how is not None:
@@ -71,7 +71,7 @@ def summary_key(function: Function, arguments: Arguments, path: ExecutionPath, h
             return None
         if frame.traced:
             compiled = frame.depth
-    # To compiled code it does not matter which loop of Python runs it.
+    # Compiled code does not depend on the Python loop around it.
     loops = tuple([loop.node for loop in path.loops(within="program") if loop.depth > compiled])
     given = [_fingerprint(value) for value in arguments.positional]
     named = [(name, _fingerprint(value)) for name, value in arguments.keywords.items()]
@@ -81,12 +81,12 @@ def summary_key(function: Function, arguments: Arguments, path: ExecutionPath, h
 
 
 def is_pure(result: Value, calls: Iterable[Call]) -> bool:
-    """Whether that is all that a function does which returns ``result`` and makes these calls."""
+    """Whether a function with this result and these calls is pure."""
     return _is_computed(result) and not any(map(_is_of_interest, calls))
 
 
 def fresh_copy(value: Value) -> Value:
-    """What a call returns that does as one before it: the same, but no object that is the same."""
+    """A copy of a memoised result with an identity of its own."""
     if isinstance(value, Tensor):
         return Tensor(value.origin, value.call)
     if isinstance(value, SequenceValue):
@@ -99,10 +99,12 @@ def fresh_copy(value: Value) -> Value:
 
 
 def _is_computed(value: Value, depth: int = _DEEP) -> bool:
-    """Whether a value is one of those that :func:`made_anew` makes: a tensor, an array, a number, nothing, what is not known, or a structure
-    of these that is not too deep."""
+    """Whether :func:`fresh_copy` can copy a value.
+
+    It copies tensors, arrays, numbers, None, UNKNOWN, and structures of these up to a maximum depth.
+    """
     if isinstance(value, Tensor):
-        # What an eager one was computed from is another thing each time.
+        # The operands of an eager tensor differ in each call.
         return not value.operands
     if isinstance(value, (SequenceValue, DictValue)):
         items = value.items if isinstance(value, SequenceValue) else value.items.values()
@@ -115,28 +117,28 @@ def _is_computed(value: Value, depth: int = _DEEP) -> bool:
 
 
 def _is_of_interest(call: Call) -> bool:
-    """Whether a call makes or trains what belongs to Keras, or reads a clock: each time counts."""
+    """Whether a call creates or trains Keras objects, or reads a clock: each of these counts."""
     name = call.name
     if name is None or not name.startswith(KERAS):
         return name in CLOCKS or call.attribute == "apply_gradients"
-    # A function of Keras, as keras.ops.relu, and what a layer does with tensors, are no more than TensorFlow's.
+    # Functions such as keras.ops.relu, and calls of layers on tensors, are pure like those of TensorFlow.
     return not name.islower() and not name.endswith(".__call__")
 
 
 def _fingerprint(value: Value | None) -> Hashable:
-    """What values have in common between which no code is seen to choose: the switches, functions and classes in them."""
+    """The part of a value that code may branch on: the switches, functions and classes in it."""
     find = _FINGERPRINTS.get(type(value))
     return value if find is None else find(value)
 
 
 def _fingerprint_of_attribute(value: Value) -> Hashable:
-    """The sort of what an object holds; of another object only the class counts, since they may hold each other."""
+    """The fingerprint of an attribute; other objects count by class only, since they may refer to each other."""
     find = _SORTS_OF_ATTRIBUTES.get(type(value))
     return value if find is None else find(value)
 
 
 def _fingerprint_within(value: Value) -> Hashable:
-    """The sort of what a container holds, of which the same is true of another container."""
+    """The fingerprint of an item of a container; nested containers count as such only."""
     return "container" if isinstance(value, (SequenceValue, DictValue)) else _fingerprint_of_attribute(value)
 
 
@@ -173,7 +175,7 @@ def _fingerprint_of_union(value: UnionValue) -> Hashable:
     return frozenset(map(_fingerprint_within, value.options))
 
 
-# A function gets values of the type that the table gives it. The sort of any other value is that value alone.
+# Each function receives values of the type it is registered for. Other values are their own fingerprint.
 _FINGERPRINTS: dict[type, Callable[..., Hashable]] = {
     Tensor: type,
     Imported: type,

@@ -28,10 +28,10 @@ def run_callables(
     """Run functions handed to a library, with tensors (or unknown values) as arguments.
 
     Args:
-        value: a function, or a structure of them.
-        traced: what the library compiles them for; None where it calls them from Python.
-        node: the call that hands them over.
-        tensors: whether the library gives them tensors.
+            value: a function, or a structure of them.
+            traced: the purpose for which the library compiles them; None if it calls them from Python.
+            node: the call that hands them over.
+            tensors: whether the library passes tensors.
     """
     result: Value = UNKNOWN
     for option in options_of(value):
@@ -44,7 +44,7 @@ def run_callables(
         if isinstance(target, Function):
             passed = spread(target, tensors and traced != "py_function", bound.keywords)
             passed = bound_arguments(bound, passed)
-            # Whether a library calls what it is handed at once is not known.
+            # The library may call it now, later or never.
             place = ExecutionPath("handed", state.path, state.module, node) if traced is None else state.path
             run = partial(state.inline, arguments=passed, node=node, traced=traced)
             result = state.inside(place, run, target)

@@ -87,12 +87,12 @@ def _instantiate(state: AbstractState, cls: Class, arguments: Arguments, node: c
     new = cls.member("__new__")
     if isinstance(new, Function):
         made = state.inline(new, replace(arguments, positional=[cls, *arguments.positional], nodes={}), node)
-        # What is no object of the class is not initialised.
+        # Python calls __init__ only on instances of the class.
         if any(datasets_in(made)):
             return made
     instance = Instance(cls, {})
     state.begin(instance.attributes)
-    # Methods that nobody calls still see the object that the program really makes.
+    # Methods without a call site run on the object that the program creates.
     state.instances.setdefault(cls, instance)
     bases = cls.external_bases()
     name = next((name for name in map(class_of, sorted(bases)) if name.startswith(KERAS)), None)
@@ -123,7 +123,7 @@ def _call_instance(state: AbstractState, instance: Instance, arguments: Argument
         how = method.traced or "call" if keras and state.path.traced_by() is None else None
         given = traced_arguments(arguments) if how else arguments
         if keras and not how and given.positional and given.positional[0] is UNKNOWN:
-            # Wherever it comes from, in compiled code a layer is called on a tensor.
+            # In compiled code a layer is called on a tensor, even if its origin is unknown.
             given = replace(given, positional=[Tensor("parameter"), *given.positional[1:]])
         result = state.inline(state.bound(method, instance), given, node, traced=how)
         if keras and any(map(is_symbolic, arguments.values())):
@@ -136,7 +136,7 @@ def _call_instance(state: AbstractState, instance: Instance, arguments: Argument
 
 
 def _layer_result(state: AbstractState, call: Call) -> Value:
-    """What a layer or model returns: a symbol that remembers the call, or a tensor that does."""
+    """The result of a layer or model: a symbolic tensor or a tensor that refers to the call."""
     symbolic = any(map(is_symbolic, call.arguments.values()))
     call.result = ExternalInstance(KERAS_TENSOR, call) if symbolic else Tensor("result", call)
     return call.result
@@ -157,7 +157,7 @@ def _call_external_instance(
     owner = state.class_name(made) or made.name
     call = state.record(node, f"{owner}.__call__", "__call__", made, arguments)
     if owner == MODEL or made.name.startswith((LAYERS, SEQUENTIAL, OF_KERAS_APPLICATIONS)):
-        # A model given datasets is a mistake that raises; nothing to follow.
+        # A model called on datasets raises; there is nothing to follow.
         return _layer_result(state, call)
     state.escape(arguments, node)
     if any(holds_tensor(value) for value in arguments.values()):
@@ -192,13 +192,13 @@ def _call_method(state: AbstractState, method: Method, arguments: Arguments, nod
 
 
 def _unknown_method(state: AbstractState, call: Call) -> Value:
-    """What the method of an object gives of which nothing is known."""
+    """The result of a method of an unknown object."""
     if call.attribute in LISTING_METHODS:
         return ExternalInstance(f"builtins.object.{call.attribute}", call)
     if holds_tensor(call.receiver) or any(map(holds_tensor, call.arguments.values())):
         state.use("unknown-call", call.node)
     elif call.attribute == "reshape" and (shape := reshaped(call.arguments.positional)) is not None:
-        # Whatever it was, it is an array of that shape now.
+        # The result is an array of that shape, whatever the receiver is.
         return shaped(call.receiver, shape)
     return UNKNOWN
 
@@ -231,9 +231,9 @@ def _call_external(state: AbstractState, function: External, arguments: Argument
 
 
 def _as_tensors(value: Value) -> Value:
-    """What Python gets from a compiled function for what its body returns.
+    """The result of a compiled function as Python receives it.
 
-    All that is no structure and not None comes out as a tensor.
+    Everything except structures and None becomes a tensor.
     """
     if isinstance(value, UnionValue):
         return any_of(map(_as_tensors, value.options))
@@ -244,7 +244,7 @@ def _as_tensors(value: Value) -> Value:
     return value if isinstance(value, Tensor) or value == Constant(None) else Tensor("result")
 
 
-# A handler gets values of the types that the table gives it.
+# Each handler receives values of the type it is registered for.
 CALLS: dict[type[Value], Callable[[AbstractState, Any, Arguments, cst.CSTNode], Value]] = {
     UnionValue: _call_union,
     Function: _call_function,

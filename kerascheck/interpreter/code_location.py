@@ -1,4 +1,4 @@
-"""Where a piece of code stands: before what, under which conditions, for which versions."""
+"""Context of a piece of code: its position in the module, its conditions, and the versions it is written for."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kerascheck.syntax.written import asks_for_version, assigned_name, is_no_rea
 
 
 class CodeLocation:
-    """A module and a node: where a finding about something absent goes.
+    """A module and a node: the location of a finding about something absent.
 
     Example:
         >>> fit = call("model.fit(x)")
@@ -35,7 +35,10 @@ class CodeLocation:
 
 
 def place_in_module(module: ModuleLike, call: Call) -> CodeLocation:
-    """Where a module makes a call or, for one that stands in another module, calls what leads there; the call itself where only an import does."""
+    """The location in a module that makes a call, directly or through functions of other modules.
+
+    Returns the call itself if only an import leads to it.
+    """
     written, node, frame = call.module, call.node, call.path.frame
     while written is not module:
         if frame.parent is None:
@@ -45,7 +48,10 @@ def place_in_module(module: ModuleLike, call: Call) -> CodeLocation:
 
 
 def construction_of(call: Call) -> tuple[CodeLocation, Class | None]:
-    """Where the object is constructed whose ``__init__`` makes a call, the outermost of several, and its class; the call itself and None elsewhere."""
+    """The construction of the object whose ``__init__`` makes a call, and its class.
+
+    Returns the outermost of several constructions; for calls outside of ``__init__`` the call itself and None.
+    """
     place, cls = CodeLocation(call.module, call.node), None
     path: ExecutionPath | None = call.path
     while (
@@ -60,7 +66,10 @@ def construction_of(call: Call) -> tuple[CodeLocation, Class | None]:
 
 
 def is_left_unused(call: Call) -> bool:
-    """Whether nothing takes what a call makes: it, or a list of it, stands alone, or under a name that is never read."""
+    """Whether the result of a call is unused.
+
+    It, or a list of it, is a statement of its own or bound to a name that is never read.
+    """
     parents = call.module.tree.parents
     holder = parents.get(call.node)
     while isinstance(holder, (cst.Element, cst.List, cst.Tuple)):
@@ -74,7 +83,7 @@ def is_left_unused(call: Call) -> bool:
 
 
 def expects_one(path: ExecutionPath) -> bool:
-    """Whether a place runs only where something is counted to be one, as in ``if len(gpus) == 1``."""
+    """Whether a location runs only if something counts to one, as in ``if len(gpus) == 1``."""
     for condition in path.conditions(within="program"):
         test = condition.test if condition.label == "if" else None
         if isinstance(test, cst.Comparison) and any(
@@ -88,7 +97,7 @@ def expects_one(path: ExecutionPath) -> bool:
 
 
 def in_session(path: ExecutionPath) -> bool:
-    """Whether a place stands in the session of a TensorFlow 1 graph."""
+    """Whether a location is in the session of a TensorFlow 1 graph."""
     return any(
         isinstance(manager.value, ExternalInstance) and manager.value.name.endswith("Session")
         for manager in path.managers(within="program")
@@ -96,7 +105,10 @@ def in_session(path: ExecutionPath) -> bool:
 
 
 def handles_versions(path: ExecutionPath) -> bool:
-    """Whether a place is written for one of several versions: under a test of a version, or in a try of its own function that expects the failure."""
+    """Whether code is written for one of several versions.
+
+    It is under a test of a version, or in a try of its own function that expects the failure.
+    """
     if any(
         asks_for_version(each.module.tree, each.node)
         for each in (*path.tries(within="function"), *path.conditions(within="program"))
@@ -110,7 +122,7 @@ def handles_versions(path: ExecutionPath) -> bool:
 
 
 def takes_parameter(function: Value | None, name: str) -> bool:
-    """Whether a function has a parameter of this name, or ``**kwargs`` that may hold it; what is no function of the tree may."""
+    """Whether a function has a parameter of this name, or ``**kwargs`` that may hold it; unknown functions may."""
     if not isinstance(function, Function):
         return True
     parameters = function.node.params
@@ -119,8 +131,11 @@ def takes_parameter(function: Value | None, name: str) -> bool:
 
 
 def is_off_by_default(place: Call | DatasetOp) -> bool:
-    """Whether a place stands under ``if x`` in a function whose parameter ``x`` is false where nothing is given for it,
-    or under ``if self.x`` where the class sets that to nothing else."""
+    """Whether a location is switched off by default.
+
+    It is under ``if x`` in a function whose parameter ``x`` is false by default, or under ``if self.x`` and the class
+    sets that to nothing else.
+    """
     for branch in place.path.conditions(within="program"):
         test = branch.test if branch.label == "if" else None
         ancestors = branch.module.tree.ancestors(branch.node)
@@ -137,7 +152,7 @@ def is_off_by_default(place: Call | DatasetOp) -> bool:
 
 
 def _is_off(function: cst.FunctionDef | None, value: cst.BaseExpression | None) -> bool:
-    """Whether an expression in a function is False or None, or a parameter that is by default."""
+    """Whether an expression is False or None, or a parameter with such a default."""
     if not isinstance(value, cst.Name):
         return False
     parameters = (*function.params.params, *function.params.kwonly_params) if function is not None else ()
@@ -148,7 +163,10 @@ def _is_off(function: cst.FunctionDef | None, value: cst.BaseExpression | None) 
 def _given_to(
     tree: Tree, cls: cst.ClassDef, attribute: str
 ) -> Iterator[tuple[cst.FunctionDef | None, cst.BaseExpression | None]]:
-    """What a class sets ``self.attribute`` to, each with the function where it does; None for what is no plain assignment."""
+    """The values that a class assigns to ``self.attribute``, each with its function.
+
+    None for other kinds of assignment.
+    """
     for node in tree.descendants(cls):
         if (
             isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign))

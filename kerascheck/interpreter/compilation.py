@@ -21,7 +21,7 @@ from kerascheck.knowledge.callables import FUNCTION_COMPILED
 
 
 def compile_value(state: AbstractState, value: Value, how: str, options: Call | None, node: cst.CSTNode) -> Value:
-    """``value`` as tf.function (or another compiler) makes it at ``node``."""
+    """A value as tf.function (or another compiler) returns it at ``node``."""
     if isinstance(value, Partial):
         return Partial(compile_value(state, value.target, how, options, node), value.arguments)
     if isinstance(value, UnionValue):

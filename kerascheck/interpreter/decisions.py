@@ -29,16 +29,16 @@ _DEBUGGING = re.compile(r"debug", re.I)
 
 
 def check_truth(state: AbstractState, test: cst.BaseExpression, value: Value) -> None:
-    """A tensor decides which way Python takes."""
+    """Record that Python branches on a tensor."""
     if isinstance(value, Tensor):
         state.record(test, TENSOR_BOOL, "__bool__", value, Arguments([value]))
 
 
 def outcome_of(state: AbstractState, test: cst.BaseExpression) -> bool | None:
-    """The outcome of a test of literals, and of parameters that this call gives known values; else None.
+    """The outcome of a test of literals and of parameters with known arguments; else None.
 
-    Settings of the module decide nothing: people switch them, and mean both ways. But what is
-    switched off for debugging stays off.
+    Module constants do not decide a branch, because users switch them and both branches count. Debugging switches are
+    the exception: if off, they stay off.
     """
     decide = _TESTS.get(type(test))
     return None if decide is None else decide(state, test)
@@ -88,7 +88,7 @@ def _decided_comparison(state: AbstractState, test: cst.Comparison) -> bool | No
 
 
 def _parameter(state: AbstractState, name: cst.Name) -> Value | None:
-    """The value that this call gives a parameter; None for any other variable."""
+    """The argument that the current call passes for a parameter; None for other variables."""
     scope = state.scope.owner(name.value)
     return scope.variables[name.value] if scope is not None and name.value in scope.parameters else None
 

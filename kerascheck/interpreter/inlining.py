@@ -49,14 +49,14 @@ def inline(
     traced: str | None = None,
     stage: DatasetOp | None = None,
 ) -> Value:
-    """The result of a function of the tree, by running its body.
+    """The result of a function of the linted tree, by running its body.
 
     Args:
-        function: the function; its receiver is bound.
-        arguments: what the call gives.
-        node: the call.
-        traced: what compiles the body, where that is not the function itself.
-        stage: the dataset operation that runs it.
+            function: the function; its receiver is bound.
+            arguments: the arguments of the call.
+            node: the call.
+            traced: the compiler of the body, if the function itself is not compiled.
+            stage: the dataset operation that runs it.
     """
     body = function.node
     how = traced or function.traced
@@ -89,7 +89,7 @@ def inline(
 
 
 def _summarise(state: AbstractState, kind: Hashable, function: Function, arguments: Arguments) -> Value:
-    """The result of a function, by running its body; what calls of its kind come to is learned."""
+    """The result of a function, by running its body; memoises its summary."""
     kept, calls, uses = (
         _number_of_records(
             state,
@@ -109,7 +109,7 @@ def _summarise(state: AbstractState, kind: Hashable, function: Function, argumen
 
 
 def _number_of_records(state: AbstractState) -> int:
-    """How much was seen that no call alike can stand for."""
+    """The number of records that no summary can replace."""
     return len(state.stages) + len(state.sinks) + len(state.compilations) + len(state.entries)
 
 
@@ -136,7 +136,7 @@ def enter_function(
         state.run_suite(node.body)
         returned = state.return_values.pop()
         if node in function.module.generators:
-            # What comes out of a generator comes from what it loops over.
+            # A generator yields elements of the iterables it loops over.
             sources = [loop.value for loop in state.loops[loops:] if loop.frame.function is function]
             return _returned(state, node, IteratorValue("generator", [*returned, *sources] or [UNKNOWN]))
         if not returned:
@@ -198,7 +198,7 @@ def _bind_parameters(
             given = _annotated(state, parameter, function)
         variables[name] = function.defaults.get(name, UNKNOWN) if given is None else given
     names = frozenset(parameter.name.value for parameter in named)
-    # Keras calls its hooks with arguments of its own, whatever they are given here.
+    # Keras calls its hooks with other arguments than the program passes here.
     if arguments is not None and not _is_hook(function):
         state.scope.parameters = names
     if isinstance(parameters.star_arg, cst.Param):
@@ -214,7 +214,7 @@ def _bind_parameters(
 
 
 def _guessed(state: AbstractState, function: Function, parameter: cst.Param, index: int, tensors: bool) -> Value:
-    """What a parameter is where no call is seen, which in compiled code gives ``tensors``."""
+    """The value of a parameter without a call site; a tensor if ``tensors`` and nothing contradicts it."""
     value = _annotated(state, parameter, function)
     name = parameter.name.value
     if value is not UNKNOWN or not tensors or parameter.default is not None or name in ("training", "mask"):
@@ -224,8 +224,10 @@ def _guessed(state: AbstractState, function: Function, parameter: cst.Param, ind
 
 
 def _says_tensor(state: AbstractState, function: Function, parameter: str) -> bool:
-    """Whether the name of a parameter of ``call``, or what is done with it there, says that it is a tensor: what
-    follows the inputs may as well be a size or a switch."""
+    """Whether the name or the use of a parameter of ``call`` implies a tensor.
+
+    Parameters after the inputs may also be sizes or switches.
+    """
     if names_tensor(parameter):
         return True
     nodes = function.module.tree.descendants(function.node.body)
@@ -234,7 +236,7 @@ def _says_tensor(state: AbstractState, function: Function, parameter: str) -> bo
 
 
 def _is_used_as_tensor(state: AbstractState, function: Function, node: cst.Name) -> bool:
-    """Whether only a tensor, or an array, can stand where a name stands in a method."""
+    """Whether a method uses a name as only a tensor or an array can be used."""
     tree = function.module.tree
     parent = tree.parents.get(node)
     if isinstance(parent, cst.Attribute) and parent.value is node:
@@ -244,7 +246,7 @@ def _is_used_as_tensor(state: AbstractState, function: Function, node: cst.Name)
     if isinstance(parent, cst.BinaryOperation) and isinstance(parent.operator, cst.MatrixMultiply):
         return True
     if isinstance(parent, cst.Element):
-        # One of the tensors in a list that is given first.
+        # An element of a list in the first argument.
         parent = tree.parents.get(tree.parents[parent])
     if not isinstance(parent, cst.Arg) or parent.keyword is not None:
         return False
@@ -255,7 +257,7 @@ def _is_used_as_tensor(state: AbstractState, function: Function, node: cst.Name)
 
 
 def _takes_tensor(state: AbstractState, function: Function, call: cst.Call, position: int) -> bool:
-    """Whether a call in a method gives a tensor at a position: to a function of tensors, or to a layer of the object."""
+    """Whether a call passes a tensor at this position: to a tensor function, or to a layer of the object."""
     owner, _, name = dotted_name(call.func).rpartition(".")
     if owner == "self":
         return position == 0 and function.owner is not None and function.owner.member(name) is None
@@ -267,7 +269,7 @@ def _takes_tensor(state: AbstractState, function: Function, call: cst.Call, posi
 
 
 def _annotated(state: AbstractState, parameter: cst.Param, function: Function) -> Value:
-    """What the annotation of a parameter says it is."""
+    """The value that the annotation of a parameter implies."""
     annotation = _named_type(parameter.annotation.annotation) if parameter.annotation is not None else None
     if annotation is None:
         return UNKNOWN
@@ -285,12 +287,12 @@ def _annotated(state: AbstractState, parameter: cst.Param, function: Function) -
 
 
 def _is_hook(function: Function) -> bool:
-    """Whether Keras itself calls a method, in compiled code."""
+    """Whether Keras calls a method in compiled code."""
     return function.owner is not None and traced_hook(function.owner.external_bases(), function.name) is not None
 
 
 def _named_type(annotation: cst.BaseExpression) -> cst.Name | cst.Attribute | None:
-    """The type that ``T``, ``"T"``, ``T | None`` and ``Optional[T]`` name; None for all else."""
+    """The type named by ``T``, ``"T"``, ``T | None`` and ``Optional[T]``; None for other annotations."""
     if isinstance(annotation, cst.SimpleString):
         text = text_of(annotation)
         try:

@@ -8,20 +8,20 @@ from kerascheck.interpreter.values import Class, ModuleLike, Value
 
 
 class _Missing(Value):
-    """What a variable is that has no value."""
+    """The value of an unbound variable."""
 
     __slots__ = ()
 
 
 MISSING = _Missing()
 LATER = sys.maxsize
-"""A moment that never comes, as :data:`now` counts them."""
+"""A time after all others of :data:`now`."""
 NEW = object()
-"""Stands for the key of a write that is the making of what is written to."""
+"""The key of a log entry that records the creation of a container."""
 
 
 class Imported(Value):
-    """``from module import name`` of the tree, looked up when it is first used."""
+    """A name of ``from module import name``, resolved at its first use."""
 
     __slots__ = ("module", "name")
 
@@ -33,7 +33,7 @@ class Imported(Value):
 
 
 class SuperValue(Value):
-    """``super()`` inside a method."""
+    """A call of ``super()`` inside a method."""
 
     __slots__ = ("cls", "instance")
 

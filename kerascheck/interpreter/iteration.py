@@ -72,7 +72,7 @@ def trips_of(iterable: Value) -> int | None:
 
 
 def _most(iterable: Value) -> int | None:
-    """How many items a loop over something goes through at most; None where nothing tells."""
+    """Upper bound on the iterations of a loop over a value; None if unknown."""
     if isinstance(iterable, (SequenceValue, DictValue)):
         return iterable.most if iterable.open else len(iterable.items)
     if isinstance(iterable, IteratorValue) and iterable.kind == "range":
@@ -83,7 +83,7 @@ def _most(iterable: Value) -> int | None:
 
 
 def element_of(iterable: Value, loop: ExecutionPath) -> Value:
-    """What one turn of a loop over ``iterable`` gets."""
+    """The value of one iteration of a loop over ``iterable``."""
     return any_of(_element_of_one(option, loop) for option in options_of(iterable))
 
 
@@ -98,7 +98,7 @@ def _element_of_one(value: Value, loop: ExecutionPath) -> Value:
 
 
 def _next_of(iterator: IteratorValue, loop: ExecutionPath) -> Value:
-    """What one turn of a loop over an iterator gets."""
+    """The value of one iteration of a loop over an iterator."""
     inner = [element_of(value, loop) for value in iterator.over]
     if iterator.kind == "enumerate" and inner:
         return SequenceValue("tuple", [LoopVariable("builtins.int", loop=loop), inner[0]])
@@ -112,8 +112,10 @@ def _next_of(iterator: IteratorValue, loop: ExecutionPath) -> Value:
 
 
 def _broken_off_at(loop: cst.For | cst.While) -> int | None:
-    """The iteration at which ``if len(kept) == 100: break`` or ``if count > 100: break`` leaves a loop, or ``continue``
-    passes it over, for a list or a number that grows in each; None elsewhere."""
+    """The iteration at which a loop breaks, from a test of a growing list or counter; None if there is none.
+
+    Recognises ``if len(kept) == 100: break`` and ``if count > 100: break``, and ``continue`` after such tests.
+    """
     body = loop.body
     statements = [
         each for line in body.body for each in (line.body if isinstance(line, cst.SimpleStatementLine) else [line])
@@ -137,7 +139,7 @@ def _broken_off_at(loop: cst.For | cst.While) -> int | None:
         )
         last: cst.CSTNode | None = each.body.body[-1] if each.body.body else None
         last = last.body[-1] if isinstance(last, cst.SimpleStatementLine) else last
-        # What follows is passed over from then on, too.
+        # Later iterations skip the rest of the body, too.
         leaves = isinstance(last, cst.Break) or isinstance(last, cst.Continue) and not isinstance(operator, cst.Equal)
         if counted and leaves and isinstance(limit, cst.Integer) and not _is_set_anew(test.left, body):
             return limit.evaluated_value + 1
@@ -145,7 +147,7 @@ def _broken_off_at(loop: cst.For | cst.While) -> int | None:
 
 
 def _growing_lists(statements: Sequence[cst.CSTNode]) -> set[str]:
-    """The names to which statements of a loop append."""
+    """Names of the lists to which statements of a loop append."""
     return {
         each.value.func.value.value
         for each in statements
@@ -158,7 +160,7 @@ def _growing_lists(statements: Sequence[cst.CSTNode]) -> set[str]:
 
 
 def _growing_numbers(loop: cst.For | cst.While, statements: Sequence[cst.CSTNode]) -> set[str]:
-    """The names that count the iterations of a loop: ``count += 1``, or by ``enumerate``."""
+    """Names that count the iterations of a loop: ``count += 1``, or by ``enumerate``."""
     numbers = {
         each.target.value
         for each in statements
@@ -191,7 +193,7 @@ def _argument_of_len(expression: cst.BaseExpression) -> cst.BaseExpression | Non
 
 
 def _is_set_anew(counted: cst.BaseExpression, body: cst.CSTNode) -> bool:
-    """Whether a statement assigns to the number, or the list, of which a test speaks, as in ``if better: wait = 0``."""
+    """Whether a statement resets the tested counter or list, as in ``if better: wait = 0``."""
     assigned = assignment(body)
     if assigned is not None:
         names = [target.value for target in assigned.targets if isinstance(target, cst.Name)]

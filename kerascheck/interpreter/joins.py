@@ -1,4 +1,4 @@
-"""What a value may be where several ways of the program meet."""
+"""Joins of values after branches."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kerascheck.interpreter.values import UNKNOWN, Dataset, DatasetOp, UnionValu
 
 
 def join(first: Value, second: Value) -> Value:
-    """What a variable may be after two ways of the program meet."""
+    """The join of a variable's values after two branches."""
     if first is second or first == second:
         return first
     options: list[Value] = []
@@ -30,7 +30,7 @@ def join(first: Value, second: Value) -> Value:
 
 
 def _extension(base: DatasetOp, longer: DatasetOp) -> DatasetOp | None:
-    """``longer`` with the operations that it adds to ``base`` marked as maybe applied; None if it does not extend it."""
+    """A dataset with the operations that it adds to ``base`` marked as optional; None if it does not extend it."""
     added: list[DatasetOp] = []
     for stage in longer.upstream():
         if stage is base or (stage.identity is base.identity and stage.input is base.input):
@@ -54,7 +54,7 @@ def _extension(base: DatasetOp, longer: DatasetOp) -> DatasetOp | None:
 
 
 def any_of(values: Iterable[Value]) -> Value:
-    """What one of several values may be; UNKNOWN where there are none."""
+    """The join of several values; UNKNOWN if there are none."""
     merged: Value | None = None
     for value in values:
         merged = value if merged is None else join(merged, value)

@@ -1,4 +1,4 @@
-"""Data that only models of Keras take."""
+"""Data that only Keras models accept."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from kerascheck.knowledge.classes import IMAGE_DATA_GENERATOR, PY_DATASET, class
 
 
 def flow_call(value: Value) -> Call | None:
-    """The call that gives the iterator of images of an ImageDataGenerator that a value is; None where it is none."""
+    """The ``flow`` call behind an image iterator of an ImageDataGenerator; None for other values."""
     return (
         value.call
         if isinstance(value, ExternalInstance) and value.name.startswith(IMAGE_DATA_GENERATOR + ".flow")
@@ -16,10 +16,10 @@ def flow_call(value: Value) -> Call | None:
 
 
 def is_keras_data(value: Value | None) -> bool:
-    """Whether a value is what only models of Keras take: images of an ImageDataGenerator, or a PyDataset."""
+    """Whether a value is an image iterator of an ImageDataGenerator, or a PyDataset."""
     return any(flow_call(option) is not None or is_py_dataset(option) for option in options_of(value))
 
 
 def is_py_dataset(value: Value) -> bool:
-    """Whether a value is an object of a class of the tree that is derived from PyDataset, or Sequence, its older name."""
+    """Whether a value is an instance of a subclass of PyDataset, or of Sequence, its older name."""
     return isinstance(value, Instance) and class_of_bases(value.cls.external_bases()) == PY_DATASET

@@ -1,6 +1,6 @@
-"""Shapes of what goes through a layer, and the number of its weights, as far as literals tell.
+"""Output shapes and weight counts of layers, from literals.
 
-A shape is a tuple of sizes with None for what is not known, the batch first; None where not even the rank is known.
+A shape is a tuple of sizes, batch first, with None for unknown sizes; None if the rank is unknown.
 Source: ``compute_output_shape`` and ``build`` of the layers in keras/src/layers (3.15).
 """
 
@@ -41,29 +41,29 @@ Shape = tuple[int | None, ...] | None
 _UNCHANGED = layers_where(lambda layer: layer.keeps_shape)
 _SLIDING = layers_where(lambda layer: layer.work is Work.POOLS and layer.axes < 3 and "Adaptive" not in layer.name)
 _POOLS_ALL = layers_where(lambda layer: layer.work is Work.POOLS_ALL)
-# Convolutions that look at each channel alone.
+# Depthwise convolutions: each channel by itself.
 _PER_CHANNEL_CONVOLUTIONS = frozenset({DEPTHWISE_CONV_2D, SEPARABLE_CONV_2D})
 
 
 def literal_shape(value: Value | None) -> Shape:
-    """The sizes that a tuple or list of literals names, None for those that are no literals."""
+    """The sizes in a tuple or list, None for those that are no literals."""
     if not isinstance(value, SequenceValue) or value.open:
         return None
     return tuple(constant(item) if isinstance(constant(item), int) else None for item in value.items)
 
 
 def input_shape(call: Call) -> Shape:
-    """The shape that ``keras.Input``, ``InputLayer`` or the first layer of a Sequential is told."""
+    """The shape given to ``keras.Input``, ``InputLayer`` or the first layer of a Sequential."""
     if call.name in (INPUT, INPUT_LAYER):
         given = call.given("shape") or call.keyword("input_shape")
-        # Parentheses alone make no tuple; Keras 2 takes the number.
+        # Parentheses alone make no tuple; Keras 2 accepts the number.
         shape = (constant(given),) if type(constant(given)) is int else literal_shape(given)
     else:
         shape = literal_shape(call.keyword("input_shape"))
     if shape is None:
         width = call.keyword("input_dim")
         if call.name == EMBEDDING:
-            # Not as wide as its table is long: how many words go in is what Keras 2 is told beside that.
+            # The table length of an Embedding is not its width; Keras 2 takes the number of words separately.
             length = _number(call, "input_length")
             shape = None if length is None else (length,)
         elif width is not None:
@@ -74,13 +74,13 @@ def input_shape(call: Call) -> Shape:
 
 
 def example_size(shape: Shape) -> float:
-    """How many numbers one example of a shape holds; infinite where that is not known."""
+    """The number of values in one example of a shape; infinite if unknown."""
     size = product(*shape[1:]) if shape else None
     return inf if size is None else size
 
 
 def joined(each: list[Shape]) -> Shape:
-    """The shape of several tensors put together along their last axis."""
+    """The shape of several tensors concatenated along their last axis."""
     known = [shape for shape in each if shape is not None]
     if len(known) < len(each) or any(len(shape) != len(known[0]) for shape in known):
         return None
@@ -89,9 +89,9 @@ def joined(each: list[Shape]) -> Shape:
 
 
 def output_shape(layer: Value, shape: Shape) -> Shape:
-    """The shape that comes out of a layer of Keras for one that goes in.
+    """The output shape of a Keras layer for an input shape.
 
-    Of several that go in, for what :func:`joined` says.
+    For several inputs, pass the result of :func:`joined`.
     """
     if not isinstance(layer, ExternalInstance) or layer.call is None:
         return None
@@ -102,7 +102,7 @@ def output_shape(layer: Value, shape: Shape) -> Shape:
         told = literal_shape(call.given("output_shape"))
         return told and (None, *told)
     if name == REPEAT_VECTOR:
-        # It takes nothing but rows of vectors.
+        # The layer accepts rows of vectors only.
         return (shape[0] if shape else None, _number(call, "n"), shape[-1] if shape else None)
     if shape is None:
         return None
@@ -180,7 +180,7 @@ def _of_resized(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
     return (shape[0], *places, shape[3])
 
 
-# The first that has the name tells.
+# The first attribute of that name decides.
 _OUTPUTS: tuple[tuple[Collection[str], Callable[[str, Call, tuple[int | None, ...]], Shape]], ...] = (
     ({DENSE}, lambda name, call, shape: (*shape[:-1], _number(call, "units"))),
     ({CONCATENATE}, _of_concatenate),
@@ -200,16 +200,17 @@ _OUTPUTS: tuple[tuple[Collection[str], Callable[[str, Call, tuple[int | None, ..
 
 
 def most_units(layer: Value) -> int | None:
-    """How many numbers a dense layer or a convolution makes in a place at most, where it may be one of several; None where that is not known."""
+    """Upper bound on the units of a dense layer or the filters of a convolution; None if unknown."""
     if not isinstance(layer, ExternalInstance) or layer.call is None:
         return None
     return largest(layer.call.given("filters" if layer.name in CONVOLUTIONS else "units"))
 
 
 def makes_large_layer(call: Call) -> bool:
-    """Whether a call makes a layer with enough work for 16-bit arithmetic to matter: a wide one, or one of unknown width.
+    """Whether a layer has enough work for 16-bit arithmetic to matter: wide, or of unknown width.
 
-    Not a dense layer of an unknown width: the number of outputs is often one of classes, which the data know.
+    Dense layers of unknown width do not count: their number of outputs is often the number of classes, which the data
+    decide.
     """
     layer = KNOWN_LAYERS.get(call.name or "")
     if layer is None or layer.worth_half is None:
@@ -219,7 +220,7 @@ def makes_large_layer(call: Call) -> bool:
 
 
 def window(layer: Value) -> int | None:
-    """In how many places a convolution looks at once, a dense layer in one; None where that is not known."""
+    """The kernel size of a convolution in positions, one for a dense layer; None if unknown."""
     if not isinstance(layer, ExternalInstance) or layer.call is None:
         return None
     axes = CONVOLUTIONS.get(layer.name)
@@ -227,10 +228,10 @@ def window(layer: Value) -> int | None:
 
 
 def weights(layer: Value, shape: Shape) -> int | None:
-    """How many numbers a layer learns or keeps, given the shape that goes in; None where that is not known.
+    """The number of weights of a layer for an input shape; None if unknown.
 
-    A frozen Embedding counts as none: a step looks some of its rows up, and takes as long for 2,000 rows as for 200,000 (8 ms behind
-    it an LSTM of 64 units over 50 steps; TensorFlow 2.21, 2 CPU cores).
+    A frozen Embedding counts as none: a step looks some of its rows up, and takes as long for 2,000 rows as for 200,000
+    (8 ms with an LSTM of 64 units over 50 steps behind it; TensorFlow 2.21, 2 CPU cores).
     """
     if not isinstance(layer, ExternalInstance) or layer.call is None:
         return None
@@ -280,7 +281,7 @@ def _number(call: Call, parameter: str) -> int | None:
 
 
 def _sizes(call: Call, parameter: str, rank: int, default: int | None = None) -> tuple[int | None, ...]:
-    """A setting that is one number for all axes, or one for each."""
+    """A setting per axis, from one number for all axes or one for each."""
     value = call.given(parameter)
     each = literal_shape(value)
     if each is not None and len(each) == rank:
@@ -292,7 +293,7 @@ def _sizes(call: Call, parameter: str, rank: int, default: int | None = None) ->
 def _slid(
     sizes: tuple[int | None, ...], window: tuple[int | None, ...], strides: tuple[int | None, ...], same: bool
 ) -> tuple[int | None, ...]:
-    """The number of places of a window that slides along each axis."""
+    """The number of positions of a sliding window along each axis."""
     found: list[int | None] = []
     for size, width, stride in zip(sizes, window, strides):
         if size is None or not stride:
@@ -305,6 +306,6 @@ def _slid(
 
 
 def product(*numbers: int | None) -> int | None:
-    """The product of sizes; None where one is not known."""
+    """The product of sizes; None if one is unknown."""
     known = [number for number in numbers if number is not None]
     return prod(known) if len(known) == len(numbers) else None

@@ -1,4 +1,4 @@
-"""One module of the linted tree: its text, its tree, and what running it would mean."""
+"""One module of the linted tree: its text, its tree, and its interpretation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from kerascheck.syntax.written import stands_for_versions
 
 Found = TypeVar("Found")
 
-# Characters of code, white space aside: a text of 4000 has as many (median of 522 modules of ten repositories).
+# Characters of code without white space: as many as a text of 4000 has (median of 522 modules of ten repositories).
 _SHORT = 2300
 _NAMES_KERAS = re.compile("keras|tensorflow")
 _ACTS_ON_IMPORT = (
@@ -41,7 +41,7 @@ _ACTS_ON_IMPORT = (
     "set_virtual_device_configuration",
     "enable_debug_mode",
 )
-# A module without any of these holds nothing that a rule asks about: its functions are not followed into.
+# A module without any of these is irrelevant to all rules: its functions are not followed.
 _WORTH_FOLLOWING = re.compile(
     r"tf\.data\b|Dataset|GradientTape|apply_gradients|memory_growth|set_(?:global_|dtype_)?policy|\.fit\(|\.batch\(|py_function|"
     r"numpy_function|tf\.image|tf\.random|parse_single|layers\.Random[A-Z]|@tf\.function|tf\.config|environ\[|Sequential\(|Model\(inputs|"
@@ -54,10 +54,10 @@ _GRAPH_CODE = re.compile(
     r"trainable_variables|global_variables|global_variables_initializer)\b|"
     r"\b(?:(?:Singular)?Monitored(?:Training)?Session|SessionRunHook|import_meta_graph|feed_dict\s*=)"
 )
-# A function that loads or runs a saved graph, beside which others run Keras.
+# Functions that load or run a saved graph; the rest of such a program may be Keras.
 _FUNCTION = re.compile(r"^def .*?(?=^[^\s)#]|\Z)", re.M | re.S)
 _RUNS_SAVED_GRAPH = re.compile(r"\bSession\(\s*graph\s*=\s*(\w+)")
-# tensorflow.contrib went with TensorFlow 2 (RELEASE.md of 2.0); there its package has tensorflow/_api/v2 in the place of v1.
+# TensorFlow 2 removed tensorflow.contrib (RELEASE.md of 2.0); its package has tensorflow/_api/v2 in place of v1.
 _NEEDS_CONTRIB = re.compile(r"^(?:(?:import|from)[ \t]+tensorflow\.contrib\b|[^\s@].*\btf\.contrib\.)", re.M)
 _CONTRIB = re.compile(r"^[ \t]*(?:import|from)[ \t]+tensorflow\.(?:contrib|_api\.v1)\b", re.M)
 _NAMES_OF_1 = "|".join(ONLY_TENSORFLOW_1)
@@ -65,16 +65,17 @@ _MAY_BE_OF_1 = re.compile(
     rf"\b(?:tf|tensorflow)\.(?:{_NAMES_OF_1})\b|^[ \t]*from[ \t]+tensorflow[ \t]+import\b[^\n]*\b(?:{_NAMES_OF_1})\b",
     re.M,
 )
-# The last two are in TensorFlow 1, too, in programs that build no graphs.
+# The last two exist in TensorFlow 1, too, in programs that build no graphs.
 OF_TENSORFLOW_2 = re.compile(r"GradientTape|tf\.function|enable_eager_execution")
 _SESSION = re.compile(r"\bSession\(")
 _DIRECTIVE = re.compile(r"#\s*(?:noqa|kerascheck|KC[A-Z]?\d|type:|pylint|pragma|ruff)", re.I)
 
 
 class ProjectLike(Protocol):
-    """What a module asks of the project that it belongs to: :class:`kerascheck.interpreter.project.Project`.
+    """The project as a module uses it: :class:`kerascheck.interpreter.project.Project`.
 
-    The modules of a project are of the asking module's own class, derived from :class:`Module`, for which no type stands here.
+    The modules of a project have the importing module's class, a subclass of :class:`Module`, for which there is no
+    type here.
     """
 
     settings: Settings
@@ -93,9 +94,9 @@ class Module:
     """A parsed module.
 
     Attributes:
-        source: its :class:`kerascheck.source.Source`.
-        tree: its :class:`Tree`.
-        project: the tree of modules that it belongs to.
+            source: its :class:`kerascheck.source.Source`.
+            tree: its :class:`Tree`.
+            project: the project that it belongs to.
     """
 
     def __init__(self, source: Source, project: ProjectLike) -> None:
@@ -103,7 +104,7 @@ class Module:
 
     @cached_property
     def tree(self) -> Tree:
-        """Parsed when it is first needed: most imported modules never are. Raises :class:`SyntaxProblem`."""
+        """The tree, parsed at first use: most imported modules never need it. Raises :class:`SyntaxProblem`."""
         return tree_of(self.source.without_data)
 
     def __repr__(self) -> str:
@@ -119,16 +120,19 @@ class Module:
 
     @property
     def code(self) -> str:
-        """The text with comments and docstrings blanked out: offsets are those of the text. Whatever looks for words looks here."""
+        """The text with comments and docstrings blanked out, at the same offsets. Text searches use it."""
         return self._code_text.code
 
     @property
     def bare_code(self) -> str:
-        """The code with empty strings, for what looks for names alone: what a message says is not done. Offsets differ."""
+        """The code with empty strings, for searches of names: messages are ignored. Offsets differ."""
         return self._code_text.bare
 
     def range_of(self, node: cst.CSTNode) -> tuple[int, int]:
-        """Where a finding about ``node`` stands: its range, of a compound statement its header, of a method call from the method's name on."""
+        """The range of a finding about ``node``.
+
+        For compound statements it is the header; for method calls it begins at the method's name.
+        """
         start, end = self.tree.range_of(node)
         if isinstance(node, cst.BaseCompoundStatement):
             return start, self.tree.statement_range(node)[1]
@@ -140,7 +144,10 @@ class Module:
         return start, end
 
     def _is_imported(self, node: cst.BaseExpression) -> bool:
-        """Whether an expression is a name that an import binds, or a dotted one that begins with it: what it names is no object of the program."""
+        """Whether an expression is an imported name, or a dotted name that begins with one.
+
+        Such an expression refers to no object of the program.
+        """
         while isinstance(node, cst.Attribute):
             node = node.value
         return isinstance(node, cst.Name) and any(
@@ -148,14 +155,17 @@ class Module:
         )
 
     def statement_range(self, node: cst.CSTNode) -> tuple[int, int]:
-        """Start and end of the innermost statement; of a compound statement its header, decorators included."""
+        """Start and end of the innermost statement; for compound statements the header, decorators included."""
         return self.tree.statement_range(node)
 
     def is_commented(self, node: cst.CSTNode, about: re.Pattern[str]) -> bool:
-        """Whether a comment explains a node: any on the line where it, its statement or that statement's end stands, or one above that speaks of it.
+        """Whether a comment explains a node.
+
+        Such a comment is on the first line of the node or its statement, on the statement's last line, or above and
+        matches ``about``.
 
         Args:
-            about: what is found in a comment that speaks of it. It may head the lines without a gap that the statement stands in.
+                about: a pattern for comments above; they may head the lines without a gap before the statement.
         """
         start, end = self.statement_range(node)
         for above in reversed(self.text[:start].rstrip(" \t").splitlines()):
@@ -169,7 +179,7 @@ class Module:
 
     @cached_property
     def path(self) -> Path:
-        """Where its file is, without links."""
+        """Path of the file, with links resolved."""
         return Path(self.source.path).resolve()
 
     @cached_property
@@ -197,7 +207,7 @@ class Module:
 
     @cached_property
     def memory(self) -> dict[Any, Any]:
-        """Answers about nodes and texts that are asked for again."""
+        """Memoised answers about nodes and texts."""
         return {}
 
     @property
@@ -206,33 +216,35 @@ class Module:
         return self._code_text.words
 
     def says(self, word: str) -> bool:
-        """Whether some characters stand in the code, strings included; without white space but for single blanks."""
+        """Whether the code contains some characters, strings included; white space is collapsed to single blanks."""
         return self._code_text.says(word)
 
     def mentions(self, pattern: re.Pattern[str]) -> bool:
-        """Whether a pattern is found in the code, strings included."""
+        """Whether the code matches a pattern, strings included."""
         return self._code_text.mentions(pattern)
 
     def does(self, pattern: re.Pattern[str]) -> bool:
-        """Whether a pattern is found in the code, strings excluded."""
-        # Most patterns are not found even with them, which the search for their words tells in a fraction of the time.
+        """Whether the code matches a pattern, strings excluded."""
+        # Most patterns do not match even with strings; searching for their words shows that in a fraction of the
+        # time.
         return self.mentions(pattern) and pattern.search(self.bare_code) is not None
 
     @cached_property
     def needs_contrib(self) -> bool:
-        """Whether it needs ``tf.contrib`` while it is imported, which TensorFlow 1 alone has."""
+        """Whether importing it needs ``tf.contrib``, which only TensorFlow 1 has."""
         return self.does(_NEEDS_CONTRIB)
 
     @property
     def import_names(self) -> list[tuple[str, int]]:
-        """What the import lines of the code may name: dotted names with their number of leading dots."""
+        """Names that the import lines of the code may refer to: dotted names with their number of leading dots."""
         return self._code_text.import_names
 
     @cached_property
     def is_graph_code(self) -> bool:
-        """Whether it is written for the graphs and sessions of TensorFlow 1, of which the rules on loops and pipelines do not speak.
+        """Whether it is written for the graphs and sessions of TensorFlow 1.
 
-        A session alone may be there for its options; it runs a graph where a module whose names are used builds one.
+        Rules on loops and pipelines do not apply to such code. A session alone may serve its options only; it
+        runs a graph if a module whose names are used builds one.
         """
         if self.mentions(GRAPH_SWITCH) and GRAPH_SWITCH.search(self._beside_saved_graphs):
             return True
@@ -245,10 +257,10 @@ class Module:
 
     @cached_property
     def _builds_graph(self) -> bool:
-        """Whether placeholders, collections or the runs of a session stand in its own code."""
+        """Whether its own code contains placeholders, collections or session runs."""
         if self.says("GradientTape") and "GradientTape" in self.bare_code:
             return False
-        # Who asks tensors for their values only resets what is not there.
+        # Programs that evaluate tensors in Python only reset state that does not exist.
         return (
             self.mentions(_GRAPH_CODE)
             and _GRAPH_CODE.search(self._beside_saved_graphs) is not None
@@ -259,7 +271,10 @@ class Module:
 
     @cached_property
     def _beside_saved_graphs(self) -> str:
-        """Its code, without strings, but for the functions that load a graph, or run one they are given, as programs that try each format of a saved model have them."""
+        """Its code without strings, and without functions that load or run a saved graph.
+
+        Programs that try each format of a saved model have such functions.
+        """
         if not self.mentions(_RUNS_SAVED_GRAPH):
             return self.bare_code
 
@@ -274,15 +289,15 @@ class Module:
 
     @cached_property
     def builds_graphs(self) -> bool:
-        """Whether its code is not traced but run once, to build a graph of TensorFlow 1.
+        """Whether its code builds a graph of TensorFlow 1 instead of being traced.
 
-        A pin of another part of the project does not make it so where the module itself is written for TensorFlow 2.
+        A pin of another part of the project does not count if the module itself is written for TensorFlow 2.
         """
         return self.is_graph_code or self.runtime.builds_graphs and not self.mentions(OF_TENSORFLOW_2)
 
     @cached_property
     def is_of_tensorflow_1(self) -> bool:
-        """Whether it uses or imports what only TensorFlow 1 has, so that it cannot run under another; not where the version chooses."""
+        """Whether it requires TensorFlow 1, by its code or its imports; false if the code tests the version."""
         if self.does(_CONTRIB):
             return True
         if self.mentions(OF_TENSORFLOW_2) or not self.does(_MAY_BE_OF_1):
@@ -294,7 +309,7 @@ class Module:
         return any(name in gone and not stands_for_versions(self.tree, node) for node, name in named)
 
     def _used_modules(self) -> Iterator[Module]:
-        """The modules of the tree that it imports and whose names stand in it again, as its code says."""
+        """The modules of the tree that it imports and whose names its code mentions again."""
         for match in import_scan.import_lines(self.bare_code):
             base = match["base"]
             for part in (match["names"] or match["plain"]).strip("( )").split(","):
@@ -310,8 +325,11 @@ class Module:
 
     @cached_property
     def worth_following(self) -> bool:
-        """Whether it may do or hold anything that matters to the modules that import it: short ones may hold settings, and
-        one that does not name Keras may lead to others that do, as an agent that plays with two networks."""
+        """Whether importing modules may depend on it.
+
+        Short modules may hold settings. A module that does not mention Keras may lead to others that do, as an agent
+        that plays with two networks.
+        """
         if self.mentions(_WORTH_FOLLOWING) or sum(map(len, self.code.split())) < _SHORT:
             return True
         return not self.mentions(_NAMES_KERAS) and any(
@@ -320,7 +338,7 @@ class Module:
 
     @cached_property
     def name_counts(self) -> Counter[str]:
-        """How often each identifier stands in the module."""
+        """The number of occurrences of each identifier."""
         counts: Counter[str] = Counter()
         for node in self.tree.parents:
             if type(node) is cst.Name:
@@ -329,7 +347,7 @@ class Module:
 
     @cached_property
     def generators(self) -> frozenset[cst.CSTNode]:
-        """The functions that hold a ``yield``."""
+        """The functions that contain a ``yield``."""
         found = set()
         for node in self.tree.parents:
             if type(node) is cst.Yield:
@@ -341,13 +359,13 @@ class Module:
 
     @cached_property
     def run(self) -> Interpreter:
-        """The module interpreted as the entry of a program."""
+        """The interpretation of the module as the entry of a program."""
         interpreter = Interpreter(self)
         interpreter.run()
         return interpreter
 
     def once(self, find: Callable[[Module], Found]) -> Found:
-        """What ``find`` says of this module: it is asked only once."""
+        """The memoised result of ``find`` for this module."""
         if find not in self.memory:
             self.memory[find] = find(self)
         found: Found = self.memory[find]
@@ -355,26 +373,26 @@ class Module:
 
     @cached_property
     def target(self) -> Target:
-        """The versions it is judged for, each with what tells it."""
+        """The target versions, each with its source."""
         return self.project.target_of(self)
 
     @property
     def runtime(self) -> Runtime:
-        """The versions it is judged for: from the settings, the project's pins, and its own code, in this order."""
+        """The target versions, from the settings, the project's pins, and its own code, in this order."""
         return self.target.runtime
 
     @property
     def machine(self) -> HardwareProfile | None:
-        """The machine it is judged for; None for any."""
+        """The target machine; None for any."""
         return self.project.settings.machine
 
     def is_cell_output(self, node: cst.CSTNode) -> bool:
-        """Whether a notebook shows the value of this expression because it ends a cell."""
+        """Whether a notebook displays the value of this expression because it ends a cell."""
         if not getattr(self.source, "cells", None):
             return False
         around = list(self.tree.ancestors(node))
         statement = next((each for each in around if isinstance(each, cst.BaseSmallStatement)), None)
-        # Only an expression that is a statement of the cell itself is shown: no assignment, and nothing in a block.
+        # A notebook displays expression statements of the cell itself only: no assignments, and nothing in a block.
         if not isinstance(statement, cst.Expr) or any(isinstance(each, cst.BaseCompoundStatement) for each in around):
             return False
         end = self.range_of(node)[1]

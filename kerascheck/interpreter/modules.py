@@ -40,12 +40,12 @@ def run_module(state: AbstractState, module: ModuleLike) -> Scope:
 
 
 def _is_followed(state: AbstractState, module: ModuleLike) -> bool:
-    """Whether an imported module is looked into: near enough, worth it, and readable."""
+    """Whether to follow an imported module: near enough, relevant, and readable."""
     if module is state.entry:
         state.import_depths[module] = 0
         return True
     depth = state.import_depths.get(state.module, MAX_IMPORT_DEPTH) + 1
-    # Whether a switch to eager code is needed shows in the layers.
+    # The layers show whether a switch to eager execution is needed.
     worth = module.worth_following or state.entry.mentions(_EAGER_SWITCH)
     if depth > MAX_IMPORT_DEPTH or state.followed_modules > MAX_MODULES or not worth:
         return False
@@ -76,9 +76,9 @@ def member_of(state: AbstractState, module: ModuleLike, name: str) -> Value:
 
 
 def resolved(state: AbstractState, scope: Scope, name: str, value: Value) -> Value:
-    """``value``, or what it stands for if it is an import that was not followed yet."""
+    """A value with its unresolved imports resolved."""
     if isinstance(value, Imported):
-        # A cycle of imports meets itself here and stays unknown.
+        # In a cycle of imports the name stays unknown.
         scope.variables[name] = UNKNOWN
         value = scope.variables[name] = member_of(state, value.module, value.name)
     elif isinstance(value, UnionValue) and any(isinstance(option, Imported) for option in value.options):

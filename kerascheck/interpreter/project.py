@@ -18,7 +18,7 @@ from kerascheck.source import Source, dependencies
 
 M = TypeVar("M", bound=Module)
 
-# Names that a file of the tree may not take from the libraries they belong to.
+# Names that files of the tree cannot take over from their libraries.
 _LIBRARIES = frozenset(
     "tensorflow keras tf_keras numpy jax torch pandas sklearn scipy matplotlib cv2 PIL tqdm os sys re json random time math typing "
     "collections functools itertools logging argparse pathlib abc datetime pickle copy glob shutil subprocess warnings transformers "
@@ -27,8 +27,9 @@ _LIBRARIES = frozenset(
 _MAX_IMPORTED = 80
 _SEARCHED_FOLDERS = 7
 _SHARE_BESIDE = 0.1
-"""What looking for words in the modules beside one takes, of what analysing them would."""
-# The last TensorFlow Addons, 0.23, and keras_contrib fail to import beside Keras 3; bert4keras asks for this one in its setup.py.
+"""Cost of searching the modules beside a module for words, relative to analysing them."""
+# TensorFlow Addons 0.23 (the last) and keras_contrib fail to import with Keras 3; bert4keras requires this one in its
+# setup.py.
 _BOUND_BY = {
     "tensorflow_addons": ("tensorflow", "<2.16"),
     "keras_contrib": ("keras", "<3"),
@@ -36,7 +37,7 @@ _BOUND_BY = {
 }
 _ANYTHING = re.compile("")
 _SHOWS_ONE_GPU = re.compile(r"""CUDA_VISIBLE_DEVICES["']\]?\s*[=,]\s*["']\d+["']""")
-# Only TensorFlow 1 has sessions under this name, but for programs that import its interface from a later one.
+# Only TensorFlow 1 has sessions under this name, except for programs that import its interface from a later one.
 _OPENS_SESSION = re.compile(r"(?m)^\w+[ \t]*=[ \t]*(?:tf|tensorflow)\.(?:Interactive)?Session\(")
 _SWITCHES_EAGER = re.compile(r"(?m)^[ \t]*[\w.]+\brun_functions_eagerly\((?:run_eagerly=)?True\)")
 
@@ -45,10 +46,10 @@ class Project(Generic[M]):
     """The modules that may import each other.
 
     Args:
-        settings: :class:`kerascheck.project.config.Settings`, for the target versions.
-        read: turns a path into a :class:`kerascheck.source.Source`; raises for what cannot be read.
-        make: the class of modules, :class:`kerascheck.interpreter.module.Module` or one derived from it.
-        use: told the text of every module that the one loaded last leads to, and the share of it that matters.
+            settings: :class:`kerascheck.project.config.Settings`, for the target versions.
+            read: turns a path into a :class:`kerascheck.source.Source`; raises for unreadable files.
+            make: the class of modules, :class:`kerascheck.interpreter.module.Module` or a subclass.
+            use: receives the text of every module reached from the last loaded one, and the relevant share of it.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class Project(Generic[M]):
         self._names: dict[tuple[str, str], Path | None] = {}
 
     def load(self, source: Source) -> M:
-        """The module of a source; raises :class:`SyntaxProblem` where it cannot be parsed."""
+        """The module of a source; raises :class:`SyntaxProblem` if it cannot be parsed."""
         path = Path(source.path).resolve()
         module = self._modules.get(path)
         if module is None or module.text != source.text:
@@ -79,11 +80,11 @@ class Project(Generic[M]):
         return module
 
     def find(self, importer: M, dotted: str, level: int) -> M | None:
-        """The module of the tree that ``importer`` means by an import; None where it is outside.
+        """The module of the tree that an import in ``importer`` refers to; None if it is outside.
 
         Args:
-            dotted: the name after ``import`` or ``from``, without leading dots.
-            level: the number of leading dots.
+                dotted: the name after ``import`` or ``from``, without leading dots.
+                level: the number of leading dots.
         """
         if not dotted and not level or (not level and dotted.partition(".")[0] in _LIBRARIES):
             return None
@@ -92,7 +93,7 @@ class Project(Generic[M]):
     def _find(
         self, importer: M, dotted: str, level: int, asking: Hashable, uses: Callable[[Path], Hashable]
     ) -> M | None:
-        """The same; what it finds is noted for ``asking``, which is to depend on what ``uses`` gives for its path."""
+        """The same, with a dependency of ``asking`` on the result of ``uses`` for its path."""
         if not dotted and not level or (not level and dotted.partition(".")[0] in _LIBRARIES):
             return None
         key = (importer.folder, dotted, level)
@@ -102,7 +103,8 @@ class Project(Generic[M]):
         dependencies.link(asking, ("find", key))
         path = self._found[key]
         if path == importer.path and not level:
-            # Nothing imports itself: another of that name may lie further up. For its neighbors that counts for nothing.
+            # A module never imports itself: another of that name may be further up. Its neighbours do not see that
+            # one.
             with dependencies.apart(asking):
                 path = self._search(importer.folder, dotted, level, but=path)
         if path is None and not level:
@@ -117,10 +119,13 @@ class Project(Generic[M]):
         return module
 
     def imported(self, module: M) -> list[M]:
-        """The modules of the tree that ``module`` imports, directly or not (at most 80), as their texts say: none is parsed."""
+        """The modules of the tree that ``module`` imports, directly or not (at most 80).
+
+        Searches their texts without parsing.
+        """
         if "imported" not in module.memory:
             module.memory["imported"] = self._reached(module)
-            # Whoever gets them may look at all of them.
+            # Callers may read all of them.
             dependencies.link(_node(module), _imports_of(module.path))
             for each in module.memory["imported"]:
                 dependencies.link(_node(module), _node(each))
@@ -128,7 +133,10 @@ class Project(Generic[M]):
         return found
 
     def _reached(self, module: M) -> list[M]:
-        """The same for who asks only which they are: that depends on what each of them imports, not on the rest of it."""
+        """The same for callers that need only the list.
+
+        They depend on the imports of each module, not on its other code.
+        """
         if "reached" not in module.memory:
             module.memory["reached"] = self._imported(module)
         found: list[M] = module.memory["reached"]
@@ -148,7 +156,7 @@ class Project(Generic[M]):
         return found
 
     def _imported_by(self, importer: M) -> list[M]:
-        """The modules of the tree that one names in its imports."""
+        """The modules of the tree that a module's imports refer to."""
         if "imports" not in importer.memory:
             asking = _imports_of(importer.path)
             if dependencies.current_tracker() is not None:
@@ -162,7 +170,7 @@ class Project(Generic[M]):
         return found
 
     def _note_use(self, module: M) -> None:
-        """The module loaded last leads to this one."""
+        """Report that the last loaded module reaches this one."""
         if module.path not in self._used:
             self._used.add(module.path)
             self._use(module.text)
@@ -172,7 +180,7 @@ class Project(Generic[M]):
         return bool(self._importers_beside(module, _SWITCHES_EAGER))
 
     def imported_beside(self, module: M) -> list[M]:
-        """The scripts beside a module that import it, and the other modules that these import."""
+        """The scripts beside a module that import it, and their other imports."""
         return [
             each
             for script in self._importers_beside(module, _ANYTHING)
@@ -181,14 +189,17 @@ class Project(Generic[M]):
         ]
 
     def opens_session(self, module: M) -> bool:
-        """Whether a module, or a script that imports it, opens a session of TensorFlow 1 under no condition: no other version runs that."""
+        """Whether a module, or a script that imports it, unconditionally opens a session of TensorFlow 1.
+
+        No other version runs such code.
+        """
         opening = (
             [module] if _OPENS_SESSION.search(module.bare_code) else self._importers_beside(module, _OPENS_SESSION)
         )
         return any("compat.v1" not in each.bare_code for each in opening)
 
     def is_shown_one_gpu(self, module: M) -> bool:
-        """Whether the scripts that import a module, all of them, set ``CUDA_VISIBLE_DEVICES`` to one device."""
+        """Whether all scripts that import a module set ``CUDA_VISIBLE_DEVICES`` to one device."""
         with dependencies.asking(_node(module)):
             if not any(self._files_with(_SHOWS_ONE_GPU, folder) for folder in _folders_beside(module)):
                 return False
@@ -201,7 +212,10 @@ class Project(Generic[M]):
         return bool(scripts) and all(script.mentions(_SHOWS_ONE_GPU) for script in scripts)
 
     def _importers_beside(self, module: M, pattern: re.Pattern[str]) -> list[M]:
-        """The modules in the folder of one, or in the folder above, that import it, directly or not, and whose code, without strings, holds a pattern."""
+        """The modules in the same folder or the one above that import a module and match a pattern.
+
+        They import it directly or not; the pattern applies to code without strings.
+        """
         with dependencies.asking(_node(module)):
             beside = [each for folder in _folders_beside(module) for each in self._modules_with(pattern, folder)]
         found = []
@@ -229,7 +243,7 @@ class Project(Generic[M]):
         return self._holding[key]
 
     def _files_with(self, pattern: re.Pattern[str], folder: Path) -> list[Path]:
-        """The scripts in a folder (at most 80) in which a pattern stands, strings and comments included."""
+        """The scripts in a folder (at most 80) that match a pattern, strings and comments included."""
         key = folder, pattern
         if key not in self._files:
             with dependencies.asking(key):
@@ -240,13 +254,13 @@ class Project(Generic[M]):
 
     @property
     def parsed_characters(self) -> int:
-        """Length of all texts whose trees are kept."""
+        """Total length of the texts with a cached tree."""
         return sum(
             len(module.text) for module in self._modules.values() if module is not None and "tree" in module.__dict__
         )
 
     def target_of(self, module: M) -> Target:
-        """See :attr:`Module.target`."""
+        """The target versions; see :attr:`Module.target`."""
         pins = {
             **pinned_versions(module.source.path),
             **script_versions(module.text),
@@ -256,7 +270,7 @@ class Project(Generic[M]):
             # A part of the project may have requirements of its own.
             parts = {other.folder: other for other in self.imported(module)}
             pins = next((found for other in parts.values() if (found := pinned_versions(other.source.path))), {})
-        # What cannot be installed beside another version says as much as a requirement.
+        # A package that conflicts with a version rules it out like a requirement.
         bound = {
             package: Pin(bound, Stated(name, ""))
             for name, (package, bound) in _BOUND_BY.items()
@@ -265,11 +279,11 @@ class Project(Generic[M]):
         return target_of(self.settings, {**bound, **pins}, HintsOfModule(module))
 
     def imports_contrib(self, module: M) -> bool:
-        """Whether what it imports needs ``tf.contrib`` while it is imported, which TensorFlow 1 alone has."""
+        """Whether its imports need ``tf.contrib`` at import time, which only TensorFlow 1 has."""
         return not module.mentions(OF_TENSORFLOW_2) and any(other.needs_contrib for other in self.imported(module))
 
     def _search(self, folder: str, dotted: str, level: int, but: Path | None = None) -> Path | None:
-        """The file that an import in a folder means: relative to that, or the nearest on the way up that is not ``but``."""
+        """The file of an import in a folder: relative to it, or the nearest in a parent folder other than ``but``."""
         for _ in range(level - 1):
             folder = os.path.dirname(folder)
         if level:
@@ -285,7 +299,7 @@ class Project(Generic[M]):
         return None
 
     def _named(self, folder: str, dotted: str) -> Path | None:
-        """The file of a module below a folder, or the folder's own where there is no name."""
+        """The file of a module below a folder, or of the folder itself if the name is empty."""
         key = folder, dotted
         if key not in self._names:
             with dependencies.asking(("named", key)):
@@ -299,13 +313,13 @@ class Project(Generic[M]):
                 with dependencies.apart(dependencies.of_file(path)):
                     self._modules[path] = self._make(self._read(path), self)
             except (OSError, ValueError):
-                # What cannot be read is unknown; it is reported where it is linted itself.
+                # Unreadable files are unknown here; linting them reports the error.
                 self._modules[path] = None
         return self._modules[path]
 
 
 def _node(module: Module) -> Hashable:
-    """Who asks the disk where a module does: see :mod:`kerascheck.source.dependencies`."""
+    """The dependency node of a module: see :mod:`kerascheck.source.dependencies`."""
     node: Hashable = module.memory.get(_node)
     if node is None:
         node = module.memory[_node] = dependencies.of_file(module.path)
@@ -313,12 +327,12 @@ def _node(module: Module) -> Hashable:
 
 
 def _imports_of(path: Path) -> Hashable:
-    """Who asks what the file at ``path`` imports."""
+    """The dependency node for the imports of the file at ``path``."""
     return "imports", dependencies.of_file(path)
 
 
 def _folders_beside(module: Module) -> list[Path]:
-    """The folder of a module, and the one above, unless that one is the root of the project."""
+    """The folder of a module, and the parent unless that is the root of the project."""
     own = module.path.parent
     return [own] if dependencies.exists(str(own / ".git")) else [own, own.parent]
 

@@ -1,4 +1,4 @@
-"""What Python computes from values: numbers, texts and arrays that remember what they come from."""
+"""Results computed by Python: numbers, texts and arrays that keep their operands."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kerascheck.knowledge.python import LISTS_OF_TEXTS, TEXTS
 
 
 def computed(name: str, *values: Value) -> ExternalInstance:
-    """A Python number or text that is computed from values, which it remembers: another one in each turn of the innermost loop that changes one of these."""
+    """A computed number or text with its operands; it varies with the innermost loop among them."""
     loops = [
         option.loop
         for value in values
@@ -37,7 +37,7 @@ def computed(name: str, *values: Value) -> ExternalInstance:
 
 
 def item_of_turn(items: list[Value], loop: ExecutionPath) -> Value:
-    """What a loop over a list gets in each turn: another text, or another of so many numbers, where it is no more than that."""
+    """The value of one iteration over a list: a varying text or number if all items are such, else their join."""
     item = any_of(items)
     kinds = {
         "builtins.str" if is_text(each) else "builtins.float" if type(constant(each)) in (int, float) else None
@@ -49,17 +49,17 @@ def item_of_turn(items: list[Value], loop: ExecutionPath) -> Value:
 
 
 def derived(*values: Value) -> ExternalInstance:
-    """An array computed from others, which it remembers."""
+    """A computed array with its operands."""
     return ExternalInstance("numpy.ndarray", None, {"operands": SequenceValue("tuple", list(values))})
 
 
 def as_texts(name: str, given: Iterable[Value]) -> Value | None:
-    """The text, or the list of texts, that Python makes of what a function of this name is given.
+    """The text, or list of texts, that a function of this name returns.
 
-    None where it makes something else.
+    None for other results.
     """
     if name in TEXTS:
         return computed("builtins.str", *given)
-    # The methods, which take a text apart; what a file or folder holds does not depend on what is given.
+    # Methods that split a text; the content of files and folders does not depend on their arguments.
     takes_apart = name in LISTS_OF_TEXTS and name.startswith("builtins.str.")
     return SequenceValue("list", [computed("builtins.str", *given)], open=True) if takes_apart else None

@@ -1,9 +1,8 @@
-"""Runs a module without running it: every statement once, in program order, over abstract values.
+"""The interpreter: runs every statement once, in program order, over abstract values.
 
-Calls into functions of the linted tree are followed (also into other modules), both ways
-of a branch are taken and joined, loops are gone round once. What cannot be followed is
-UNKNOWN. The result is a record in program order of calls, dataset operations and their
-consumers, each with the way that led there.
+It follows calls into functions of the linted tree, also in other modules. It takes both branches and joins them, and
+runs each loop once. Calls that it cannot follow return UNKNOWN. The result is a record in program order of calls,
+dataset operations and their consumers, each with its execution path.
 """
 
 from __future__ import annotations
@@ -34,21 +33,21 @@ from kerascheck.knowledge.classes import MODEL, class_of_bases, traced_hook
 
 
 class Interpreter(AbstractState):
-    """Interprets one entry module and whatever it calls; see :class:`Machine` for what it remembers."""
+    """Interpreter of one entry module and its callees; for the records see :class:`AbstractState`."""
 
     def run(self) -> None:
-        """Interpret the module body, then every function that it does not call."""
+        """Interpret the module body, then every function without a call site."""
         run_module(self, self.entry)
         functions = _users_first(self.entry.tree.functions)
         names = self.entry.name_counts
-        # What nobody mentions is called from outside: it runs before its helpers do.
+        # Functions that no code mentions are entry points: they run before their helpers.
         for node in sorted(functions, key=lambda f: names[f.name.value] > 1):
             if node not in self.reached and node in self.functions:
                 self._run_root(self.functions[node])
         for node in functions:
             if node not in self.reached and node in self.functions:
                 self._run_root(self.functions[node])
-        # Keras calls what a model of another module does with its layers.
+        # Keras calls the ``call`` methods of models of other modules.
         for cls in list(self.instances):
             call = cls.member("call")
             if (
@@ -61,15 +60,15 @@ class Interpreter(AbstractState):
 
     @property
     def modules(self) -> list[ModuleLike]:
-        """The modules that were looked into; the entry is the first."""
+        """The modules that the interpreter followed; the entry is the first."""
         return list(self.import_depths)
 
     def globals_of(self, module: ModuleLike) -> dict[str, Value]:
-        """The variables of a module that was run, as they are in the end."""
+        """The final variables of a module."""
         return self.module_scopes[module].variables
 
     def _run_root(self, function: Function) -> None:
-        """Run a function that nobody was seen to call, with unknown arguments."""
+        """Run a function without a call site, with unknown arguments."""
         if isinstance(function.node, cst.Lambda) or is_test(function):
             return
         traced = function.traced
@@ -127,7 +126,10 @@ class Interpreter(AbstractState):
 
 
 def _trains_itself(cls: Class) -> bool:
-    """Whether a model has a ``fit`` of its own that leaves nothing to that of Keras, which would compile its ``call`` and ``train_step``."""
+    """Whether a model has its own ``fit`` and never calls that of Keras.
+
+    The ``fit`` of Keras would compile its ``call`` and ``train_step``.
+    """
     fit = cls.member("fit")
     return (
         isinstance(fit, Function)
@@ -136,14 +138,16 @@ def _trains_itself(cls: Class) -> bool:
 
 
 def _users_first(functions: list[cst.FunctionDef]) -> list[cst.FunctionDef]:
-    """Functions in the order of the text, but the ``call`` methods among them from the last to the first: layers stand above the
-    models that hold them, and what those hand over is better than a guess."""
+    """Functions in program order, but with ``call`` methods reversed.
+
+    Layers are defined before the models that hold them, and the arguments from a model are better than guesses.
+    """
     calls = [function for function in functions if function.name.value == "call"]
     return [calls.pop() if function.name.value == "call" else function for function in functions]
 
 
 def is_test(function: Function) -> bool:
-    """A unit test: nothing in it trains for its results."""
+    """Whether a function is a unit test, whose training results do not matter."""
     if function.name.startswith("test_") or function.name in ("setUp", "setUpClass"):
         return True
     owner = function.owner

@@ -1,4 +1,4 @@
-"""What code is judged for: the TensorFlow, the Keras and the backend that settings, requirements and the code itself tell, in this order."""
+"""Target versions: TensorFlow, Keras and the backend, from settings, requirements and code, in this order."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ from kerascheck.project.requirements import Pin
 
 _LAST_1 = (1, 15)
 _LAST_MULTI_BACKEND = (2, 4)
-"""Keras before this one is a package of its own, made for TensorFlow 2.1 and older."""
+"""Older versions of Keras are a separate package, for TensorFlow 2.1 and older."""
 
 
 class VersionSource(enum.Enum):
-    """What tells a version, where no requirement does."""
+    """The source of a version that no requirement sets."""
 
     BY_SETTING = enum.auto()
     BY_CODE = enum.auto()
     BY_TENSORFLOW = enum.auto()
-    """It goes with the TensorFlow that was told."""
+    """Implied by the TensorFlow version."""
     BY_KERAS = enum.auto()
     BY_NOTHING = enum.auto()
     """The default."""
 
 
 class VersionHints:
-    """What a module's code tells of the versions that it is written for; here that of none, which tells nothing."""
+    """Version hints from a module's code; this base class has none."""
 
     @property
     def is_of_tensorflow_1(self) -> bool:
-        """Whether no other version runs it."""
+        """Whether the code runs with TensorFlow 1 only."""
         return False
 
     @property
     def is_of_multi_backend_keras(self) -> bool:
-        """Whether it is for a Keras that is a package of its own."""
+        """Whether it is for a Keras that is a separate package."""
         return False
 
     @property
@@ -56,13 +56,13 @@ class VersionHints:
 
     @property
     def backend(self) -> str | None:
-        """The backend of Keras that it chooses."""
+        """The Keras backend that it selects."""
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The versions that a module is judged for, each with what tells it: a requirement, or something else."""
+    """The target versions of a module, each with its source: a requirement, or another one."""
 
     runtime: Runtime
     tensorflow: Pin | VersionSource
@@ -71,14 +71,17 @@ class Target:
 
     @property
     def assumed(self) -> str | None:
-        """The version that is assumed, as "TensorFlow 2.21", where none is told or an older Keras than 3 is allowed, too; else None."""
+        """The assumed version, as "TensorFlow 2.21"; None if the source sets it.
+
+        Also assumed if Keras versions before 3 are allowed, too.
+        """
         if _leaves(self.tensorflow, TENSORFLOW_RELEASES, KERAS_3_SINCE) or _leaves(self.keras, KERAS_RELEASES, (3, 0)):
             return None
         return "TensorFlow {}.{}".format(*self.runtime.tensorflow)
 
 
 def _leaves(told: Pin | VersionSource, releases: tuple[tuple[int, int], ...], since: tuple[int, int]) -> bool:
-    """Whether a setting or a requirement allows no release but those since one."""
+    """Whether a setting or a requirement excludes all releases before one."""
     if isinstance(told, Pin):
         oldest = oldest_allowed(told.specifier, releases)
         return oldest is not None and oldest >= since
@@ -86,14 +89,15 @@ def _leaves(told: Pin | VersionSource, releases: tuple[tuple[int, int], ...], si
 
 
 def target_of(settings: Settings, pins: Mapping[str, Pin], signs: VersionHints) -> Target:
-    """The versions for a module.
+    """The target versions of a module.
 
     Args:
-        pins: the bounds of its requirements, by package: see :func:`~kerascheck.project.requirements.pinned_versions`.
+            pins: the bounds of its requirements, by package: see
+            :func:`~kerascheck.project.requirements.pinned_versions`.
     """
     tensorflow, told = _tensorflow(settings, pins, signs)
     pinned = newest_allowed(pins["keras"].specifier, KERAS_RELEASES) if "keras" in pins else None
-    # Beside a newer TensorFlow it is tf.keras that counts.
+    # With a newer TensorFlow, tf.keras is used.
     multi_backend = settings.keras is None and (
         pinned is not None and pinned < _LAST_MULTI_BACKEND and (tensorflow or (2, 1)) <= (2, 1)
         or pinned is None and tensorflow is None and signs.is_of_multi_backend_keras

@@ -29,7 +29,10 @@ _MAY_BE_TIMES = (ExternalInstance, SequenceValue, UnionValue)
 def clock_arithmetic(
     state: AbstractState, node: cst.CSTNode, operator: type[cst.CSTNode] | None, left: Value, right: Value
 ) -> Value | None:
-    """A difference of two readings of a clock, in whatever unit, a sum of such differences, and one by something else; None for all other values."""
+    """The result of arithmetic on clock readings; None for other values.
+
+    Covers differences of two readings in any unit, sums of differences, and quotients, which are rates.
+    """
     if operator not in _OF_TIMES or not (isinstance(left, _MAY_BE_TIMES) or isinstance(right, _MAY_BE_TIMES)):
         return None
     start, end = reading_of(left), reading_of(right)
@@ -52,7 +55,7 @@ def clock_arithmetic(
 def elapsed_time(
     state: AbstractState, node: cst.CSTNode, start: Value, end: Value, *, each: bool = False
 ) -> ExternalInstance:
-    """The time between two readings of a clock, or ``each`` of those between two lists of readings."""
+    """The time between two readings of a clock, or ``each`` time between two lists of readings."""
     elapsed = ExternalInstance(
         "time.elapsed", state.record(node, "time.elapsed", None, UNKNOWN, Arguments([start, end]))
     )
@@ -62,7 +65,7 @@ def elapsed_time(
 
 
 def collect(state: AbstractState, node: cst.CSTNode, values: list[Value]) -> None:
-    """Put values beside others of their kind: what is measured again and again tells a speed."""
+    """Record times that are collected: repeated measurements show a speed."""
     times = list(filter(_is_elapsed, values))
     if times:
         state.record(node, "time.collected", None, UNKNOWN, Arguments(times))

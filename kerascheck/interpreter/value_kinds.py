@@ -1,4 +1,4 @@
-"""Of what kind a value is, known or not: a number, a text, an array, the reading of a clock, a symbolic tensor."""
+"""Kinds of values, known or not: number, text, array, clock reading, symbolic tensor."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kerascheck.knowledge.python import CLOCKS
 
 
 def reading_of(value: Value | None) -> Value | None:
-    """The reading of a clock that a value is, or the last one of a list or an array of them; None for all other values."""
+    """The clock reading in a value, or the last one in a list or array of them; None for other values."""
     if (
         isinstance(value, ExternalInstance)
         and value.name in ("numpy.array", "numpy.asarray")
@@ -37,21 +37,21 @@ def reading_of(value: Value | None) -> Value | None:
 
 
 def is_number(value: Value) -> bool:
-    """A Python number, known or not."""
+    """Whether a value is a Python number, known or not."""
     return isinstance(value, Constant) or (
         isinstance(value, ExternalInstance) and value.name in ("builtins.int", "builtins.float")
     )
 
 
 def is_text(value: Value) -> bool:
-    """A Python text, known or not; also one of several."""
+    """Whether a value is a Python text, known or not; in a union, every option."""
     if isinstance(value, UnionValue):
         return all(map(is_text, value.options))
     return isinstance(constant(value), str) or isinstance(value, ExternalInstance) and value.name == "builtins.str"
 
 
 def is_array(value: Value) -> bool:
-    """Whether a value comes out of NumPy, OpenCV, or a function of Keras that gives arrays, or may."""
+    """Whether a value is or may be an array, from NumPy, OpenCV, or a Keras function that returns arrays."""
     if isinstance(value, UnionValue):
         return any(map(is_array, value.options))
     return isinstance(value, ExternalInstance) and (
@@ -59,12 +59,12 @@ def is_array(value: Value) -> bool:
     )
 
 
-# Most values are asked, and of most the type answers.
+# Called for most values; for most of them the type decides.
 _MAY_BE_SYMBOLIC = frozenset({UnionValue, ExternalInstance, LoopVariable, Method, SequenceValue, DictValue})
 
 
 def is_symbolic(value: Value, depth: int = 2) -> bool:
-    """Whether a value is, or holds, what functional models are built from: the output of a layer called on ``keras.Input``."""
+    """Whether a value is or holds a symbolic tensor: the output of a layer called on ``keras.Input``."""
     if type(value) not in _MAY_BE_SYMBOLIC:
         return False
     for option in options_of(value):

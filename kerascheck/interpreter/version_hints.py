@@ -1,4 +1,4 @@
-"""What the code of a module tells of the versions that it is written for."""
+"""Version hints: the code that shows which versions a module is written for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import re
 from kerascheck.interpreter.module import GRAPH_SWITCH, Module
 from kerascheck.interpreter.target import VersionHints
 
-# Arguments and modules that went with Keras 2: what uses them runs with Keras 1, or with a package of Keras 2 that still translates them.
+# Arguments and modules that Keras 2 removed: users of them need Keras 1, or a Keras 2 package that still translates
+# them.
 _MAY_BE_OF_KERAS_1 = re.compile(
     r"nb_epoch|samples_per_epoch|nb_val_samples|border_mode|visualize_util|inner_init|\b(?:Dense|GRU|LSTM)\([^()\n=]*,\s*\d"
 )
@@ -15,16 +16,18 @@ _OF_KERAS_1 = re.compile(
     r"\.fit(?:_generator)?\((?:[^()]|\([^()]*\))*?[(,\s](?:nb_epoch|samples_per_epoch|nb_val_samples)\s*="
     r"|\b(?:Convolution|Conv|MaxPooling|AveragePooling)\w*\((?:[^()]|\([^()]*\))*?[(,\s]border_mode\s*="
     r"|\bkeras\.utils\.visualize_util\b|[(,\s]inner_init\s*=\s*[\"']"
-    # Until 0.1 the sizes of input and output came first.
+    # Before 0.1 the sizes of input and output came first.
     r"|\b(?:Dense|GRU|LSTM)\(\s*[^(),=]+,\s*\d+\s*[,)]"
 )
 _BACKEND = re.compile(r"""KERAS_BACKEND["']\]?\s*[=,:]\s*["'](tensorflow|jax|torch)["']""")
-# These backends went with Keras 2.3, the last that had several before version 3. What is indented may be one way of several.
+# Backends removed after Keras 2.3, the last with several before version 3. Indented lines may be one branch of
+# several.
 _BACKEND_OF_2 = re.compile(
     r"""^\S.*KERAS_BACKEND["']\]?\s*[=,:]\s*["'](?:theano|cntk|mxnet|plaidml)|^(?:import|from)[ \t]+plaidml\.keras\b""",
     re.M,
 )
-# What makes models in tensorflow.python.keras is a copy of Keras 2 inside of TensorFlow, whatever version of Keras is beside it.
+# Objects of tensorflow.python.keras come from a copy of Keras 2 inside TensorFlow, whatever Keras is installed beside
+# it.
 _LEGACY = re.compile(
     r"""^\s*(?:import|from)\s+tf_keras\b|TF_USE_LEGACY_KERAS["']\]?\s*[=,]\s*["'](?:1|true)["']"""
     r"|^\s*(?:import|from)\s+tensorflow\.python\.keras(?:\.(?:models|layers|engine|applications)\b|\s+import\s+.*\b(?:models|layers|applications|Model|Sequential|Input)\b|\s+as\b|\s*$)"
@@ -34,7 +37,7 @@ _LEGACY = re.compile(
 
 
 class HintsOfModule(VersionHints):
-    """What the code of a module tells; looked for when it is asked for."""
+    """Version hints from the code of a module, searched at first use."""
 
     def __init__(self, module: Module):
         self._module = module
@@ -50,7 +53,7 @@ class HintsOfModule(VersionHints):
 
     @property
     def is_of_keras_2(self) -> bool:
-        # Nothing of Keras 3 is trained without eager execution: fit raises a RuntimeError (tried with Keras 3.15).
+        # Keras 3 does not train without eager execution: fit raises a RuntimeError (tried with Keras 3.15).
         return self._module.mentions(_LEGACY) or self._module.does(GRAPH_SWITCH)
 
     @property

@@ -25,11 +25,12 @@ _DEEPEST_HOLDER = 4
 
 
 def note_write(state: AbstractState, holder: cst.CSTNode | None, value: Value, node: cst.CSTNode) -> None:
-    """Note that the function of a dataset writes to what was there before it was called.
+    """Record a write of the running dataset function to an older object.
 
     Args:
-        holder: what is written to, as it is written: a variable, or the object whose attribute or item it is; None where that cannot be said.
-        value: what that is.
+            holder: syntax of the target: a variable, or the object whose attribute or item is written; None if
+            unknown.
+            value: the object written to.
     """
     start = state.mapped
     if start is None:
@@ -48,13 +49,13 @@ def note_write(state: AbstractState, holder: cst.CSTNode | None, value: Value, n
 
 
 def note_mutation(state: AbstractState, node: cst.CSTNode, receiver: Value) -> None:
-    """Note that a method changes the object that it belongs to."""
+    """Record that a method mutates its object."""
     function = node.func if isinstance(node, cst.Call) else None
     note_write(state, function.value if isinstance(function, cst.Attribute) else None, receiver, node)
 
 
 def _is_own(state: AbstractState, home: Scope, start: Start) -> bool:
-    """Whether variables are those of a function that was called since, or of a comprehension in it."""
+    """Whether variables belong to a function called since, or to a comprehension in it."""
     frames = state.frames[start.frames :]
     scope: Scope | None = state.scope
     while scope is not None and scope not in frames:
@@ -65,7 +66,7 @@ def _is_own(state: AbstractState, home: Scope, start: Start) -> bool:
 
 
 def _is_older(state: AbstractState, value: Value, start: Start) -> bool:
-    """Whether an object is certainly older than the call of the function of a dataset."""
+    """Whether an object certainly existed before the dataset function was called."""
     if isinstance(value, ExternalInstance):
         return value.call is not None and value.call.order <= start.calls
     if isinstance(value, Instance):
@@ -79,7 +80,7 @@ def _is_older(state: AbstractState, value: Value, start: Start) -> bool:
 
 
 def _is_held(state: AbstractState, value: Value, start: Start) -> bool:
-    """Whether a container is in a variable around the function of a dataset, or in an object that is older than its call."""
+    """Whether a container is in a variable around the dataset function, or in an object that existed before its call."""
     frames = state.frames[start.frames :]
     holders = {id(scope): scope.variables for scope in state.module_scopes.values()}
     scope = frames[0].parent if frames else None
@@ -104,7 +105,7 @@ def _is_held(state: AbstractState, value: Value, start: Start) -> bool:
 
 
 def _contents(value: Value) -> Iterator[Value]:
-    """What a container or an object holds."""
+    """The contents of a container or object."""
     if isinstance(value, SequenceValue):
         yield from value.items
     elif isinstance(value, DictValue):

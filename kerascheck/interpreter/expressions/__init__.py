@@ -1,1 +1,1 @@
-"""Expressions, by topic."""
+"""Evaluators of expressions, by topic."""

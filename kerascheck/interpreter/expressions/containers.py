@@ -99,5 +99,5 @@ def eval_comprehension(state: AbstractState, node: cst.BaseComp) -> Value:
 
 
 def bounded(value: SequenceValue | DictValue) -> Value:
-    """A new container; UNKNOWN where it has more items than is walked through."""
+    """A new container; UNKNOWN if it exceeds the maximum number of items."""
     return UNKNOWN if is_beyond(value, MAX_ITEMS) else value

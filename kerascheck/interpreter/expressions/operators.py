@@ -30,7 +30,7 @@ from kerascheck.interpreter.values import (
 )
 from kerascheck.knowledge.classes import KERAS_TENSOR, METRIC_RESULT
 
-# No tensor, array or time is among them.
+# Types that are neither tensors nor arrays nor times.
 _PLAIN = frozenset({type(UNKNOWN), Constant})
 
 
@@ -80,7 +80,7 @@ def _combine(state: AbstractState, node: cst.BinaryOperation, left: Value, right
     timed = clock_arithmetic(state, node, type(node.operator), left, right)
     if timed is not None:
         return timed
-    # What is computed from the result of a metric is on the device as that is.
+    # A value computed from a metric's result is on the same device.
     result = next(
         (side for side in (left, right) if isinstance(side, ExternalInstance) and side.name == METRIC_RESULT), None
     )
@@ -92,7 +92,7 @@ def _combine(state: AbstractState, node: cst.BinaryOperation, left: Value, right
 
 
 def _array_result(state: AbstractState, node: cst.BinaryOperation, left: Value, right: Value) -> ExternalInstance:
-    """An array computed from others, with the NumPy function that the operator stands for."""
+    """An array result, with a call of the NumPy function behind the operator."""
     result = derived(left, right)
     name = _UFUNCS.get(type(node.operator))
     if name is not None:
@@ -102,7 +102,7 @@ def _array_result(state: AbstractState, node: cst.BinaryOperation, left: Value, 
 
 
 def _origin(*operands: Value) -> str:
-    """Arithmetic on parameters alone is as sure to be a tensor as they are."""
+    """The origin of a result; arithmetic on parameters alone is a tensor with the same certainty."""
     origins = {option.origin for value in operands for option in options_of(value) if isinstance(option, Tensor)}
     return "parameter" if origins == {"parameter"} else "result"
 
@@ -131,11 +131,11 @@ def eval_boolean(state: AbstractState, node: cst.BooleanOperation) -> Value:
 def eval_comparison(state: AbstractState, node: cst.Comparison) -> Value:
     values = [state.eval(node.left), *(state.eval(target.comparator) for target in node.comparisons)]
     identity = any(isinstance(target.operator, (cst.Is, cst.IsNot, cst.In, cst.NotIn)) for target in node.comparisons)
-    # No tensor equals None, which Python is told at once (tensor_equals in python/ops/math_ops.py).
+    # Comparing a tensor with None is decided in Python (tensor_equals in python/ops/math_ops.py).
     identity = identity or any(isinstance(value, Constant) and value.value is None for value in values)
     if any(holds_tensor(value) for value in values) and not identity:
         scalar = any(isinstance(value, Constant) for value in values)
-        # Python asks the first of two comparisons whether it holds.
+        # In a chain, Python takes the truth value of the first comparison.
         chained = len(node.comparisons) > 1
         state.use("branch" if chained else "arithmetic" if scalar else "tensors", node)
         return Tensor(_origin(*values))
@@ -156,7 +156,7 @@ def eval_formatted(state: AbstractState, node: cst.FormattedString) -> Value:
 
 
 def _text(state: AbstractState, node: cst.CSTNode, values: list[Value]) -> Value:
-    """A text with values in it, which are read for that."""
+    """A text with values formatted into it, which reads them."""
     if any(map(holds_tensor, values)):
         state.use("format", node)
     state.record(node, "builtins.format", None, UNKNOWN, Arguments(values))
@@ -164,7 +164,7 @@ def _text(state: AbstractState, node: cst.CSTNode, values: list[Value]) -> Value
 
 
 def _of_python(operator: cst.BaseBinaryOp, left: Value, right: Value) -> Value:
-    """What Python makes of two numbers, texts or lists."""
+    """The result of an operator on two numbers, texts or lists of Python."""
     if isinstance(left, Constant) and isinstance(right, Constant):
         operation = _BINARY.get(type(operator))
         numbers = all(isinstance(side.value, (int, float)) and type(side.value) is not bool for side in (left, right))
@@ -179,7 +179,7 @@ def _of_python(operator: cst.BaseBinaryOp, left: Value, right: Value) -> Value:
     if left is UNKNOWN or right is UNKNOWN:
         return UNKNOWN
     counter = next((side for side in (left, right) if isinstance(side, LoopVariable)), None)
-    # What is left of a division are the same few numbers again.
+    # A modulo or floor division repeats the same few numbers.
     divides = isinstance(operator, (cst.Modulo, cst.FloorDivide))
     if counter is not None and is_number(left) and is_number(right) and not divides:
         return computed(counter.name, left, right)
@@ -193,7 +193,7 @@ def _of_python(operator: cst.BaseBinaryOp, left: Value, right: Value) -> Value:
 
 
 def _length(value: str | float) -> int:
-    """The characters of a text, or the bits of a whole number."""
+    """The characters of a text, or the bits of an integer."""
     if isinstance(value, str):
         return len(value)
     return value.bit_length() if isinstance(value, int) else 0

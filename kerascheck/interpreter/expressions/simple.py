@@ -31,7 +31,7 @@ from kerascheck.knowledge.callables import VARIABLE, VARIABLE_GET
 from kerascheck.knowledge.classes import star_exports
 from kerascheck.knowledge.python import BUILTINS
 
-# What may stand for an import that was not followed yet.
+# Types that may hold an unresolved import.
 _MAY_BE_IMPORTED = frozenset({Imported, UnionValue})
 
 

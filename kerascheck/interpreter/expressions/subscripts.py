@@ -56,7 +56,7 @@ def eval_subscript(state: AbstractState, node: cst.Subscript) -> Value:
 def _item_of_external_instance(
     state: AbstractState, value: ExternalInstance, key: Value, node: cst.Subscript
 ) -> Value | None:
-    """An item of what a library made, where it is known what that is."""
+    """An item of a library object; None if unknown."""
     if value.name.startswith(LOOKUP):
         state.record(node, f"{value.name}.__getitem__", "__getitem__", value, Arguments([key]))
         return Tensor("item")
@@ -65,7 +65,7 @@ def _item_of_external_instance(
     if value.name == LIST_PHYSICAL_DEVICES:
         return ExternalInstance(PHYSICAL_DEVICE, value.call, {"index": key})
     if value.name.startswith("sklearn.datasets.") and isinstance(constant(key), str):
-        # A Bunch has its arrays under names and keys alike.
+        # A Bunch offers its arrays as attributes and as items.
         return Method(value, constant(key))
     return None
 
@@ -90,7 +90,7 @@ def _limit(state: AbstractState, node: cst.BaseExpression | None) -> Value | Non
 
 
 def _item_of_group(group: SequenceValue, indices: list[array_shapes.Index]) -> Value:
-    """An item of a list, or a part of it."""
+    """An item or a slice of a list."""
     if len(indices) == 1 and isinstance(indices[0], tuple):
         cut = array_shapes.slice_of(indices[0])
         if cut is not None and not group.open and cut.step != 0:
@@ -108,12 +108,12 @@ def _item_of_mapping(mapping: DictValue, key: Value) -> Value:
         return join(some, UNKNOWN) if mapping.open else some
     if key.value in mapping.items:
         return mapping.items[key.value]
-    # What was stored under keys that are not known.
+    # Values stored under unknown keys.
     return any_of(item for name, item in mapping.items.items() if isinstance(name, cst.CSTNode))
 
 
 def _items_at(value: SequenceValue | ExternalInstance, indices: list[array_shapes.Index]) -> Value | None:
-    """A text or number of Python, or a list of them, that is taken out of more of them by a place which is not written down; None for all else."""
+    """An item or slice of a text, or of a list of texts or numbers, at a computed position; None otherwise."""
     places = [
         part
         for index in indices
@@ -142,5 +142,5 @@ def _items_at(value: SequenceValue | ExternalInstance, indices: list[array_shape
 
 
 def _only(indices: list[array_shapes.Index]) -> Value:
-    """The one key in brackets; UNKNOWN for several, and for slices."""
+    """The single key of a subscript; UNKNOWN for several keys and for slices."""
     return indices[0] if len(indices) == 1 and isinstance(indices[0], Value) else UNKNOWN

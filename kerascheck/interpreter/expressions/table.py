@@ -31,7 +31,7 @@ from kerascheck.interpreter.expressions.simple import (
 from kerascheck.interpreter.expressions.subscripts import eval_subscript
 from kerascheck.interpreter.values import Value
 
-# A handler gets nodes, or values, of the types that the table gives it.
+# Each evaluator receives nodes of the type it is registered for.
 EXPRESSIONS: dict[type[cst.CSTNode], Callable[[AbstractState, Any], Value]] = {
     cst.Name: eval_name,
     cst.Attribute: eval_attribute,

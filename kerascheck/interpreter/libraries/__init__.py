@@ -1,4 +1,4 @@
-"""What the callables of libraries do, one file for each library; importing this package fills the tables."""
+"""Semantics of library callables, one file per library; importing this package fills the tables."""
 
 from kerascheck.interpreter.libraries import builtins, data, distribute, keras, numpy, tensorflow, tuner
 

@@ -1,4 +1,4 @@
-"""What the built-in functions and types of Python do, and those of its standard library."""
+"""Built-in functions and types of Python, and its standard library."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _next(state: AbstractState, call: Invocation) -> Value:
 
 
 def _advance(state: AbstractState, iterator: Value, node: cst.CSTNode) -> Value:
-    """The next item of an iterator: of a dataset, where the loop in which that happens is one of its own."""
+    """The next item of an iterator; consumes datasets in the innermost loop that the iterator outlives."""
     state.record(node, "builtins.next", "__next__", iterator, Arguments())
     element: Value = UNKNOWN
     for option in options_of(iterator):
@@ -159,7 +159,7 @@ def _setattr(state: AbstractState, call: Invocation) -> Value | None:
 
 @functions(lambda name: name.startswith("builtins."))
 def _builtin(state: AbstractState, call: Invocation) -> Value:
-    """All others read what they are given."""
+    """All other built-in functions: they read their arguments."""
     made, first = call.record(state), call.first
     tensors = any(map(holds_tensor, call.arguments.values()))
     name = call.name
@@ -190,7 +190,7 @@ _KEPT = frozenset({"builtins.len", "builtins.open"})
 
 
 def _number(name: str, call: Call) -> Value | None:
-    """The number that a function makes of numbers, and of what holds one; None where it makes something else."""
+    """The number that a function returns for numbers, or for a value that holds one; None for other results."""
     given = call.arguments.positional
     first = given[0] if given else UNKNOWN
     counter = next((value for value in given if isinstance(value, LoopVariable)), None)
@@ -244,7 +244,7 @@ def _trange(state: AbstractState, call: Invocation) -> Value:
 
 @takes_functions(lambda name: name.startswith("multiprocessing."))
 def in_process(state: AbstractState, call: Invocation) -> None:
-    """Functions that start a program of their own: what ran before does not count there."""
+    """Run a function in a new process: earlier calls do not count there."""
     path = ExecutionPath("root", None, state.module, call.node, label="process")
     state.inside(path, lambda given: run_arguments(state, given, call.node, tensors=False), call.arguments)
 
@@ -256,7 +256,7 @@ def in_process(state: AbstractState, call: Invocation) -> None:
 def _of_group(state: AbstractState, call: Invocation, group: SequenceValue) -> Value:
     given = call.arguments
     if call.attribute in ("append", "add") and given.positional:
-        # Inside a loop the length is no longer known, but the kinds of items are.
+        # In a loop the length becomes unknown, but the kinds of items stay known.
         state.extend(group, given.positional[:1])
         state.record(call.node, "builtins.list.append", call.attribute, group, given)
         return Constant(None)
@@ -308,7 +308,7 @@ def _of_iterator(state: AbstractState, call: Invocation, iterator: IteratorValue
 
 @method("update")
 def _update_attributes(state: AbstractState, call: Invocation) -> None:
-    """``self.__dict__.update(...)``."""
+    """The method call ``self.__dict__.update(...)``."""
     if isinstance(call.receiver, Method) and call.receiver.name == "__dict__":
         state.invalidate(call.receiver.receiver)
 

@@ -1,4 +1,4 @@
-"""Where datasets come from and what is done to them: ``tf.data``, and what makes its datasets elsewhere."""
+"""Sources and operations of datasets: ``tf.data``, and libraries that return its datasets."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ _COMBINING = frozenset({DATASET_ZIP, DATASET_SAMPLE_FROM_DATASETS, DATASET_CHOOS
 
 
 def _made(state: AbstractState, call: Invocation, name: str) -> Dataset:
-    """A dataset that a call of this name is recorded to make."""
+    """A dataset created by a call that is recorded under this name."""
     made = state.record(call.node, name, None, UNKNOWN, call.arguments)
     made.result = Dataset(state.new_stage(name, call.node, made, ()))
     return made.result
 
 
 def _loaded(state: AbstractState, call: Invocation, name: str) -> Value:
-    """What TensorFlow Datasets loads: one for each split of a list, and with them what is known of them."""
+    """The result of loading from TensorFlow Datasets: one dataset per split of a list, optionally with the info."""
     made = state.record(call.node, name, None, UNKNOWN, call.arguments)
     split = made.given("split")
     count = len(split.items) if isinstance(split, SequenceValue) else 1
@@ -87,7 +87,7 @@ def _loaded(state: AbstractState, call: Invocation, name: str) -> Value:
 
 @functions(lambda name: name.startswith(OF_DATA_DATASET))
 def _unbound(state: AbstractState, call: Invocation) -> Value | None:
-    """``tf.data.Dataset.map(ds, f)``."""
+    """Unbound methods: ``tf.data.Dataset.map(ds, f)``."""
     if not isinstance(call.first, Dataset):
         return None
     rest = without_first(call.arguments)
@@ -97,7 +97,7 @@ def _unbound(state: AbstractState, call: Invocation) -> Value | None:
 
 @method("as_dataset")
 def _built(state: AbstractState, call: Invocation) -> Value | None:
-    """``tfds.builder(...).as_dataset(...)``."""
+    """The method call ``tfds.builder(...).as_dataset(...)``."""
     known = (call.owner or "").startswith(TENSORFLOW_DATASETS)
     if known:
         call.record(state)
@@ -106,7 +106,7 @@ def _built(state: AbstractState, call: Invocation) -> Value | None:
 
 @method("to_tf_dataset", "prepare_tf_dataset")
 def _transformed(state: AbstractState, call: Invocation) -> Value:
-    """Those of Hugging Face."""
+    """Conversions of Hugging Face."""
     call.record(state)
     return _made(state, call, f"transformers.{call.attribute}")
 
@@ -143,10 +143,10 @@ def _method(state: AbstractState, call: Invocation, dataset: Dataset) -> Value:
 
 
 def _other_method(state: AbstractState, call: Invocation, dataset: Dataset) -> Value:
-    """What gives no dataset."""
+    """Methods that return no dataset."""
     attribute = call.attribute
     if attribute in ("items", "values", "keys", "get") and dataset.stage.is_source:
-        # A dictionary of datasets, as tfds.load gives for several splits.
+        # A dictionary of datasets, as tfds.load returns for several splits.
         pairs = IteratorValue("wrapper", [SequenceValue("list", [SequenceValue("tuple", [UNKNOWN, dataset])])])
         return pairs if attribute == "items" else dataset
     run_arguments(state, call.arguments, call.node, tensors=True)
@@ -158,7 +158,7 @@ def _other_method(state: AbstractState, call: Invocation, dataset: Dataset) -> V
 
 
 def _applied(state: AbstractState, call: Invocation, dataset: Dataset) -> Value:
-    """``ds.apply(f)``, and ``ds.apply(tf.data.experimental.ignore_errors())``."""
+    """The method calls ``ds.apply(f)`` and ``ds.apply(tf.data.experimental.ignore_errors())``."""
     stage = dataset.stage
     for option in options_of(call.given(state, "transformation_func")):
         if isinstance(option, (Function, Partial)):
@@ -172,7 +172,7 @@ def _applied(state: AbstractState, call: Invocation, dataset: Dataset) -> Value:
 
 
 def _follow(state: AbstractState, stage: DatasetOp, node: cst.CSTNode) -> None:
-    """Run the function given to map, filter, interleave, ... and keep what it did."""
+    """Run the function given to map, filter, interleave, ... and keep its facts."""
     parameter = DATASET_METHODS.get(stage.name)
     function = stage.given(parameter) if parameter is not None else None
     if function is None:
@@ -192,7 +192,7 @@ def _follow(state: AbstractState, stage: DatasetOp, node: cst.CSTNode) -> None:
 
 
 def _mapped(state: AbstractState, stage: DatasetOp, function: Value, node: cst.CSTNode) -> tuple[Value, bool]:
-    """What a function gives that an operation runs on each element, and whether it is known what it does."""
+    """The result of a dataset function, and whether its calls are known."""
     bound = function.arguments if isinstance(function, Partial) else None
     target = function.target if isinstance(function, Partial) else function
     if isinstance(target, Function):
@@ -215,7 +215,7 @@ _NESTING = frozenset({"flat_map", "interleave"})
 
 
 def _elements(state: AbstractState, stage: DatasetOp, function: Function) -> Arguments:
-    """What the function of an operation is given."""
+    """The arguments of a dataset function."""
     if stage.name in ("group_by_window", "scan"):
         return Arguments(unknown_positional=True)
     passed = spread(function, True)

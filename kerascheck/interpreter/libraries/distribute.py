@@ -1,4 +1,4 @@
-"""What the strategies of ``tf.distribute`` do."""
+"""Strategies of ``tf.distribute``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the models, layers and callbacks of Keras do."""
+"""Models, layers and callbacks of Keras."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from kerascheck.knowledge.classes import (
 )
 from kerascheck.knowledge.layers import LAMBDA, LAYERS
 
-# What fit does with datasets that are not given first.
+# Roles of datasets in other arguments of fit than the first.
 _OTHER_ROLES = {"validation_data": "validation", "callbacks": "escape"}
 
 
@@ -54,7 +54,7 @@ _OTHER_ROLES = {"validation_data": "validation", "callbacks": "escape"}
 
 @method(*CONSUMING_METHODS)
 def _consuming(state: AbstractState, call: Invocation) -> Value | None:
-    """fit, evaluate, predict, adapt and their kin; of what is no model where they are given data for one."""
+    """The methods fit, evaluate, predict, adapt and similar ones; of unknown classes only if they receive Keras data."""
     ours = call.owner in (MODEL, None, LAYER)
     if not ours and not any(any(datasets_in(value)) or is_keras_data(value) for value in call.arguments.values()):
         return None
@@ -76,7 +76,7 @@ def _consume(state: AbstractState, call: Invocation) -> Value:
 
 
 def _run_items(state: AbstractState, value: Value, node: cst.CSTNode) -> None:
-    """What Keras asks a PyDataset of another module for; the functions of this one are run anyway."""
+    """Run ``__getitem__`` of a PyDataset of another module, as Keras does; functions of this module run anyway."""
     for option in options_of(value):
         function = option.cls.member("__getitem__") if isinstance(option, Instance) and is_py_dataset(option) else None
         if isinstance(function, Function) and function.module is not state.entry:
@@ -97,7 +97,7 @@ def _compile(state: AbstractState, call: Invocation) -> Value | None:
 
 @method("add")
 def _add(state: AbstractState, call: Invocation) -> None:
-    """``model.add(layer)``: like any method, but the model remembers the layer."""
+    """The method call ``model.add(layer)``: the model keeps the layer."""
     if isinstance(call.receiver, ExternalInstance) and call.owner == MODEL:
         added = call.receiver.attributes.setdefault("layers added", SequenceValue("list", []))
         if isinstance(added, SequenceValue):
@@ -106,7 +106,7 @@ def _add(state: AbstractState, call: Invocation) -> None:
 
 @methods_on(SuperValue)
 def _of_base(state: AbstractState, call: Invocation, base: SuperValue) -> Value:
-    """``super().fit(...)``."""
+    """The method call ``super().fit(...)``."""
     owner = class_of_bases(base.cls.external_bases())
     call.name, call.receiver = f"{owner}.{call.attribute}" if owner else "", base.instance
     call.record(state)
@@ -141,7 +141,7 @@ def _lambda(state: AbstractState, call: Invocation) -> None:
 
 @takes_functions(LAMBDA_CALLBACK.__eq__)
 def _hooks(state: AbstractState, call: Invocation) -> None:
-    """Functions that Keras calls during fit: each starts from a place that is named after its hook."""
+    """Functions that Keras calls during fit: each has a root path labelled with its hook."""
     for hook, given in call.arguments.keywords.items():
         path = ExecutionPath("root", None, state.module, call.node, label=hook)
         state.inside(path, lambda value: run_callables(state, value, None, call.node, tensors=False), given)

@@ -1,4 +1,4 @@
-"""What NumPy, and the libraries around it, do with arrays."""
+"""NumPy, and libraries around it, on arrays."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MANY_FOLDS = 1000
 
 @function("numpy.diff")
 def _diff(state: AbstractState, call: Invocation) -> Value | None:
-    """The times between several readings of a clock."""
+    """Differences between readings of a clock."""
     reading = reading_of(call.given(state, "a"))
     return None if reading is None else elapsed_time(state, call.node, reading, reading, each=True)
 
@@ -34,14 +34,14 @@ def _of_tensors(state: AbstractState, call: Call, name: str) -> Value | None:
     if not any(map(holds_tensor, call.arguments.values())):
         return None
     state.use("numpy", call.node)
-    # In compiled code NumPy never really returns: it raises, or hands the tensor on.
+    # In compiled code NumPy raises, or returns the tensor.
     call.result = Tensor(name) if state.path.traced_by() else ExternalInstance(name, call)
     return call.result
 
 
 @method("split")
 def _folds(state: AbstractState, call: Invocation) -> Value | None:
-    """The folds of scikit-learn."""
+    """The folds of a scikit-learn splitter."""
     splitter = call.receiver
     if not isinstance(splitter, ExternalInstance) or splitter.name not in SPLITTERS or splitter.call is None:
         return None

@@ -1,7 +1,7 @@
-"""Tables from the callables of libraries to what they do; each library's file fills them in.
+"""Tables of library callables and their handlers; each library's file fills them in.
 
-A handler gets the machine and the call, and gives the result. None says that the call is none of its concern: the next
-one is asked, and in the end what is true of every library (:mod:`kerascheck.interpreter.calls`) holds.
+A handler receives the state and the call, and returns the result. If it returns None, the next handler is tried, and
+finally the defaults for all libraries (:mod:`kerascheck.interpreter.calls`).
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from kerascheck.knowledge.signatures import Signature
 
 @dataclass(slots=True)
 class Invocation:
-    """A call that is about to be made, and not recorded yet.
+    """A call before it is recorded.
 
     Attributes:
-        name: canonical name of the function, or of the class and the method; empty where the class is not known.
-        arguments: what is given.
-        node: the call.
-        receiver: the object of a method.
-        attribute: the name of a method; empty for a function.
-        owner: the class of the receiver, where that is known.
+            name: canonical name of the function, or of the class and the method; empty if the class is unknown.
+            arguments: the arguments.
+            node: the call.
+            receiver: the object of a method.
+            attribute: the name of a method; empty for a function.
+            owner: the class of the receiver, if known.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Invocation:
 
     @property
     def first(self) -> Value:
-        """The first positional argument; UNKNOWN where there is none."""
+        """The first positional argument; UNKNOWN if there is none."""
         return self.arguments.positional[0] if self.arguments.positional else UNKNOWN
 
     def given(self, state: AbstractState, parameter: str) -> Value | None:
@@ -48,11 +48,11 @@ class Invocation:
         return self.arguments.given(self.signature(state), parameter)
 
     def signature(self, state: AbstractState) -> Signature:
-        """What the callable takes in the program's versions."""
+        """The signature of the callable in the program's versions."""
         return state.module.runtime.signature_of(self.name or None, self.attribute or None)
 
     def record(self, state: AbstractState) -> Call:
-        """Note the call."""
+        """Record the call."""
         return state.record(self.node, self.name or None, self.attribute or None, self.receiver, self.arguments)
 
 
@@ -60,9 +60,9 @@ Kind = TypeVar("Kind", bound=Value)
 
 Handler = Callable[[AbstractState, Invocation], "Value | None"]
 HandlerOn = Callable[[AbstractState, Invocation, Kind], "Value | None"]
-"""A handler that is given the receiver, too, whose kind is known."""
+"""A handler that also receives the receiver, of a known type."""
 Outcome = Callable[[AbstractState, Call, str], "Value | None"]
-"""What gives the result of a recorded call, of a function of this name."""
+"""A function that returns the result of a recorded call of the named function."""
 
 _FUNCTIONS: dict[str, Handler] = {}
 _FAMILIES: list[tuple[Callable[[str], bool], Handler]] = []
@@ -74,12 +74,12 @@ _TAKERS: list[tuple[Callable[[str], bool], Handler]] = []
 
 
 def function(*names: str) -> Callable[[Handler], Handler]:
-    """Register what functions and classes of these canonical names do when they are called."""
+    """Register a handler for functions and classes of these canonical names."""
     return lambda handler: _register(_FUNCTIONS, names, handler)
 
 
 def functions(belongs: Callable[[str], bool]) -> Callable[[Handler], Handler]:
-    """Register what all functions do whose canonical name ``belongs``, and that have no handler of their own."""
+    """Register a handler for all functions whose canonical name ``belongs`` and that have no handler of their own."""
 
     def register(handler: Handler) -> Handler:
         _FAMILIES.append((belongs, handler))
@@ -89,7 +89,7 @@ def functions(belongs: Callable[[str], bool]) -> Callable[[Handler], Handler]:
 
 
 def method(*names: str) -> Callable[[Handler], Handler]:
-    """Register what methods of these names do; the handler asks whose."""
+    """Register a handler for methods of these names; the handler checks the receiver."""
 
     def register(handler: Handler) -> Handler:
         for name in names:
@@ -100,12 +100,12 @@ def method(*names: str) -> Callable[[Handler], Handler]:
 
 
 def methods_of(*classes: str) -> Callable[[Handler], Handler]:
-    """Register what all methods of classes of these canonical names do."""
+    """Register a handler for all methods of classes of these canonical names."""
     return lambda handler: _register(_CLASSES, classes, handler)
 
 
 def methods_on(kind: type[Kind]) -> Callable[[HandlerOn[Kind]], HandlerOn[Kind]]:
-    """Register what all methods do of values of a kind, whatever a library makes of them."""
+    """Register a handler for all methods of a type of value, whatever library it comes from."""
 
     def register(handler: HandlerOn[Kind]) -> HandlerOn[Kind]:
         def on_kind(state: AbstractState, call: Invocation) -> Value | None:
@@ -119,7 +119,7 @@ def methods_on(kind: type[Kind]) -> Callable[[HandlerOn[Kind]], HandlerOn[Kind]]
 
 
 def takes_functions(belongs: Callable[[str], bool]) -> Callable[[Handler], Handler]:
-    """Register what becomes of the functions that are given to what has a canonical name that ``belongs``."""
+    """Register a handler for the functions passed to callables whose canonical name ``belongs``."""
 
     def register(handler: Handler) -> Handler:
         _TAKERS.append((belongs, handler))
@@ -129,9 +129,9 @@ def takes_functions(belongs: Callable[[str], bool]) -> Callable[[Handler], Handl
 
 
 def outcome(belongs: Callable[[str], bool]) -> Callable[[Outcome], Outcome]:
-    """Register what all functions give whose canonical name ``belongs``, after they were recorded.
+    """Register a function that returns results of recorded calls whose canonical name ``belongs``.
 
-    Of several the first decides that gives something.
+    The first that returns a result wins.
     """
 
     def register(handler: Outcome) -> Outcome:
@@ -148,13 +148,13 @@ def _register(table: dict[str, Handler], keys: Iterable[str], handler: Handler) 
 
 @cache
 def function_handlers(name: str) -> tuple[Handler, ...]:
-    """Who may know what a function of this name does, the nearest first."""
+    """Handlers of a function, most specific first."""
     own = (_FUNCTIONS[name],) if name in _FUNCTIONS else ()
     return (*own, *(handler for belongs, handler in _FAMILIES if belongs(name)))
 
 
 def method_handlers(call: Invocation) -> Iterator[Handler]:
-    """Who may know what a method does, the nearest first."""
+    """Handlers of a method, most specific first."""
     kind = type(call.receiver)
     if kind in _KINDS:
         yield _KINDS[kind]
@@ -165,11 +165,11 @@ def method_handlers(call: Invocation) -> Iterator[Handler]:
 
 @cache
 def taker(name: str) -> Handler | None:
-    """Who knows what becomes of the functions that are given to what has this name."""
+    """The handler of functions passed to a callable of this name; None if there is none."""
     return next((handler for belongs, handler in _TAKERS if belongs(name)), None)
 
 
 @cache
 def outcomes(name: str) -> tuple[Outcome, ...]:
-    """Who may know what a function of this name gives."""
+    """Functions that may return the result of a call of this name."""
     return tuple(handler for belongs, handler in _OUTCOMES if belongs(name))

@@ -1,4 +1,4 @@
-"""What TensorFlow, and the functions of Keras on tensors, do: they compile, and they compute tensors."""
+"""TensorFlow, and tensor functions of Keras: compilers and functions that return tensors."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _compiler(state: AbstractState, call: Invocation) -> Value:
     made = call.record(state)
     function = call.arguments.first("func")
     if function is None or constant(function, 0) is None:
-        # Options for what is given later, as @tf.function(jit_compile=True) gets it.
+        # Options for a function that follows, as in @tf.function(jit_compile=True).
         return ExternalInstance(call.name, made)
     return compile_value(state, function, COMPILERS[call.name], made, call.node)
 
@@ -74,7 +74,7 @@ def _map_structure(state: AbstractState, call: Invocation) -> Value | None:
 def _of_tensor(state: AbstractState, call: Invocation) -> Value:
     call.record(state)
     if call.attribute in ("items", "keys"):
-        # What is taken to be a tensor is a dictionary of them, and its keys are none.
+        # An apparent tensor with these methods is a dictionary of tensors; its keys are not tensors.
         return UNKNOWN
     if call.attribute in ("set_shape", "get_shape"):
         state.use("shape", call.node)
@@ -89,7 +89,7 @@ def _of_tensor(state: AbstractState, call: Invocation) -> Value:
 
 @outcome(lambda name: name.startswith((OF_PYTHON_FRAMEWORK_COMMON_SHAPES, OF_PYTHON_FRAMEWORK_TENSOR_SHAPE)))
 def _shape(state: AbstractState, call: Call, name: str) -> Value:
-    """What TensorFlow knows of the shapes in its graphs are Python objects."""
+    """Static shapes in TensorFlow's graphs are Python objects."""
     return UNKNOWN
 
 
@@ -99,7 +99,7 @@ def _is_computed(name: str) -> bool:
 
 @outcome(lambda name: _is_computed(name) and name.rpartition(".")[2].islower())
 def _symbolic(state: AbstractState, call: Call, name: str) -> Value | None:
-    """A function of what functional models are built from gives another one."""
+    """A function of symbolic tensors returns a symbolic tensor."""
     if not any(map(is_symbolic, call.arguments.values())):
         return None
     call.result = ExternalInstance(KERAS_TENSOR, call)

@@ -1,4 +1,4 @@
-"""What the tuners of KerasTuner do: they build a model, and fit it."""
+"""Tuners of KerasTuner: they build a model and fit it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from kerascheck.knowledge.devices import STRATEGY_SCOPE
 
 @functions(is_tuner)
 def _tuner(state: AbstractState, call: Invocation) -> Value:
-    """A tuner builds a model at once, to learn what there is to choose, and fits others like it: one stands for all.
+    """A tuner, with one model that represents all it builds: it builds one at once, to discover the search space.
 
     Source: ``BaseTuner._populate_initial_space`` in keras_tuner/src/engine/base_tuner.py, 1.4.8.
     """
@@ -54,7 +54,7 @@ def _tuner(state: AbstractState, call: Invocation) -> Value:
 
 @method("search")
 def _search(state: AbstractState, call: Invocation) -> Value | None:
-    """It fits models with its own arguments, through the ``fit`` of a HyperModel that has one."""
+    """Fit the model with the arguments of ``search``, through the HyperModel's ``fit`` if it has one."""
     tuner, given = _tuner_of(call.receiver), call.arguments
     if tuner is None:
         return None
@@ -81,12 +81,12 @@ def _best_models(state: AbstractState, call: Invocation) -> Value | None:
 
 @method("build")
 def _build(state: AbstractState, call: Invocation) -> Value | None:
-    """``tuner.hypermodel.build(...)``."""
+    """The method call ``tuner.hypermodel.build(...)``."""
     holder = call.receiver
     tuner = _tuner_of(holder.receiver) if isinstance(holder, Method) and holder.name == "hypermodel" else None
     return None if tuner is None else tuner.attributes["model"]
 
 
 def _tuner_of(value: Value) -> ExternalInstance | None:
-    """The tuner that a value is."""
+    """The tuner behind a value; None for other values."""
     return value if isinstance(value, ExternalInstance) and is_tuner(value.name) else None

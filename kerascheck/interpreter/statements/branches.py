@@ -47,7 +47,7 @@ def run_if(state: AbstractState, node: cst.If) -> bool:
 
 
 def _invalidate_types(state: AbstractState, test: cst.BaseExpression) -> None:
-    """A function that asks for the type of an argument handles other types than tensors, too."""
+    """Forget the types that a test inspects: such a function handles other types than tensors, too."""
     for node in state.module.tree.descendants(test):
         if not isinstance(node, cst.Call) or not node.args or not isinstance(node.args[0].value, cst.Name):
             continue

@@ -46,7 +46,7 @@ def run_function_definition(state: AbstractState, node: cst.FunctionDef, owner: 
         isinstance(each.decorator, cst.Attribute) and each.decorator.attr.value in ("setter", "deleter")
         for each in node.decorators
     ):
-        # What is read by the name of a property is what its getter gives.
+        # Reading a property calls its getter.
         owner.members[node.name.value] = value
 
 
@@ -56,12 +56,12 @@ def _decorate(state: AbstractState, value: Value, decorator: cst.BaseExpression,
         return value
     maker = state.eval(decorator.func) if isinstance(decorator, cst.Call) else None
     if isinstance(maker, External) and maker.name in PY_FUNCTIONS:
-        # TensorFlow calls it with arrays, wherever that is.
+        # TensorFlow calls it with arrays.
         return UNKNOWN
     wrapper = state.eval(decorator)
     name = wrapper.name if isinstance(wrapper, (External, ExternalInstance)) else None
     if name in METHOD_KINDS:
-        # A decorator below, such as tf.function, has made another function of it.
+        # A decorator below, such as tf.function, replaced the function.
         for each in (function, *(option for option in options_of(value) if isinstance(option, Function))):
             each.kind = METHOD_KINDS[name]
         return value

@@ -41,12 +41,12 @@ def run_import(state: AbstractState, node: cst.Import) -> None:
 
 
 def _package(state: AbstractState, dotted: str, local: ModuleLike) -> Value:
-    """What ``import a.b.c`` binds to ``a``."""
+    """The value that ``import a.b.c`` binds to ``a``."""
     first, _, rest = dotted.partition(".")
     found = state.module.project.find(state.module, first, 0)
     if found is not None:
         return module_value(state, found)
-    # A folder without an __init__.py holds nothing but its modules.
+    # A folder without an __init__.py contains only its modules.
     bound = state.scope.lookup(first)
     package = (
         bound
@@ -79,7 +79,7 @@ def run_import_from(state: AbstractState, node: cst.ImportFrom) -> None:
                 if name in public if public is not None else not name.startswith("_"):
                     bind_name(state, name, value)
             if public is None:
-                # What the stars of that module brought there is handed on.
+                # Star imports are transitive.
                 state.star_imports.setdefault(state.module, []).extend(state.star_imports.get(local, ()))
         elif not level:
             state.star_imports.setdefault(state.module, []).append(canonical(base))

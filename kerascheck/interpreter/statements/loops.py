@@ -21,7 +21,7 @@ def run_for(state: AbstractState, node: cst.For) -> bool:
     if _ends_first_turn(node.body):
         loop.trips = 1 if loop.trips is None else min(loop.trips, 1)
     before, mark = dict(state.scope.variables), len(state.undo_log)
-    # Functions of a literal list act one after the other; all else is gone round once, over what any item may be.
+    # Functions of a literal list run one after the other. Other loops run once, over the join of their items.
     apart = (
         iterable.items
         if isinstance(iterable, SequenceValue)
@@ -33,7 +33,7 @@ def run_for(state: AbstractState, node: cst.For) -> bool:
     for item in [element_of(iterable, loop)] if apart is None else apart:
         bind(state, node.target, item)
         if loop.trips == 0 and isinstance(iterable, IteratorValue) and iterable.kind == "range":
-            # Written to be off, as by range(0); its names may be used for all that.
+            # A loop over range(0) is switched off on purpose, but its names may still be used.
             state.unrecorded(lambda body: state.inside(loop, state.run_suite, body), node.body)
         else:
             state.inside(loop, state.run_suite, node.body)
@@ -61,7 +61,10 @@ def run_while(state: AbstractState, node: cst.While) -> bool:
 
 
 def _ends_first_turn(body: cst.BaseSuite) -> bool:
-    """Whether a loop is left at the end of its first turn, by a ``break``, ``return`` or ``raise`` under no condition and no ``continue`` before it."""
+    """Whether a loop ends in its first iteration.
+
+    It has an unconditional ``break``, ``return`` or ``raise``, and no ``continue`` before it.
+    """
     for place, statement in enumerate(body.body):
         if isinstance(statement, cst.With):
             ends = _ends_first_turn(statement.body)
@@ -74,11 +77,11 @@ def _ends_first_turn(body: cst.BaseSuite) -> bool:
 
 
 def _may_continue(node: cst.CSTNode) -> bool:
-    """Whether a statement may begin the next turn of the loop around it."""
+    """Whether a statement may continue with the next iteration of the enclosing loop."""
     if isinstance(node, cst.Continue):
         return True
     if isinstance(node, (cst.For, cst.While)):
-        # Its own body goes on with its own turns.
+        # A ``continue`` in its body belongs to the inner loop.
         return node.orelse is not None and _may_continue(node.orelse)
     return not isinstance(node, (cst.FunctionDef, cst.ClassDef, cst.BaseExpression)) and any(
         map(_may_continue, Tree.children(node))

@@ -17,7 +17,7 @@ def run_expression_statement(state: AbstractState, node: cst.Expr) -> bool:
         for dataset in options_of(value):
             if isinstance(dataset, Dataset) and dataset.stage.node is node.value and not dataset.stage.is_source:
                 state.sink("discard", dataset, node.value)
-        # In a notebook it ends a cell, or restarts the kernel for those that follow.
+        # In a notebook this ends a cell, or restarts the kernel for the next ones.
         goes_on = state.path.frame.function is None and state.module.source.cells is not None
         return isinstance(value, ExternalInstance) and value.name in ENDS_THE_PROGRAM and not goes_on
     return False
@@ -59,6 +59,6 @@ def run_with(state: AbstractState, node: cst.With) -> bool:
 
 
 def _expects_error(manager: cst.BaseExpression) -> bool:
-    """Whether a ``with`` statement enters ``pytest.raises``, ``self.assertRaises`` or the like."""
+    """Whether a ``with`` statement enters ``pytest.raises``, ``self.assertRaises`` or similar."""
     function = manager.func if isinstance(manager, cst.Call) else manager
     return "raises" in dotted_name(function).rpartition(".")[2].lower()

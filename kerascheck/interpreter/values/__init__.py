@@ -1,4 +1,4 @@
-"""Abstract values, where code runs, and what it calls: the vocabulary of the interpreter."""
+"""Abstract values, execution paths and calls: the data model of the interpreter."""
 
 from kerascheck.interpreter.values.arguments import Arguments
 from kerascheck.interpreter.values.base import (

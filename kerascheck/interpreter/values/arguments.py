@@ -22,9 +22,9 @@ class Arguments:
     unknown_keywords: bool = False
 
     def get(self, position: int | None, keyword: str | None) -> Value | None:
-        """The value of a parameter given by position or name; None where it is certainly not given.
+        """The argument for a parameter, by position or name; None if certainly not given.
 
-        UNKNOWN where ``*args`` or ``**kwargs`` may give it.
+        UNKNOWN if ``*args`` or ``**kwargs`` may provide it.
         """
         if keyword is not None and keyword in self.keywords:
             return self.keywords[keyword]
@@ -39,9 +39,9 @@ class Arguments:
         return self.get(0, keyword)
 
     def given(self, signature: Signature, parameter: str) -> Value | None:
-        """The argument for a parameter of what has this signature.
+        """The argument for a parameter of this signature.
 
-        None where it is certainly not given, and UNKNOWN where it may be: a position is taken of which the parameter is not known.
+        None if certainly not given; UNKNOWN if it may be given, by a position whose parameter is unknown.
         """
         for position, name in signature.places(parameter):
             value = self.get(position, name)
@@ -50,17 +50,17 @@ class Arguments:
         return UNKNOWN if signature.may_hold(len(self.positional), parameter) else None
 
     def written(self, signature: Signature, parameter: str) -> cst.Arg | None:
-        """The syntax of the argument that ``given`` returns, where it is written out."""
+        """The syntax of the argument that ``given`` returns, if it is written out."""
         nodes = (self.node(position, name) for position, name in signature.places(parameter))
         return next((node for node in nodes if node is not None), None)
 
     def node(self, position: int | None, keyword: str | None) -> cst.Arg | None:
-        """The syntax of the argument that ``get`` returns, where it is written out."""
+        """The syntax of the argument that ``get`` returns, if it is written out."""
         if keyword is not None and keyword in self.nodes:
             return self.nodes[keyword]
         return self.nodes.get(position) if position is not None else None
 
     def values(self) -> Iterator[Value]:
-        """Every value passed."""
+        """Every argument."""
         yield from self.positional
         yield from self.keywords.values()

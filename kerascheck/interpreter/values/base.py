@@ -10,11 +10,14 @@ from typing import Any
 from kerascheck.syntax.names import canonical
 
 now = count(1).__next__
-"""A moment: later ones are higher. What can be written to has that of its making, so that old can be told from new."""
+"""A logical clock: later calls return higher numbers.
+
+Mutable objects keep the time of their creation, to tell old from new.
+"""
 
 
 class Value:
-    """What is known of a run-time value. Unknown is a value of its own, never the absence of one.
+    """An abstract value of a run-time value. Unknown is a value of its own, never the absence of one.
 
     Example:
         >>> isinstance(call("model.fit(x, epochs=3)").given("epochs"), Value)
@@ -25,7 +28,7 @@ class Value:
 
 
 class _Unknown(Value):
-    """A value of which nothing is known: it may be anything, and is given. What is certainly not given is None.
+    """A value about which nothing is known; it is given. An argument that is certainly not given is None.
 
     Example:
         >>> call("model.fit(x, epochs=n)").given("epochs") is UNKNOWN
@@ -49,7 +52,7 @@ class Constant(Value):
 
     Example:
         >>> call("model.fit(x, epochs=3)").given("epochs")
-        Const(value=3)
+        Constant(value=3)
     """
 
     value: Any
@@ -69,16 +72,16 @@ class External(Value):
 
 @cache
 def external(dotted: str) -> External:
-    """The symbol of a library that a fully qualified name means, canonical or not."""
+    """The library symbol for a fully qualified name, canonical or not."""
     return External(canonical(dotted))
 
 
 @dataclass(eq=False, slots=True)
 class SequenceValue(Value):
-    """A tuple, list or set whose items are known; ``kind`` is "tuple", "list" or "set".
+    """A tuple, list or set with known items; ``kind`` is "tuple", "list" or "set".
 
-    ``open`` where there may be fewer, more, or in another order, of the same kinds; then ``most`` is how many there are at most, where
-    that is known.
+    ``open`` if there may be fewer or more items of the same kinds, or another order. Then ``most`` is the maximum
+    length, if known.
 
     Example:
         >>> callbacks = call("model.fit(x, callbacks=[keras.callbacks.TensorBoard()])").given("callbacks")
@@ -95,11 +98,11 @@ class SequenceValue(Value):
 
 @dataclass(eq=False, slots=True)
 class DictValue(Value):
-    """A dictionary with known string keys; ``open`` where there may be others, and ``most`` as in :class:`SequenceValue`.
+    """A dictionary with known string keys; ``open`` if there may be others, and ``most`` as in :class:`SequenceValue`.
 
     Example:
         >>> call("print({'a': 1})").arguments.positional[0].items
-        {'a': Const(value=1)}
+        {'a': Constant(value=1)}
     """
 
     items: dict[Any, Value]
@@ -123,6 +126,6 @@ class Method(Value):
 
 @dataclass(eq=False, slots=True)
 class UnionValue(Value):
-    """One of several values, depending on the way taken."""
+    """One of several values, depending on the path taken."""
 
     options: tuple[Value, ...]

@@ -27,14 +27,14 @@ Found = TypeVar("Found")
 
 
 class ModuleFinder(Protocol):
-    """A project as far as the interpreter knows it: :class:`kerascheck.interpreter.project.Project`."""
+    """A project as the interpreter uses it: :class:`kerascheck.interpreter.project.Project`."""
 
     def find(self, importer: Any, dotted: str, level: int) -> ModuleLike | None: ...
     def imported(self, module: Any) -> list[Any]: ...
 
 
 class RunRecord(Protocol):
-    """What running a module showed: :class:`kerascheck.interpreter.abstract_state.Machine`."""
+    """The record of running a module: :class:`kerascheck.interpreter.abstract_state.AbstractState`."""
 
     calls: list[Call]
 
@@ -43,7 +43,7 @@ class RunRecord(Protocol):
 
 
 class ModuleLike(Protocol):
-    """A module as far as values and the interpreter know it: :class:`kerascheck.interpreter.module.Module`."""
+    """A module as values and the interpreter use it: :class:`kerascheck.interpreter.module.Module`."""
 
     source: Source
 
@@ -139,27 +139,26 @@ class Function(Value):
     receiver: Value | None = None
     owner: Class | None = None
     traced: str | None = None
-    """How it is compiled: "tf.function", "jax.jit", ... ; None for plain Python."""
+    """Its compiler: "tf.function", "jax.jit", ... ; None for plain Python."""
     options: Call | None = None
     """The call of tf.function that compiled it, if its arguments are visible."""
     opaque: bool = False
-    """A decorator that cannot be read may have replaced it."""
+    """Whether an unreadable decorator may have replaced it."""
     kind: str = "function"
     """"function", "staticmethod", "classmethod" or "property"."""
     defaults: dict[str, Value] = field(default_factory=dict)
-    """What parameters are where a call does not give them, as they were evaluated with the definition."""
+    """Default values of parameters, evaluated with the definition."""
 
 
 @dataclass(eq=False, slots=True)
 class ExecutionPath(Nested):
-    """One step of the way that leads to a piece of running code.
+    """One step of the path that leads to a piece of running code.
 
-    ``kind`` is one of "root" (a module body or a function nobody was seen to call),
-    "call" (inside a function), "loop", "with", "branch", "handler", "try", or "handed" (what a library is given to call, which it may do
-    later or never).
+    ``kind`` is one of "root" (a module body or a function without a call site), "call" (inside a function), "loop",
+    "with", "branch", "handler", "try", or "handed" (a function handed to a library, which may call it later or never).
 
     Example:
-        >>> loop = call("for x in range(3): f(x)").scope.innermost_loop(within="program")
+        >>> loop = call("for x in range(3): f(x)").path.innermost_loop(within="program")
         >>> loop.kind, loop.turns
         ('loop', 3)
     """
@@ -170,17 +169,17 @@ class ExecutionPath(Nested):
     node: cst.CSTNode
     function: Function | None = None
     traced: str | None = None
-    """For calls: how the code is compiled ("tf.function", "map", "call", "train_step", ...), None for eager code."""
+    """For calls: the compiler of the code ("tf.function", "map", "call", "train_step", ...), None for eager code."""
     value: Value = UNKNOWN
-    """What a loop iterates over, or what a ``with`` statement enters."""
+    """The iterable of a loop, or the context manager of a ``with`` statement."""
     trips: int | None = None
-    """Turns of a loop where a literal tells."""
+    """The number of iterations of a loop, if literals decide it."""
     most: int | None = None
-    """Turns at most, where ``trips`` is not known."""
+    """The maximum number of iterations, if ``trips`` is unknown."""
     stage: DatasetOp | None = None
     """The dataset operation that runs this function."""
     trains: bool = False
-    """A loop in which weights are updated."""
+    """Whether the loop updates weights."""
     label: str = ""
     depth: int = field(init=False, repr=False)
     root: ExecutionPath = field(init=False, repr=False)
@@ -198,19 +197,19 @@ class ExecutionPath(Nested):
 
     @property
     def turns(self) -> int | None:
-        """How many turns a loop makes at most; None where nothing tells."""
+        """The maximum number of iterations of a loop; None if unknown."""
         return self.most if self.trips is None else self.trips
 
     def functions(self) -> Iterator[Function]:
-        """The functions that are known around this place, innermost first."""
+        """The known functions around this path, innermost first."""
         return (frame.function for frame in self.frames() if frame.function is not None)
 
     def runs_in(self, function: Function) -> bool:
-        """Whether this place is in a function, or in what that calls."""
+        """Whether this path is in a function, or in its callees."""
         return any(around.node is function.node for around in self.functions())
 
     def traced_by(self) -> str | None:
-        """What compiles the code that runs here; None for eager code. py_function bodies are eager again."""
+        """The compiler of the code that runs here; None for eager code. py_function bodies are eager again."""
         frame = self.frame
         while not frame.traced:
             if frame.parent is None:
@@ -223,54 +222,57 @@ class ExecutionPath(Nested):
 class Call:
     """One call (or attribute/item assignment) that the interpreter saw, in program order.
 
-    ``name`` is the canonical dotted name, for methods that of the receiver's class and the
-    method ("keras.Model.fit"); None where the callee is unknown. Assignments appear as
-    "<class>.__setattr__" and "os.environ.__setitem__"; in compiled code those of tensors to
-    what outlives the call as "builtins.object.__set__", and ``+=`` as "builtins.object.__iadd__".
+    ``name`` is the canonical dotted name, for methods that of the receiver's class and the method ("keras.Model.fit");
+    None if the callee is unknown. Assignments appear as "<class>.__setattr__" and "os.environ.__setitem__". In compiled
+    code, assignments of tensors to objects that outlive the call appear as "builtins.object.__set__", and ``+=`` as
+    "builtins.object.__iadd__".
 
     Example:
         >>> fit = call("keras.Sequential().fit(x, epochs=3)")
         >>> fit.name, fit.given("epochs")
-        ('keras.Model.fit', Const(value=3))
+        ('keras.Model.fit', Constant(value=3))
     """
 
     module: ModuleLike
     node: cst.CSTNode
     name: str | None
     attribute: str | None
-    """The method name, also where the receiver is unknown."""
+    """The method name, also for unknown receivers."""
     receiver: Value
     arguments: Arguments
     path: ExecutionPath
     order: int
-    """When it was seen, as :data:`now` counts."""
+    """Time of the call, on the clock :data:`now`."""
     result: Value = UNKNOWN
 
     @property
     def signature(self) -> Signature:
-        """What the callable takes in this program's versions."""
+        """The signature of the callable in this program's versions."""
         return self.module.runtime.signature_of(self.name, self.attribute)
 
     def given(self, parameter: str) -> Value | None:
-        """The argument for a parameter of a callable that ``knowledge/signatures.py`` has: None where it is certainly not given, UNKNOWN where it may be."""
+        """The argument for a parameter of a callable in ``knowledge/signatures.py``.
+
+        None if certainly not given, UNKNOWN if it may be given.
+        """
         return self.arguments.given(self.signature, parameter)
 
     def written(self, parameter: str) -> cst.Arg | None:
-        """The syntax of the argument that ``given`` returns, where it is written out."""
+        """The syntax of the argument that ``given`` returns, if it is written out."""
         return self.arguments.written(self.signature, parameter)
 
     def keyword(self, name: str) -> Value | None:
-        """The argument of whatever callable with this keyword; None where it is certainly not given."""
+        """The argument with this keyword, for any callable; None if certainly not given."""
         return self.arguments.get(None, name)
 
     @property
     def first(self) -> Value | None:
-        """The argument for the first parameter of whatever callable; None where it is certainly not given."""
+        """The argument for the first parameter, for any callable; None if certainly not given."""
         return self.arguments.first(next(iter(self.signature.names), None))
 
     @property
     def assigned(self) -> Value | None:
-        """The value that an assignment to an attribute gives; None for a call of what is known."""
+        """The value of an attribute assignment; None for calls."""
         return self.arguments.get(1, "value") if self.name is None or self.name.endswith(".__setattr__") else None
 
 
@@ -287,26 +289,26 @@ class DatasetOp:
     module: ModuleLike
     node: cst.CSTNode
     name: str
-    """The method ("map", "batch", ...) or, of a source, its canonical name."""
+    """The method ("map", "batch", ...) or, for a source, its canonical name."""
     call: Call | None
     inputs: tuple[DatasetOp, ...]
     path: ExecutionPath
     maybe: bool = False
-    """Applied on some ways through the code only."""
+    """Applied on some paths only."""
     facts: FunctionFacts | None = None
     function: Value = UNKNOWN
     """The function given to map, filter, interleave, ..."""
     origin: DatasetOp | None = None
-    """The operation that this one is a copy of."""
+    """The operation of which this one is a copy."""
     routes: int = field(init=False)
-    """How many ways lead to its sources."""
+    """The number of routes to its sources."""
 
     def __post_init__(self) -> None:
         self.routes = sum(each.routes for each in self.inputs) or 1
 
     @property
     def identity(self) -> DatasetOp:
-        """The same for an operation and its copies."""
+        """The original operation: the same for an operation and its copies."""
         return self.origin or self
 
     @property
@@ -319,19 +321,19 @@ class DatasetOp:
         return not self.inputs
 
     def upstream(self) -> Iterator[DatasetOp]:
-        """This stage and those that lead to it along the main line, last first."""
+        """This operation and those before it along the main line, last first."""
         stage: DatasetOp | None = self
         while stage is not None:
             yield stage
             stage = stage.input
 
     def given(self, parameter: str) -> Value | None:
-        """The argument for a parameter, as :meth:`Call.given` has it; None where the operation has no visible call."""
+        """The argument for a parameter, as :meth:`Call.given` returns it; None if the operation has no visible call."""
         return self.call.given(parameter) if self.call else None
 
     @property
     def parallelism(self) -> Value | None:
-        """The argument ``num_parallel_calls``; None where it is certainly not given, or the operation takes none."""
+        """The argument ``num_parallel_calls``; None if certainly not given, or if the operation has no such parameter."""
         return (
             self.given("num_parallel_calls")
             if self.call is not None and "num_parallel_calls" in self.call.signature
@@ -339,16 +341,19 @@ class DatasetOp:
         )
 
     def keyword(self, name: str) -> Value | None:
-        """The argument with this keyword, as :meth:`Call.keyword` has it; None where the operation has no visible call."""
+        """The argument with this keyword, as :meth:`Call.keyword` returns it.
+
+        None if the operation has no visible call.
+        """
         return self.call.keyword(name) if self.call else None
 
 
 @dataclass(eq=False, slots=True)
 class FunctionFacts:
-    """What running a mapped function showed. See :mod:`kerascheck.meaning.data.mapped_functions`."""
+    """Facts from running a mapped function. See :mod:`kerascheck.meaning.data.mapped_functions`."""
 
     calls: list[Call]
     uses: list[tuple[str, cst.CSTNode, ModuleLike]]
     known: bool
-    """False where something that it calls could not be followed."""
+    """False if it calls something that the interpreter could not follow."""
     result: Value = UNKNOWN

@@ -11,7 +11,7 @@ from kerascheck.interpreter.values.execution import Call, Class, DatasetOp, Exec
 
 @dataclass(eq=False, slots=True)
 class ExternalInstance(Value):
-    """What a call of an external symbol returned: usually an instance of the class ``name``.
+    """The result of calling an external symbol: usually an instance of the class ``name``.
 
     Example:
         >>> call("model.compile(loss=keras.losses.MeanSquaredError())").given("loss").name
@@ -24,13 +24,13 @@ class ExternalInstance(Value):
 
     @property
     def born(self) -> int:
-        """When it was made, as :data:`now` counts; 0 where that is not known."""
+        """Time of its creation, on the clock :data:`now`; 0 if unknown."""
         return 0 if self.call is None else self.call.order
 
 
 @dataclass(eq=False, slots=True)
 class LoopVariable(ExternalInstance):
-    """A Python number or text that is another one in every turn of a loop."""
+    """A Python number or text that varies with the iterations of a loop."""
 
     loop: ExecutionPath | None = None
 
@@ -46,9 +46,9 @@ class Tensor(Value):
 
     origin: str = ""
     call: Call | None = None
-    """The call of the layer that returned it, where one did."""
+    """The call of the layer that returned it, if any."""
     operands: tuple[Value, ...] = ()
-    """What it was computed from, where that is known of an eager one."""
+    """The operands of an eager tensor, if known."""
 
 
 @dataclass(eq=False, slots=True)

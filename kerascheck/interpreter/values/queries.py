@@ -23,9 +23,9 @@ def options_of(value: Value | None) -> tuple[Value, ...]:
 
 
 def flat(value: Value | None) -> Iterator[Value]:
-    """The single values that a structure of them, or one of several, consists of.
+    """The leaves of a structure or union of values.
 
-    A container that a structure holds several times is entered once: ``x = [x, x]`` sixty times would have 2**60 items.
+    Each container is entered once: ``x = [x, x]`` sixty times would have 2**60 items.
     """
     pending, entered = [value], set()
     while pending:
@@ -45,7 +45,7 @@ def _items_of(value: UnionValue | SequenceValue | DictValue) -> Collection[Value
 
 
 def is_beyond(value: UnionValue | SequenceValue | DictValue, most: int) -> bool:
-    """Whether a container has more than so many items, with those of the containers in it, each as often as it is held."""
+    """Whether a container has more than ``most`` items; nested containers count each time they are held."""
     if len(_items_of(value)) > most:
         return True
     sizes: dict[int, int] = {}
@@ -61,9 +61,9 @@ def _size(value: Value, sizes: dict[int, int]) -> int:
 
 
 def holds_container(value: Value, items: list[Value] | dict[Any, Value]) -> bool:
-    """Whether a value is, or holds at any depth, the list, set or dictionary of these ``items``.
+    """Whether a value is or holds, at any depth, the container of these ``items``.
 
-    What is written into a container is asked first: everything that walks through values relies on their being trees.
+    Every write into a container checks this: all traversals rely on values being trees.
     """
     pending, seen = [value], set()
     while pending:
@@ -78,7 +78,7 @@ def holds_container(value: Value, items: list[Value] | dict[Any, Value]) -> bool
 
 
 def datasets_in(value: Value | None, depth: int = 3) -> Iterator[Dataset]:
-    """Datasets that a value is, or holds in tuples, lists and dictionaries.
+    """Datasets in a value, also inside tuples, lists and dictionaries.
 
     Example:
         >>> given = call("f((tf.data.Dataset.range(9), 1))").arguments.positional[0]
@@ -100,7 +100,7 @@ def _datasets_in(value: Value | None, depth: int) -> Iterator[Dataset]:
                 yield from datasets_in(item, depth - 1)
 
 
-# Most values are asked, and of most the type answers.
+# Called for most values; for most of them the type decides.
 _NONE: Iterator[Dataset] = iter(())
 
 
@@ -133,7 +133,7 @@ def holds_tensor(value: Value | None, depth: int = 3) -> bool:
 
 
 def shows_tensor(value: Value) -> bool:
-    """Whether a value is a tensor, or a text that Python makes of one.
+    """Whether a value is a tensor, or a text that Python formats from one.
 
     Example:
         >>> shows_tensor(call("print(str(tf.constant(1.0)))").arguments.positional[0])
@@ -148,7 +148,10 @@ def shows_tensor(value: Value) -> bool:
 
 
 def largest(value: Value | None) -> int | None:
-    """The largest integer that a value may be: a constant, or what KerasTuner chooses by ``hp.Int`` and ``hp.Choice``; None where that is not known."""
+    """The largest integer that a value may be; None if unknown.
+
+    The value is a constant, or a choice of KerasTuner by ``hp.Int`` or ``hp.Choice``.
+    """
     numbers: list[Any] = []
     for option in options_of(value):
         chosen = (

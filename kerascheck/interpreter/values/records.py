@@ -12,12 +12,12 @@ from kerascheck.interpreter.values.objects import ExternalInstance
 
 @dataclass(eq=False, slots=True)
 class Compilation:
-    """One place where tf.function or another compiler is applied: its call, or the ``def`` that it decorates."""
+    """An application of tf.function or another compiler: its call, or the ``def`` that it decorates."""
 
     module: ModuleLike
     node: cst.CSTNode
     function: Function | ExternalInstance
-    """What came out: a function of the tree, or a compiled object such as a model."""
+    """The compiled object: a function of the tree, or an object such as a model."""
     how: str
     """"tf.function", "jax.jit", ..."""
     path: ExecutionPath
@@ -25,11 +25,11 @@ class Compilation:
 
 @dataclass(eq=False, slots=True)
 class DatasetConsumer:
-    """A place that consumes a dataset.
+    """A consumer of a dataset.
 
-    ``role`` is one of "train", "validation", "evaluate", "predict", "adapt", "inspect",
-    "loop" (resolved to train/evaluate/inspect by what the loop does), "nested" (returned to
-    interleave/flat_map), "discard", "escape" (returned to, or passed to, code that is not visible).
+    ``role`` is one of "train", "validation", "evaluate", "predict", "adapt", "inspect", "loop" (resolved to
+    train/evaluate/inspect by the loop body), "nested" (returned to interleave/flat_map), "discard", "escape" (returned
+    to, or passed to, invisible code).
     """
 
     role: str

@@ -14,12 +14,12 @@ class Scope:
     parent: Scope | None
     variables: dict[str, Value] = field(default_factory=dict)
     redirected: dict[str, Scope] = field(default_factory=dict)
-    """Names declared ``global`` or ``nonlocal`` here, with the environment they live in."""
+    """Names declared ``global`` or ``nonlocal`` here, with the scope that holds them."""
     parameters: frozenset[str] = frozenset()
-    """Parameters of the function whose values the call at hand decides."""
+    """Parameters of the function whose arguments the current call decides."""
 
     def owner(self, name: str) -> Scope | None:
-        """The nearest scope that binds ``name``; None where none does."""
+        """The nearest scope that binds ``name``; None if none does."""
         scope: Scope | None = self
         while scope is not None:
             scope = scope.redirected.get(name, scope)
@@ -29,6 +29,6 @@ class Scope:
         return None
 
     def lookup(self, name: str) -> Value | None:
-        """The value of ``name`` here or in an enclosing scope; None where it is not bound."""
+        """The value of ``name`` here or in an enclosing scope; None if unbound."""
         scope = self.owner(name)
         return None if scope is None else scope.variables[name]
