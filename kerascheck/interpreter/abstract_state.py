@@ -225,14 +225,14 @@ class AbstractState(ABC):
                 for inner in option.over:
                     yield from self.iterated(inner)
 
-    def store(self, target: dict[Key, Value], key: Key, value: Value, born: int = 0) -> None:
+    def store(self, target: dict[Key, Value], key: Key, value: Value, created: int = 0) -> None:
         """Write to an object that outlives the current function.
 
         Args:
-                born: creation time of the object; 0 for objects that always exist.
+                created: creation time of the object; 0 for objects that always exist.
         """
-        if born < self.oldest_write:
-            self.oldest_write = born
+        if created < self.oldest_write:
+            self.oldest_write = created
         if isinstance(value, (UnionValue, SequenceValue, DictValue)) and (
             holds_container(value, target) or is_beyond(value, MAX_ITEMS)
         ):
@@ -242,7 +242,7 @@ class AbstractState(ABC):
 
     def touch(self, value: SequenceValue | DictValue) -> None:
         """Record the mutation of a container."""
-        self.oldest_write = min(self.oldest_write, value.born)
+        self.oldest_write = min(self.oldest_write, value.created)
 
     def begin(self, target: dict[Any, Value]) -> None:
         """Record the creation of an object: no other branch sees it, so its writes need no rollback."""
@@ -250,34 +250,38 @@ class AbstractState(ABC):
 
     def rollback(self, mark: int) -> Written:
         """Undo the writes since ``mark``; returns the values that they left."""
-        trail = self.undo_log
-        if len(trail) == mark:
+        log = self.undo_log
+        if len(log) == mark:
             return {}
-        new = {id(target) for target, key, _ in trail[mark:] if key is NEW}
+        new = {id(target) for target, key, _ in log[mark:] if key is NEW}
         left: Written = {}
         # Last write first: the last write to a key holds its final value, the first one its value before.
-        while len(trail) > mark:
-            target, key, old = trail.pop()
+        while len(log) > mark:
+            target, key, old = log.pop()
             if id(target) in new:
                 continue
-            place = id(target), key
-            if place not in left:
-                left[place] = target, key, target.get(key, MISSING)
+            location = id(target), key
+            if location not in left:
+                left[location] = target, key, target.get(key, MISSING)
             if old is MISSING:
                 target.pop(key, None)
             else:
                 target[key] = old
         return left
 
-    def merge_branches(self, *ways: Written) -> None:
+    def merge_branches(self, *branches: Written) -> None:
         """Join the writes of several branches."""
-        writing = [way for way in ways if way]
-        places = writing[0] if len(writing) == 1 else {place: write for way in writing for place, write in way.items()}
-        for place, (target, key, _) in places.items():
+        writing = [branch for branch in branches if branch]
+        targets = (
+            writing[0]
+            if len(writing) == 1
+            else {location: write for branch in writing for location, write in branch.items()}
+        )
+        for location, (target, key, _) in targets.items():
             before = target.get(key, MISSING)
             merged: Value = MISSING
-            for way in ways:
-                write = way.get(place)
+            for branch in branches:
+                write = branch.get(location)
                 value = before if write is None else write[2]
                 if value is not MISSING and value is not merged:
                     merged = value if merged is MISSING else join(merged, value)
@@ -294,35 +298,35 @@ class AbstractState(ABC):
                 for base in option.cls.ancestry():
                     for name, member in base.members.items() if isinstance(base, Class) else ():
                         if isinstance(member, Constant) and name not in held:
-                            self.store(held, name, member, option.born)
+                            self.store(held, name, member, option.created)
             for name, item in list(held.items()):
                 if isinstance(item, only):
-                    self.store(held, name, join(item, UNKNOWN), option.born)
+                    self.store(held, name, join(item, UNKNOWN), option.created)
             if isinstance(option, DictValue) and only is Value:
                 self.touch(option)
                 option.open, option.most = True, None
 
-    def extend(self, group: SequenceValue, items: list[Value], *, certain: bool = True) -> None:
+    def extend(self, sequence: SequenceValue, items: list[Value], *, certain: bool = True) -> None:
         """Add items to a list or set; they may be missing if ``certain`` is false or the path is conditional."""
-        self.touch(group)
+        self.touch(sequence)
         added: int | None = len(items) if certain else None
         for path in self.path.way(within="function"):
             certain = certain and path.kind in ("with", "try")
             if path.kind == "loop":
                 added = None if added is None or path.turns is None else added * path.turns
-        items = [UNKNOWN if holds_container(item, group.items) else item for item in items]
-        before = group.most if group.open else len(group.items)
-        group.most = None if before is None or added is None else before + added
-        if len(group.items) + len(items) > MAX_ITEMS:
+        items = [UNKNOWN if holds_container(item, sequence.items) else item for item in items]
+        before = sequence.most if sequence.open else len(sequence.items)
+        sequence.most = None if before is None or added is None else before + added
+        if len(sequence.items) + len(items) > MAX_ITEMS:
             items, certain = [], False
-        group.items.extend(item for item in items if certain or item not in group.items[-MAX_ALIKE:])
-        group.open = group.open or not certain
+        sequence.items.extend(item for item in items if certain or item not in sequence.items[-MAX_ALIKE:])
+        sequence.open = sequence.open or not certain
 
     def update(self, mapping: DictValue, other: Value) -> None:
         """Add the items of another dictionary to a dictionary."""
         if isinstance(other, DictValue) and not other.open:
             for key, value in other.items.items():
-                self.store(mapping.items, key, value, mapping.born)
+                self.store(mapping.items, key, value, mapping.created)
         else:
             self.invalidate(mapping)
 

@@ -192,11 +192,11 @@ def subscripted(shape: Shape, indices: Sequence[Index]) -> Shape:
         for index in indices
         if index == Constant(None) or isinstance(index, External) and index.name.endswith(".newaxis")
     ]
-    for place, index in enumerate(indices):
+    for position, index in enumerate(indices):
         if index in new:
             result.append(1)
         elif isinstance(index, str):
-            after = sum(1 for later in indices[place + 1 :] if later not in new)
+            after = sum(1 for later in indices[position + 1 :] if later not in new)
             result += left[: len(left) - after]
             left = left[len(left) - after :]
         elif not left:
@@ -329,8 +329,8 @@ def _derived(last: str, call: Call, depth: int) -> Shape:
     if last == "expand_dims":
         axis = constant(call.given("axis"))
         if type(axis) is int and -len(shape) - 1 <= axis <= len(shape):
-            place = axis if axis >= 0 else len(shape) + 1 + axis
-            return (*shape[:place], 1, *shape[place:])
+            position = axis if axis >= 0 else len(shape) + 1 + axis
+            return (*shape[:position], 1, *shape[position:])
     rows = last in _ROWS_CHANGE and len(shape) > (last == "vstack") and not call.arguments.keywords
     return (None, *shape[1:]) if rows else None
 
@@ -357,7 +357,7 @@ def _transposed(shape: Shape, given: list[Value]) -> Shape:
     if shape is None or axes is None:
         return None
     places = [axis for axis in axes if axis is not None and -len(shape) <= axis < len(shape)]
-    return tuple(shape[place] for place in places) if len(places) == len(axes) == len(shape) else None
+    return tuple(shape[position] for position in places) if len(places) == len(axes) == len(shape) else None
 
 
 def _range(numbers: list[Value]) -> Shape:
@@ -389,9 +389,9 @@ def _broadcast(shapes: list[Shape]) -> Shape:
         if shape is None:
             return None
         longer, shorter = (list(shape), result) if len(shape) > len(result) else (result, list(shape))
-        for place in range(1, len(shorter) + 1):
-            one, other = longer[-place], shorter[-place]
-            longer[-place] = other if one == 1 else one if other in (1, one) else None
+        for position in range(1, len(shorter) + 1):
+            one, other = longer[-position], shorter[-position]
+            longer[-position] = other if one == 1 else one if other in (1, one) else None
         result = longer
     return tuple(result)
 

@@ -132,7 +132,7 @@ def set_attribute(state: AbstractState, node: cst.CSTNode, receiver: Value, name
             if isinstance(option, ExternalInstance) and option.name.startswith(OPTIONS):
                 # An option that is not set has its default.
                 option.attributes.setdefault(name, UNKNOWN)
-            state.store(option.attributes, name, value, option.born)
+            state.store(option.attributes, name, value, option.created)
         owner = state.class_name(option)
         if owner is not None:
             state.record(node, f"{owner}.__setattr__", name, option, Arguments([Constant(name), value]))

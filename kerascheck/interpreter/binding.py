@@ -74,21 +74,21 @@ def _bind_item(state: AbstractState, target: cst.Subscript, value: Value) -> Non
     if not isinstance(constant(key), str):
         collect(state, target, [value])
     if isinstance(base, DictValue) and isinstance(key, Constant):
-        state.store(base.items, key.value, value, base.born)
+        state.store(base.items, key.value, value, base.created)
     elif base == External("os.environ"):
         state.record(target, "os.environ.__setitem__", "__setitem__", base, Arguments([key, value]))
     elif isinstance(base, DictValue):
         base.open, base.most = True, None
         for known in list(base.items):
-            state.store(base.items, known, join(base.items[known], value), base.born)
-        state.store(base.items, target, value, base.born)
+            state.store(base.items, known, join(base.items[known], value), base.created)
+        state.store(base.items, target, value, base.created)
     elif isinstance(base, SequenceValue):
         state.extend(base, [value], certain=False)
     elif isinstance(base, ExternalInstance) and is_array(base):
         # After a branch there may be one sequence of items per branch.
         groups = [option for option in options_of(base.attributes.get("stored")) if isinstance(option, SequenceValue)]
         stored = [item for group in groups for item in group.items]
-        state.store(base.attributes, "stored", SequenceValue("list", [*stored, value], open=True), base.born)
+        state.store(base.attributes, "stored", SequenceValue("list", [*stored, value], open=True), base.created)
 
 
 def bind_name(state: AbstractState, name: str, value: Value) -> None:
@@ -181,8 +181,8 @@ def _outlives_call(state: AbstractState, target: cst.CSTNode) -> bool:
     if not isinstance(target, cst.Attribute) or not isinstance(target.value, cst.Name):
         return False
     owner = state.scope.lookup(target.value.value)
-    made = next((call for call in state.calls if call.attribute == "__init__" and call.receiver is owner), None)
-    return made is not None and made.path.traced_by() is None and _is_used_beyond(state, target)
+    init = next((call for call in state.calls if call.attribute == "__init__" and call.receiver is owner), None)
+    return init is not None and init.path.traced_by() is None and _is_used_beyond(state, target)
 
 
 def _is_used_beyond(state: AbstractState, target: cst.Attribute) -> bool:

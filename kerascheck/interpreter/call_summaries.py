@@ -76,8 +76,8 @@ def summary_key(function: Function, arguments: Arguments, path: ExecutionPath, h
     given = [_fingerprint(value) for value in arguments.positional]
     named = [(name, _fingerprint(value)) for name, value in arguments.keywords.items()]
     rest = arguments.unknown_positional, arguments.unknown_keywords
-    place = how or outside, loops, path.loop is None, path.condition is None
-    return function.node, function.scope, _fingerprint(function.receiver), place, tuple(given), tuple(named), rest
+    context = how or outside, loops, path.loop is None, path.condition is None
+    return function.node, function.scope, _fingerprint(function.receiver), context, tuple(given), tuple(named), rest
 
 
 def is_pure(result: Value, calls: Iterable[Call]) -> bool:
@@ -133,7 +133,7 @@ def _fingerprint(value: Value | None) -> Hashable:
 
 def _fingerprint_of_attribute(value: Value) -> Hashable:
     """The fingerprint of an attribute; other objects count by class only, since they may refer to each other."""
-    find = _SORTS_OF_ATTRIBUTES.get(type(value))
+    find = _FINGERPRINTS_OF_ATTRIBUTES.get(type(value))
     return value if find is None else find(value)
 
 
@@ -189,4 +189,4 @@ _FINGERPRINTS: dict[type, Callable[..., Hashable]] = {
     DictValue: _fingerprint_of_dict,
     UnionValue: _fingerprint_of_union,
 }
-_SORTS_OF_ATTRIBUTES = {**_FINGERPRINTS, Instance: lambda value: value.cls.node}
+_FINGERPRINTS_OF_ATTRIBUTES = {**_FINGERPRINTS, Instance: lambda value: value.cls.node}

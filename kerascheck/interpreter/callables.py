@@ -45,9 +45,9 @@ def run_callables(
             passed = spread(target, tensors and traced != "py_function", bound.keywords)
             passed = bound_arguments(bound, passed)
             # The library may call it now, later or never.
-            place = ExecutionPath("handed", state.path, state.module, node) if traced is None else state.path
+            path = ExecutionPath("handed", state.path, state.module, node) if traced is None else state.path
             run = partial(state.inline, arguments=passed, node=node, traced=traced)
-            result = state.inside(place, run, target)
+            result = state.inside(path, run, target)
     return result
 
 

@@ -15,7 +15,13 @@ from kerascheck.interpreter.callables import run_arguments
 from kerascheck.interpreter.compilation import compile_value
 from kerascheck.interpreter.internal_values import SuperValue
 from kerascheck.interpreter.joins import any_of
-from kerascheck.interpreter.libraries.registry import Invocation, function_handlers, method_handlers, outcomes, taker
+from kerascheck.interpreter.libraries.registry import (
+    Invocation,
+    callback_handler,
+    function_handlers,
+    method_handlers,
+    outcomes,
+)
 from kerascheck.interpreter.nodes import fields_of
 from kerascheck.interpreter.purity import as_texts
 from kerascheck.interpreter.value_kinds import is_symbolic, is_text
@@ -86,10 +92,10 @@ def _call_partial(state: AbstractState, partial: Partial, arguments: Arguments, 
 def _instantiate(state: AbstractState, cls: Class, arguments: Arguments, node: cst.CSTNode) -> Value:
     new = cls.member("__new__")
     if isinstance(new, Function):
-        made = state.inline(new, replace(arguments, positional=[cls, *arguments.positional], nodes={}), node)
+        created = state.inline(new, replace(arguments, positional=[cls, *arguments.positional], nodes={}), node)
         # Python calls __init__ only on instances of the class.
-        if any(datasets_in(made)):
-            return made
+        if any(datasets_in(created)):
+            return created
     instance = Instance(cls, {})
     state.begin(instance.attributes)
     # Methods without a call site run on the object that the program creates.
@@ -143,27 +149,27 @@ def _layer_result(state: AbstractState, call: Call) -> Value:
 
 
 def _call_external_instance(
-    state: AbstractState, made: ExternalInstance, arguments: Arguments, node: cst.CSTNode
+    state: AbstractState, instance: ExternalInstance, arguments: Arguments, node: cst.CSTNode
 ) -> Value:
-    if made.name in COMPILERS and arguments.positional:
-        return compile_value(state, arguments.positional[0], COMPILERS[made.name], made.call, node)
-    if made.name == FUNCTION_COMPILED:
-        state.enter_compiled(made, arguments, node)
-        target = made.attributes["target"]
+    if instance.name in COMPILERS and arguments.positional:
+        return compile_value(state, arguments.positional[0], COMPILERS[instance.name], instance.call, node)
+    if instance.name == FUNCTION_COMPILED:
+        state.enter_compiled(instance, arguments, node)
+        target = instance.attributes["target"]
         path = ExecutionPath("call", state.path, state.module, node, traced="tf.function")
         outside = state.path.traced_by() is None
         result = state.inside(path, lambda a: state.call(target, a, node), arguments)
         return _as_tensors(result) if outside else result
-    owner = state.class_name(made) or made.name
-    call = state.record(node, f"{owner}.__call__", "__call__", made, arguments)
-    if owner == MODEL or made.name.startswith((LAYERS, SEQUENTIAL, OF_KERAS_APPLICATIONS)):
+    owner = state.class_name(instance) or instance.name
+    call = state.record(node, f"{owner}.__call__", "__call__", instance, arguments)
+    if owner == MODEL or instance.name.startswith((LAYERS, SEQUENTIAL, OF_KERAS_APPLICATIONS)):
         # A model called on datasets raises; there is nothing to follow.
         return _layer_result(state, call)
     state.escape(arguments, node)
     if any(holds_tensor(value) for value in arguments.values()):
-        if not made.name.startswith(TENSOR_LIBRARIES):
+        if not instance.name.startswith(TENSOR_LIBRARIES):
             state.use("unknown-call", node)
-        return Tensor("result") if made.name.startswith(TENSOR_LIBRARIES) else UNKNOWN
+        return Tensor("result") if instance.name.startswith(TENSOR_LIBRARIES) else UNKNOWN
     return Tensor("result") if owner == LOSS else ExternalInstance(f"{owner}.__call__")
 
 
@@ -177,18 +183,18 @@ def _call_method(state: AbstractState, method: Method, arguments: Arguments, nod
         result = handler(state, call)
         if result is not None:
             return result
-    made = call.record(state)
-    takes = taker(call.name) if call.name else None
-    if takes is not None:
-        takes(state, call)
+    recorded = call.record(state)
+    handle_callbacks = callback_handler(call.name) if call.name else None
+    if handle_callbacks is not None:
+        handle_callbacks(state, call)
     else:
         run_arguments(state, arguments, node, tensors=False)
     state.escape(arguments, node)
     if owner is None:
-        return _unknown_method(state, made)
+        return _unknown_method(state, recorded)
     if owner.startswith(TENSOR_LIBRARIES) and any(map(holds_tensor, arguments.values())):
         return Tensor("result")
-    return as_texts(call.name, [receiver, *arguments.values()]) or ExternalInstance(call.name, made)
+    return as_texts(call.name, [receiver, *arguments.values()]) or ExternalInstance(call.name, recorded)
 
 
 def _unknown_method(state: AbstractState, call: Call) -> Value:
@@ -212,22 +218,22 @@ def _call_external(state: AbstractState, function: External, arguments: Argument
             return result
     if changes_elsewhere(name):
         note_mutation(state, node, UNKNOWN)
-    made = call.record(state)
-    takes = taker(name)
-    if takes is not None:
-        takes(state, call)
+    recorded = call.record(state)
+    handle_callbacks = callback_handler(name)
+    if handle_callbacks is not None:
+        handle_callbacks(state, call)
     elif calls_functions(name):
         run_arguments(state, arguments, node, tensors=name.startswith(TENSOR_LIBRARIES))
     if name not in LOOKING_AT_DATASETS:
         state.escape(arguments, node)
     for decide in outcomes(name):
-        result = decide(state, made, name)
+        result = decide(state, recorded, name)
         if result is not None:
             return result
     if name.rpartition(".")[2].islower() and any(map(holds_tensor, arguments.values())):
         state.use("unknown-call", node)
-    made.result = as_texts(name, arguments.values()) or ExternalInstance(name, made)
-    return made.result
+    recorded.result = as_texts(name, arguments.values()) or ExternalInstance(name, recorded)
+    return recorded.result
 
 
 def _as_tensors(value: Value) -> Value:

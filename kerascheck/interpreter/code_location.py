@@ -26,7 +26,7 @@ class CodeLocation:
 
     Example:
         >>> fit = call("model.fit(x)")
-        >>> Place(fit.module, fit.node).node is fit.node
+        >>> CodeLocation(fit.module, fit.node).node is fit.node
         True
     """
 

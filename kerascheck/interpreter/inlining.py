@@ -60,12 +60,12 @@ def inline(
     """
     body = function.node
     how = traced or function.traced
-    kind = summary_key(function, arguments, state.path, how) if stage is None else None
-    habit = state.summaries.get(kind)
-    if habit is not None:
+    key = summary_key(function, arguments, state.path, how) if stage is None else None
+    summary = state.summaries.get(key)
+    if summary is not None:
         state.record(node, None, None, function, arguments)
-        state.uses += habit.uses
-        return fresh_copy(habit.result)
+        state.uses += summary.uses
+        return fresh_copy(summary.result)
     state.visits[body] = state.visits.get(body, 0) + 1
     too_often = state.visits[body] > MAX_VISITS or state.inlined_calls > MAX_CALLS
     if body in state.call_stack or len(state.call_stack) >= MAX_DEPTH or too_often:
@@ -81,16 +81,16 @@ def inline(
     state.module = function.module
     state.path = path
     try:
-        if kind is None or kind in state.summaries:
+        if key is None or key in state.summaries:
             return enter_function(state, function, function.receiver, arguments)
-        return _summarise(state, kind, function, arguments)
+        return _summarise(state, key, function, arguments)
     finally:
         state.module, state.scope, state.path = saved
 
 
-def _summarise(state: AbstractState, kind: Hashable, function: Function, arguments: Arguments) -> Value:
+def _summarise(state: AbstractState, key: Hashable, function: Function, arguments: Arguments) -> Value:
     """The result of a function, by running its body; memoises its summary."""
-    kept, calls, uses = (
+    records, calls, uses = (
         _number_of_records(
             state,
         ),
@@ -99,11 +99,11 @@ def _summarise(state: AbstractState, kind: Hashable, function: Function, argumen
     )
     touched, state.oldest_write, start = state.oldest_write, LATER, now()
     result = enter_function(state, function, function.receiver, arguments)
-    left_all = state.oldest_write > start and kept == _number_of_records(
+    unchanged = state.oldest_write > start and records == _number_of_records(
         state,
     )
-    is_habit = left_all and is_pure(result, state.calls[calls:])
-    state.summaries[kind] = CallSummary(result, state.uses[uses:]) if is_habit else None
+    memoisable = unchanged and is_pure(result, state.calls[calls:])
+    state.summaries[key] = CallSummary(result, state.uses[uses:]) if memoisable else None
     state.oldest_write = min(touched, state.oldest_write)
     return result
 
@@ -191,11 +191,11 @@ def _bind_parameters(
     for index, parameter in enumerate(named):
         name = parameter.name.value
         if arguments is None:
-            variables[name] = _guessed(state, function, parameter, index, tensors)
+            variables[name] = _guess_parameter(state, function, parameter, index, tensors)
             continue
         given = arguments.get(index if index < len(positional) else None, name)
         if given is UNKNOWN:
-            given = _annotated(state, parameter, function)
+            given = _from_annotation(state, parameter, function)
         variables[name] = function.defaults.get(name, UNKNOWN) if given is None else given
     names = frozenset(parameter.name.value for parameter in named)
     # Keras calls its hooks with other arguments than the program passes here.
@@ -213,17 +213,19 @@ def _bind_parameters(
         variables[parameters.star_kwarg.name.value] = extra
 
 
-def _guessed(state: AbstractState, function: Function, parameter: cst.Param, index: int, tensors: bool) -> Value:
+def _guess_parameter(
+    state: AbstractState, function: Function, parameter: cst.Param, index: int, tensors: bool
+) -> Value:
     """The value of a parameter without a call site; a tensor if ``tensors`` and nothing contradicts it."""
-    value = _annotated(state, parameter, function)
+    value = _from_annotation(state, parameter, function)
     name = parameter.name.value
     if value is not UNKNOWN or not tensors or parameter.default is not None or name in ("training", "mask"):
         return value
-    is_tensor = index == 0 or state.path.traced != "call" or _says_tensor(state, function, name)
+    is_tensor = index == 0 or state.path.traced != "call" or _implies_tensor(state, function, name)
     return Tensor("parameter") if is_tensor else UNKNOWN
 
 
-def _says_tensor(state: AbstractState, function: Function, parameter: str) -> bool:
+def _implies_tensor(state: AbstractState, function: Function, parameter: str) -> bool:
     """Whether the name or the use of a parameter of ``call`` implies a tensor.
 
     Parameters after the inputs may also be sizes or switches.
@@ -268,7 +270,7 @@ def _takes_tensor(state: AbstractState, function: Function, call: cst.Call, posi
     return takes_tensor(canonical(f"{found.name}.{rest}" if rest else found.name), position)
 
 
-def _annotated(state: AbstractState, parameter: cst.Param, function: Function) -> Value:
+def _from_annotation(state: AbstractState, parameter: cst.Param, function: Function) -> Value:
     """The value that the annotation of a parameter implies."""
     annotation = _named_type(parameter.annotation.annotation) if parameter.annotation is not None else None
     if annotation is None:

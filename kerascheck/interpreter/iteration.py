@@ -34,14 +34,14 @@ from kerascheck.syntax.written import assignment, written_trips
 
 
 def enter_loop(
-    state: AbstractState, node: cst.CSTNode, iterable: Value, written: cst.BaseExpression | None = None
+    state: AbstractState, node: cst.CSTNode, iterable: Value, syntax: cst.BaseExpression | None = None
 ) -> ExecutionPath:
     trips = trips_of(iterable)
-    if trips is None and written is not None:
-        trips = written_trips(written)
-    most, cut = _most(iterable), _broken_off_at(node) if isinstance(node, (cst.For, cst.While)) else None
-    if cut is not None and cut < (trips if trips is not None else most if most is not None else cut + 1):
-        trips, most = None, cut
+    if trips is None and syntax is not None:
+        trips = written_trips(syntax)
+    most, break_at = _most(iterable), _break_iteration(node) if isinstance(node, (cst.For, cst.While)) else None
+    if break_at is not None and break_at < (trips if trips is not None else most if most is not None else break_at + 1):
+        trips, most = None, break_at
     loop = ExecutionPath("loop", state.path, state.module, node, value=iterable, trips=trips, most=most)
     state.loops.append(loop)
     for dataset in state.iterated(iterable):
@@ -111,7 +111,7 @@ def _next_of(iterator: IteratorValue, loop: ExecutionPath) -> Value:
     return inner[0] if inner and iterator.kind != "as_numpy_iterator" else UNKNOWN
 
 
-def _broken_off_at(loop: cst.For | cst.While) -> int | None:
+def _break_iteration(loop: cst.For | cst.While) -> int | None:
     """The iteration at which a loop breaks, from a test of a growing list or counter; None if there is none.
 
     Recognises ``if len(kept) == 100: break`` and ``if count > 100: break``, and ``continue`` after such tests.
@@ -141,7 +141,7 @@ def _broken_off_at(loop: cst.For | cst.While) -> int | None:
         last = last.body[-1] if isinstance(last, cst.SimpleStatementLine) else last
         # Later iterations skip the rest of the body, too.
         leaves = isinstance(last, cst.Break) or isinstance(last, cst.Continue) and not isinstance(operator, cst.Equal)
-        if counted and leaves and isinstance(limit, cst.Integer) and not _is_set_anew(test.left, body):
+        if counted and leaves and isinstance(limit, cst.Integer) and not _is_reset(test.left, body):
             return limit.evaluated_value + 1
     return None
 
@@ -192,7 +192,7 @@ def _argument_of_len(expression: cst.BaseExpression) -> cst.BaseExpression | Non
     return None
 
 
-def _is_set_anew(counted: cst.BaseExpression, body: cst.CSTNode) -> bool:
+def _is_reset(counted: cst.BaseExpression, body: cst.CSTNode) -> bool:
     """Whether a statement resets the tested counter or list, as in ``if better: wait = 0``."""
     assigned = assignment(body)
     if assigned is not None:
@@ -200,5 +200,5 @@ def _is_set_anew(counted: cst.BaseExpression, body: cst.CSTNode) -> bool:
         held = counted.args[0].value if isinstance(counted, cst.Call) else counted
         return isinstance(held, cst.Name) and held.value in names
     return not isinstance(body, (cst.BaseExpression, cst.FunctionDef, cst.ClassDef)) and any(
-        _is_set_anew(counted, child) for child in Tree.children(body)
+        _is_reset(counted, child) for child in Tree.children(body)
     )

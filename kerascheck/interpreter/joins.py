@@ -14,13 +14,13 @@ def join(first: Value, second: Value) -> Value:
         return first
     options: list[Value] = []
     for option in options_of(first) + options_of(second):
-        for place, other in enumerate(options):
+        for position, other in enumerate(options):
             if option == other:
                 break
             if isinstance(option, Dataset) and isinstance(other, Dataset):
                 longer = _extension(option.stage, other.stage) or _extension(other.stage, option.stage)
                 if longer is not None:
-                    options[place] = Dataset(longer)
+                    options[position] = Dataset(longer)
                     break
         else:
             options.append(option)

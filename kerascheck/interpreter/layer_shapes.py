@@ -99,8 +99,8 @@ def output_shape(layer: Value, shape: Shape) -> Shape:
     if name in _UNCHANGED:
         return shape
     if name == LAMBDA:
-        told = literal_shape(call.given("output_shape"))
-        return told and (None, *told)
+        output = literal_shape(call.given("output_shape"))
+        return output and (None, *output)
     if name == REPEAT_VECTOR:
         # The layer accepts rows of vectors only.
         return (shape[0] if shape else None, _number(call, "n"), shape[-1] if shape else None)

@@ -80,70 +80,70 @@ class Target:
         return "TensorFlow {}.{}".format(*self.runtime.tensorflow)
 
 
-def _leaves(told: Pin | VersionSource, releases: tuple[tuple[int, int], ...], since: tuple[int, int]) -> bool:
+def _leaves(source: Pin | VersionSource, releases: tuple[tuple[int, int], ...], since: tuple[int, int]) -> bool:
     """Whether a setting or a requirement excludes all releases before one."""
-    if isinstance(told, Pin):
-        oldest = oldest_allowed(told.specifier, releases)
+    if isinstance(source, Pin):
+        oldest = oldest_allowed(source.specifier, releases)
         return oldest is not None and oldest >= since
-    return told is VersionSource.BY_SETTING
+    return source is VersionSource.BY_SETTING
 
 
-def target_of(settings: Settings, pins: Mapping[str, Pin], signs: VersionHints) -> Target:
+def target_of(settings: Settings, pins: Mapping[str, Pin], hints: VersionHints) -> Target:
     """The target versions of a module.
 
     Args:
             pins: the bounds of its requirements, by package: see
             :func:`~kerascheck.project.requirements.pinned_versions`.
     """
-    tensorflow, told = _tensorflow(settings, pins, signs)
+    tensorflow, source = _tensorflow(settings, pins, hints)
     pinned = newest_allowed(pins["keras"].specifier, KERAS_RELEASES) if "keras" in pins else None
     # With a newer TensorFlow, tf.keras is used.
     multi_backend = settings.keras is None and (
         pinned is not None and pinned < _LAST_MULTI_BACKEND and (tensorflow or (2, 1)) <= (2, 1)
-        or pinned is None and tensorflow is None and signs.is_of_multi_backend_keras
+        or pinned is None and tensorflow is None and hints.is_of_multi_backend_keras
     )  # fmt: skip
     if tensorflow is None:
-        tensorflow, told = (
+        tensorflow, source = (
             ((2, 1), VersionSource.BY_KERAS) if multi_backend else (NEWEST_TENSORFLOW, VersionSource.BY_NOTHING)
         )
-    keras, keras_told = _keras(settings, pins, signs, pinned, multi_backend, tensorflow)
-    backend = settings.backend or signs.backend
+    keras, keras_told = _keras(settings, pins, hints, pinned, multi_backend, tensorflow)
+    backend = settings.backend or hints.backend
     backend_told = (
         VersionSource.BY_SETTING
         if settings.backend
         else VersionSource.BY_CODE
-        if signs.backend
+        if hints.backend
         else VersionSource.BY_NOTHING
     )
     return Target(
         Runtime(tensorflow, keras, backend or "tensorflow", multi_backend, pinned or KERAS_RELEASES[-1]),
-        told,
+        source,
         keras_told,
         backend_told,
     )
 
 
 def _tensorflow(
-    settings: Settings, pins: Mapping[str, Pin], signs: VersionHints
+    settings: Settings, pins: Mapping[str, Pin], hints: VersionHints
 ) -> tuple[tuple[int, int] | None, Pin | VersionSource]:
     if settings.target_tensorflow is not None:
         return parse_version(settings.target_tensorflow), VersionSource.BY_SETTING
     if "tensorflow" in pins:
         return newest_allowed(pins["tensorflow"].specifier, TENSORFLOW_RELEASES), pins["tensorflow"]
-    return (_LAST_1, VersionSource.BY_CODE) if signs.is_of_tensorflow_1 else (None, VersionSource.BY_NOTHING)
+    return (_LAST_1, VersionSource.BY_CODE) if hints.is_of_tensorflow_1 else (None, VersionSource.BY_NOTHING)
 
 
 def _keras(
     settings: Settings,
     pins: Mapping[str, Pin],
-    signs: VersionHints,
+    hints: VersionHints,
     pinned: tuple[int, int] | None,
     multi_backend: bool,
     tensorflow: tuple[int, int],
 ) -> tuple[int, Pin | VersionSource]:
     if settings.keras is not None:
         return int(settings.keras), VersionSource.BY_SETTING
-    if multi_backend or signs.is_of_keras_2:
+    if multi_backend or hints.is_of_keras_2:
         return 2, pins["keras"] if multi_backend and pinned is not None else VersionSource.BY_CODE
     if pinned is not None:
         return max(pinned[0], 2), pins["keras"]

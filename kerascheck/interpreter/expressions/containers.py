@@ -42,23 +42,23 @@ def eval_sequence(state: AbstractState, node: cst.Tuple | cst.List | cst.Set) ->
 
 
 def eval_dict(state: AbstractState, node: cst.Dict) -> Value:
-    mapping = DictValue({})
+    dictionary = DictValue({})
     for element in node.elements:
         value = state.eval(element.value)
         if isinstance(element, cst.StarredDictElement):
             if isinstance(value, DictValue):
-                mapping.items.update(value.items)
-                mapping.open = mapping.open or value.open
+                dictionary.items.update(value.items)
+                dictionary.open = dictionary.open or value.open
             else:
-                mapping.open = True
+                dictionary.open = True
             continue
         key = state.eval(element.key) if isinstance(element, cst.DictElement) else UNKNOWN
         if isinstance(key, Constant):
-            mapping.items[key.value] = value
+            dictionary.items[key.value] = value
         else:
-            mapping.open = True
-            mapping.items[element] = value
-    return bounded(mapping)
+            dictionary.open = True
+            dictionary.items[element] = value
+    return bounded(dictionary)
 
 
 def eval_comprehension(state: AbstractState, node: cst.BaseComp) -> Value:

@@ -40,9 +40,9 @@ def eval_subscript(state: AbstractState, node: cst.Subscript) -> Value:
     if isinstance(value, (SequenceValue, ExternalInstance)) and (item := _items_at(value, indices)) is not None:
         return item
     if isinstance(value, SequenceValue):
-        return _item_of_group(value, indices)
+        return _item_of_sequence(value, indices)
     if isinstance(value, DictValue):
-        return _item_of_mapping(value, key)
+        return _item_of_dict(value, key)
     if isinstance(value, Tensor):
         state.indexed.add(node)
         state.use("key" if isinstance(constant(key), str) else "index", node)
@@ -89,32 +89,36 @@ def _limit(state: AbstractState, node: cst.BaseExpression | None) -> Value | Non
     return None if node is None else state.eval(node)
 
 
-def _item_of_group(group: SequenceValue, indices: list[array_shapes.Index]) -> Value:
+def _item_of_sequence(sequence: SequenceValue, indices: list[array_shapes.Index]) -> Value:
     """An item or a slice of a list."""
     if len(indices) == 1 and isinstance(indices[0], tuple):
         cut = array_shapes.slice_of(indices[0])
-        if cut is not None and not group.open and cut.step != 0:
-            return SequenceValue(group.kind, group.items[cut])
-        return SequenceValue(group.kind, list(group.items), open=True)
+        if cut is not None and not sequence.open and cut.step != 0:
+            return SequenceValue(sequence.kind, sequence.items[cut])
+        return SequenceValue(sequence.kind, list(sequence.items), open=True)
     index = constant(_only(indices))
-    known = isinstance(index, int) and not isinstance(index, bool) and not group.open
-    return group.items[index] if known and -len(group.items) <= index < len(group.items) else any_of(group.items)
+    known = isinstance(index, int) and not isinstance(index, bool) and not sequence.open
+    return (
+        sequence.items[index]
+        if known and -len(sequence.items) <= index < len(sequence.items)
+        else any_of(sequence.items)
+    )
 
 
-def _item_of_mapping(mapping: DictValue, key: Value) -> Value:
+def _item_of_dict(dictionary: DictValue, key: Value) -> Value:
     """An item of a dictionary."""
     if not isinstance(key, Constant):
-        some = any_of(mapping.items.values())
-        return join(some, UNKNOWN) if mapping.open else some
-    if key.value in mapping.items:
-        return mapping.items[key.value]
+        some = any_of(dictionary.items.values())
+        return join(some, UNKNOWN) if dictionary.open else some
+    if key.value in dictionary.items:
+        return dictionary.items[key.value]
     # Values stored under unknown keys.
-    return any_of(item for name, item in mapping.items.items() if isinstance(name, cst.CSTNode))
+    return any_of(item for name, item in dictionary.items.items() if isinstance(name, cst.CSTNode))
 
 
 def _items_at(value: SequenceValue | ExternalInstance, indices: list[array_shapes.Index]) -> Value | None:
     """An item or slice of a text, or of a list of texts or numbers, at a computed position; None otherwise."""
-    places = [
+    positions = [
         part
         for index in indices
         for part in (index if isinstance(index, tuple) else [index])
@@ -127,12 +131,12 @@ def _items_at(value: SequenceValue | ExternalInstance, indices: list[array_shape
             "builtins.str"
             if value.items
             and all(map(is_text, value.items))
-            and any(isinstance(place, LoopVariable) for place in places)
+            and any(isinstance(position, LoopVariable) for position in positions)
             else None
         )
     if kind is None:
         return None
-    item = computed(kind, *places)
+    item = computed(kind, *positions)
     whole = isinstance(value, ExternalInstance) and value.name == "builtins.str"
     return (
         SequenceValue("list", [item], open=True)

@@ -111,8 +111,8 @@ def _collection(state: AbstractState, call: Invocation) -> Value:
         state.sink("inspect", dataset, call.node)
     if not call.arguments.positional:
         return SequenceValue(kind, [])
-    made = call.record(state)
-    return ExternalInstance(call.name, made) if read else UNKNOWN
+    recorded = call.record(state)
+    return ExternalInstance(call.name, recorded) if read else UNKNOWN
 
 
 @function("builtins.dict")
@@ -160,7 +160,7 @@ def _setattr(state: AbstractState, call: Invocation) -> Value | None:
 @functions(lambda name: name.startswith("builtins."))
 def _builtin(state: AbstractState, call: Invocation) -> Value:
     """All other built-in functions: they read their arguments."""
-    made, first = call.record(state), call.first
+    recorded, first = call.record(state), call.first
     tensors = any(map(holds_tensor, call.arguments.values()))
     name = call.name
     if name == "builtins.len" and (shape := shape_of(first)) and shape[0] is not None:
@@ -168,19 +168,19 @@ def _builtin(state: AbstractState, call: Invocation) -> Value:
     if tensors:
         state.use(name, call.node)
     if tensors and name in _REDUCTIONS:
-        made.result = Tensor("result")
-        return made.result
-    number = _number(name, made)
+        recorded.result = Tensor("result")
+        return recorded.result
+    number = _number(name, recorded)
     if number is not None:
         return number
     if name in ENDS_THE_PROGRAM:
-        return ExternalInstance(name, made)
+        return ExternalInstance(name, recorded)
     for dataset in datasets_in(first):
         state.sink("inspect", dataset, call.node)
     run_arguments(state, call.arguments, call.node, tensors=False)
-    if name == "builtins.open" and "b" in str(constant(made.given("mode") or Constant("r"), "b")):
+    if name == "builtins.open" and "b" in str(constant(recorded.given("mode") or Constant("r"), "b")):
         return UNKNOWN
-    return as_texts(name, call.arguments.values()) or (ExternalInstance(name, made) if name in _KEPT else UNKNOWN)
+    return as_texts(name, call.arguments.values()) or (ExternalInstance(name, recorded) if name in _KEPT else UNKNOWN)
 
 
 _REDUCTIONS = frozenset(f"builtins.{name}" for name in ("max", "min", "abs", "round", "sum"))
@@ -243,7 +243,7 @@ def _trange(state: AbstractState, call: Invocation) -> Value:
 
 
 @takes_functions(lambda name: name.startswith("multiprocessing."))
-def in_process(state: AbstractState, call: Invocation) -> None:
+def _run_in_process(state: AbstractState, call: Invocation) -> None:
     """Run a function in a new process: earlier calls do not count there."""
     path = ExecutionPath("root", None, state.module, call.node, label="process")
     state.inside(path, lambda given: run_arguments(state, given, call.node, tensors=False), call.arguments)
@@ -253,50 +253,50 @@ def in_process(state: AbstractState, call: Invocation) -> None:
 
 
 @methods_on(SequenceValue)
-def _of_group(state: AbstractState, call: Invocation, group: SequenceValue) -> Value:
+def _of_sequence(state: AbstractState, call: Invocation, sequence: SequenceValue) -> Value:
     given = call.arguments
     if call.attribute in ("append", "add") and given.positional:
         # In a loop the length becomes unknown, but the kinds of items stay known.
-        state.extend(group, given.positional[:1])
-        state.record(call.node, "builtins.list.append", call.attribute, group, given)
+        state.extend(sequence, given.positional[:1])
+        state.record(call.node, "builtins.list.append", call.attribute, sequence, given)
         return Constant(None)
     if call.attribute == "extend":
-        state.record(call.node, "builtins.list.extend", call.attribute, group, given)
+        state.record(call.node, "builtins.list.extend", call.attribute, sequence, given)
         added = given.get(0, None)
         certain = isinstance(added, SequenceValue) and not added.open
-        state.extend(group, added.items if isinstance(added, SequenceValue) else [UNKNOWN], certain=certain)
+        state.extend(sequence, added.items if isinstance(added, SequenceValue) else [UNKNOWN], certain=certain)
     elif call.attribute == "insert":
-        state.record(call.node, "builtins.list.insert", call.attribute, group, given)
-        state.extend(group, given.positional[1:2], certain=False)
+        state.record(call.node, "builtins.list.insert", call.attribute, sequence, given)
+        state.extend(sequence, given.positional[1:2], certain=False)
     elif call.attribute in ("pop", "popleft", "remove", "clear", "sort", "reverse"):
-        state.touch(group)
-        group.open = True
+        state.touch(sequence)
+        sequence.open = True
     if call.attribute in ("pop", "popleft"):
-        return any_of(group.items)
-    return SequenceValue(group.kind, list(group.items), group.open) if call.attribute == "copy" else UNKNOWN
+        return any_of(sequence.items)
+    return SequenceValue(sequence.kind, list(sequence.items), sequence.open) if call.attribute == "copy" else UNKNOWN
 
 
 @methods_on(DictValue)
-def _of_mapping(state: AbstractState, call: Invocation, mapping: DictValue) -> Value:
+def _of_dict(state: AbstractState, call: Invocation, dictionary: DictValue) -> Value:
     given = call.arguments
     if call.attribute in ("items", "values", "keys"):
-        if call.attribute == "values" and not mapping.open:
-            return SequenceValue("list", list(mapping.items.values()))
-        return IteratorValue(call.attribute, [mapping])
+        if call.attribute == "values" and not dictionary.open:
+            return SequenceValue("list", list(dictionary.items.values()))
+        return IteratorValue(call.attribute, [dictionary])
     if call.attribute in ("get", "pop", "setdefault"):
         key = given.get(0, "key")
-        if isinstance(key, Constant) and key.value in mapping.items:
-            return mapping.items[key.value]
+        if isinstance(key, Constant) and key.value in dictionary.items:
+            return dictionary.items[key.value]
         if call.attribute == "setdefault" and isinstance(key, Constant):
             value = given.get(1, "default") or Constant(None)
-            state.store(mapping.items, key.value, value, mapping.born)
+            state.store(dictionary.items, key.value, value, dictionary.created)
             return value
     if call.attribute == "update":
         other = given.get(0, None)
-        state.update(mapping, DictValue(dict(given.keywords), given.unknown_keywords) if other is None else other)
+        state.update(dictionary, DictValue(dict(given.keywords), given.unknown_keywords) if other is None else other)
         if other is not None:
-            state.update(mapping, DictValue(dict(given.keywords)))
-    return DictValue(dict(mapping.items), mapping.open) if call.attribute == "copy" else UNKNOWN
+            state.update(dictionary, DictValue(dict(given.keywords)))
+    return DictValue(dict(dictionary.items), dictionary.open) if call.attribute == "copy" else UNKNOWN
 
 
 @methods_on(IteratorValue)

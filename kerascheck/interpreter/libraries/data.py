@@ -48,12 +48,12 @@ from kerascheck.knowledge.namespaces import OF_DATA_DATASET, TENSORFLOW_DATASETS
 def _source(state: AbstractState, call: Invocation) -> Value:
     if call.name in _COMBINING:
         inputs = tuple(dataset.stage for value in call.arguments.values() for dataset in datasets_in(value))
-        made = call.record(state)
+        recorded = call.record(state)
         name = call.name.rpartition(".")[2] if inputs else call.name
-        return Dataset(state.new_stage(name, call.node, made, inputs))
+        return Dataset(state.new_stage(name, call.node, recorded, inputs))
     if source_kind(call.name) == "tfds":
         return _loaded(state, call, call.name)
-    dataset = _made(state, call, call.name)
+    dataset = _recorded_dataset(state, call, call.name)
     if call.name == FROM_GENERATOR:
         run_callables(state, dataset.stage.given("generator"), None, call.node, tensors=False)
     if call.name == SPLIT_DATASET:
@@ -68,21 +68,21 @@ def _source(state: AbstractState, call: Invocation) -> Value:
 _COMBINING = frozenset({DATASET_ZIP, DATASET_SAMPLE_FROM_DATASETS, DATASET_CHOOSE_FROM_DATASETS})
 
 
-def _made(state: AbstractState, call: Invocation, name: str) -> Dataset:
+def _recorded_dataset(state: AbstractState, call: Invocation, name: str) -> Dataset:
     """A dataset created by a call that is recorded under this name."""
-    made = state.record(call.node, name, None, UNKNOWN, call.arguments)
-    made.result = Dataset(state.new_stage(name, call.node, made, ()))
-    return made.result
+    recorded = state.record(call.node, name, None, UNKNOWN, call.arguments)
+    recorded.result = Dataset(state.new_stage(name, call.node, recorded, ()))
+    return recorded.result
 
 
 def _loaded(state: AbstractState, call: Invocation, name: str) -> Value:
     """The result of loading from TensorFlow Datasets: one dataset per split of a list, optionally with the info."""
-    made = state.record(call.node, name, None, UNKNOWN, call.arguments)
-    split = made.given("split")
+    recorded = state.record(call.node, name, None, UNKNOWN, call.arguments)
+    split = recorded.given("split")
     count = len(split.items) if isinstance(split, SequenceValue) else 1
-    parts: list[Value] = [Dataset(state.new_stage(name, call.node, made, ())) for _ in range(count)]
+    parts: list[Value] = [Dataset(state.new_stage(name, call.node, recorded, ())) for _ in range(count)]
     loaded = SequenceValue("list", parts) if isinstance(split, SequenceValue) else parts[0]
-    return SequenceValue("tuple", [loaded, UNKNOWN]) if constant(made.keyword("with_info")) is True else loaded
+    return SequenceValue("tuple", [loaded, UNKNOWN]) if constant(recorded.keyword("with_info")) is True else loaded
 
 
 @functions(lambda name: name.startswith(OF_DATA_DATASET))
@@ -108,7 +108,7 @@ def _built(state: AbstractState, call: Invocation) -> Value | None:
 def _transformed(state: AbstractState, call: Invocation) -> Value:
     """Conversions of Hugging Face."""
     call.record(state)
-    return _made(state, call, f"transformers.{call.attribute}")
+    return _recorded_dataset(state, call, f"transformers.{call.attribute}")
 
 
 @method("write")
@@ -128,7 +128,7 @@ def _method(state: AbstractState, call: Invocation, dataset: Dataset) -> Value:
         return _applied(state, call, dataset)
     if attribute == "as_numpy_iterator":
         return IteratorValue(attribute, [dataset], state.path)
-    made = call.record(state)
+    recorded = call.record(state)
     if attribute in ("make_one_shot_iterator", "make_initializable_iterator", "__iter__"):
         return IteratorValue("iter", [dataset], state.path)
     if attribute not in DATASET_METHODS:
@@ -136,10 +136,10 @@ def _method(state: AbstractState, call: Invocation, dataset: Dataset) -> Value:
     inputs: tuple[DatasetOp, ...] = (dataset.stage,)
     if attribute in ("concatenate", "zip"):
         inputs += tuple(other.stage for value in call.arguments.values() for other in datasets_in(value))
-    stage = state.new_stage(attribute, call.node, made, inputs)
+    stage = state.new_stage(attribute, call.node, recorded, inputs)
     _follow(state, stage, call.node)
-    made.result = Dataset(stage)
-    return made.result
+    recorded.result = Dataset(stage)
+    return recorded.result
 
 
 def _other_method(state: AbstractState, call: Invocation, dataset: Dataset) -> Value:

@@ -80,18 +80,18 @@ def _run_items(state: AbstractState, value: Value, node: cst.CSTNode) -> None:
     for option in options_of(value):
         function = option.cls.member("__getitem__") if isinstance(option, Instance) and is_py_dataset(option) else None
         if isinstance(function, Function) and function.module is not state.entry:
-            place = ExecutionPath("handed", state.path, state.module, node)
+            path = ExecutionPath("handed", state.path, state.module, node)
             given = Arguments([UNKNOWN])
-            state.inside(place, lambda item: state.inline(item, given, node), state.bound(function, option))
+            state.inside(path, lambda item: state.inline(item, given, node), state.bound(function, option))
 
 
 @method("compile")
 def _compile(state: AbstractState, call: Invocation) -> Value | None:
     if call.owner not in (MODEL, None):
         return None
-    made = call.record(state)
+    recorded = call.record(state)
     for key in ("loss", "metrics", "weighted_metrics"):
-        run_callables(state, made.given(key), "loss" if key == "loss" else "metric", call.node)
+        run_callables(state, recorded.given(key), "loss" if key == "loss" else "metric", call.node)
     return UNKNOWN
 
 
@@ -120,15 +120,15 @@ def _of_base(state: AbstractState, call: Invocation, base: SuperValue) -> Value:
 
 @functions(lambda name: name.startswith(LAYERS) and name.endswith(".from_config"))
 def _from_config(state: AbstractState, call: Invocation) -> Value:
-    made = External(call.name.removesuffix(".from_config"))
-    return state.call(made, Arguments(unknown_positional=True, unknown_keywords=True), call.node)
+    layer = External(call.name.removesuffix(".from_config"))
+    return state.call(layer, Arguments(unknown_positional=True, unknown_keywords=True), call.node)
 
 
 @function(INPUT)
 def _input(state: AbstractState, call: Invocation) -> Value:
-    made = call.record(state)
-    made.result = ExternalInstance(KERAS_TENSOR, made)
-    return made.result
+    recorded = call.record(state)
+    recorded.result = ExternalInstance(KERAS_TENSOR, recorded)
+    return recorded.result
 
 
 @takes_functions(LAMBDA.__eq__)

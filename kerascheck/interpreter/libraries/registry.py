@@ -70,7 +70,7 @@ _METHODS: dict[str, list[Handler]] = {}
 _CLASSES: dict[str, Handler] = {}
 _KINDS: dict[type[Value], Handler] = {}
 _OUTCOMES: list[tuple[Callable[[str], bool], Outcome]] = []
-_TAKERS: list[tuple[Callable[[str], bool], Handler]] = []
+_CALLBACK_HANDLERS: list[tuple[Callable[[str], bool], Handler]] = []
 
 
 def function(*names: str) -> Callable[[Handler], Handler]:
@@ -122,7 +122,7 @@ def takes_functions(belongs: Callable[[str], bool]) -> Callable[[Handler], Handl
     """Register a handler for the functions passed to callables whose canonical name ``belongs``."""
 
     def register(handler: Handler) -> Handler:
-        _TAKERS.append((belongs, handler))
+        _CALLBACK_HANDLERS.append((belongs, handler))
         return handler
 
     return register
@@ -164,9 +164,9 @@ def method_handlers(call: Invocation) -> Iterator[Handler]:
 
 
 @cache
-def taker(name: str) -> Handler | None:
+def callback_handler(name: str) -> Handler | None:
     """The handler of functions passed to a callable of this name; None if there is none."""
-    return next((handler for belongs, handler in _TAKERS if belongs(name)), None)
+    return next((handler for belongs, handler in _CALLBACK_HANDLERS if belongs(name)), None)
 
 
 @cache

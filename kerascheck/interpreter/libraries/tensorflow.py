@@ -44,24 +44,24 @@ _MANY_PARTS = 1000
 
 @function(*COMPILERS)
 def _compiler(state: AbstractState, call: Invocation) -> Value:
-    made = call.record(state)
+    recorded = call.record(state)
     function = call.arguments.first("func")
     if function is None or constant(function, 0) is None:
         # Options for a function that follows, as in @tf.function(jit_compile=True).
-        return ExternalInstance(call.name, made)
-    return compile_value(state, function, COMPILERS[call.name], made, call.node)
+        return ExternalInstance(call.name, recorded)
+    return compile_value(state, function, COMPILERS[call.name], recorded, call.node)
 
 
 @function(*PY_FUNCTIONS)
 def _py_function(state: AbstractState, call: Invocation) -> Value:
-    made = call.record(state)
-    for option in options_of(made.given("func")):
+    recorded = call.record(state)
+    for option in options_of(recorded.given("func")):
         if isinstance(option, (Function, Partial)):
             run_callables(state, option, "py_function", call.node)
     if any(map(holds_tensor, call.arguments.values())):
         state.use("py_function", call.node)
-    made.result = Tensor("py_function")
-    return made.result
+    recorded.result = Tensor("py_function")
+    return recorded.result
 
 
 @function(NEST_MAP_STRUCTURE, TREE_MAP_STRUCTURE, "jax.tree_util.tree_map", "tree.map_structure")

@@ -33,23 +33,25 @@ def _tuner(state: AbstractState, call: Invocation) -> Value:
 
     Source: ``BaseTuner._populate_initial_space`` in keras_tuner/src/engine/base_tuner.py, 1.4.8.
     """
-    made, node = call.record(state), call.node
-    strategy = made.keyword("distribution_strategy")
-    place = state.path
+    recorded, node = call.record(state), call.node
+    strategy = recorded.keyword("distribution_strategy")
+    path = state.path
     if strategy is not None and constant(strategy, 0) is not None:
         entered = ExternalInstance(STRATEGY_SCOPE)
-        place = ExecutionPath("with", state.path, state.module, node, value=entered)
+        path = ExecutionPath("with", state.path, state.module, node, value=entered)
     models: list[Value] = []
-    for option in options_of(made.given("hypermodel")):
+    for option in options_of(recorded.given("hypermodel")):
         build = option.cls.member("build") if isinstance(option, Instance) else option
         if isinstance(option, Instance) and isinstance(build, Function):
             build = state.bound(build, option)
         if isinstance(build, (Function, Partial)):
-            given = Arguments([ExternalInstance(KERAS_TUNER_HYPER_PARAMETERS, made)])
-            models.append(state.inside(place, partial(state.call, build, node=node), given))
+            given = Arguments([ExternalInstance(KERAS_TUNER_HYPER_PARAMETERS, recorded)])
+            models.append(state.inside(path, partial(state.call, build, node=node), given))
     model = any_of(models)
-    made.result = ExternalInstance(call.name, made, {"model": ExternalInstance(MODEL) if model is UNKNOWN else model})
-    return made.result
+    recorded.result = ExternalInstance(
+        call.name, recorded, {"model": ExternalInstance(MODEL) if model is UNKNOWN else model}
+    )
+    return recorded.result
 
 
 @method("search")

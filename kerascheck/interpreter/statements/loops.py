@@ -65,14 +65,14 @@ def _ends_first_turn(body: cst.BaseSuite) -> bool:
 
     It has an unconditional ``break``, ``return`` or ``raise``, and no ``continue`` before it.
     """
-    for place, statement in enumerate(body.body):
+    for position, statement in enumerate(body.body):
         if isinstance(statement, cst.With):
             ends = _ends_first_turn(statement.body)
         else:
             line = statement.body if isinstance(statement, cst.SimpleStatementLine) else [statement]
             ends = any(isinstance(each, (cst.Break, cst.Return, cst.Raise)) for each in line)
         if ends:
-            return not any(map(_may_continue, body.body[:place]))
+            return not any(map(_may_continue, body.body[:position]))
     return False
 
 

@@ -93,7 +93,7 @@ class SequenceValue(Value):
     items: list[Value]
     open: bool = False
     most: int | None = None
-    born: int = field(default_factory=now, repr=False, kw_only=True)
+    created: int = field(default_factory=now, repr=False, kw_only=True)
 
 
 @dataclass(eq=False, slots=True)
@@ -108,7 +108,7 @@ class DictValue(Value):
     items: dict[Any, Value]
     open: bool = False
     most: int | None = None
-    born: int = field(default_factory=now, repr=False, kw_only=True)
+    created: int = field(default_factory=now, repr=False, kw_only=True)
 
 
 @dataclass(eq=False, slots=True)

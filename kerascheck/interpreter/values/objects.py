@@ -23,7 +23,7 @@ class ExternalInstance(Value):
     attributes: dict[str, Value] = field(default_factory=dict)
 
     @property
-    def born(self) -> int:
+    def created(self) -> int:
         """Time of its creation, on the clock :data:`now`; 0 if unknown."""
         return 0 if self.call is None else self.call.order
 
@@ -63,7 +63,7 @@ class Instance(Value):
 
     cls: Class
     attributes: dict[str, Value]
-    born: int = field(default_factory=now, repr=False, kw_only=True)
+    created: int = field(default_factory=now, repr=False, kw_only=True)
 
 
 @dataclass(eq=False, slots=True)
