@@ -1,4 +1,4 @@
-"""The state of an interpretation: what branches write, and what is undone where they part."""
+"""State of one interpretation: writes in branches, and their rollback."""
 
 import pytest
 from snippets import MODEL, load, shown
@@ -10,7 +10,7 @@ HEAD = "from z import flag, items, load, other, show\nclass C: pass\no = C()\no.
 
 
 def possible(folder, text):
-    """What the argument of each ``show`` may be: constants, and "?" for anything else."""
+    """The possible arguments of each ``show``: constants, and "?" for other values."""
     return [
         sorted({option.value if isinstance(option, Constant) else "?" for option in options_of(value)}, key=str)
         for value in shown(load(folder, text, HEAD))
@@ -30,7 +30,7 @@ def possible(folder, text):
         ("for i in range(2): o.n = 2\nshow(o.n)", [2]),
     ],
 )
-def test_after_a_branch_an_attribute_has_its_last_value_or_the_one_before(tmp_path, text, expected):
+def test_a_branch_joins_the_old_and_the_new_value_of_an_attribute(tmp_path, text, expected):
     assert possible(tmp_path, text) == [expected]
 
 
@@ -44,7 +44,7 @@ def test_after_a_branch_an_attribute_has_its_last_value_or_the_one_before(tmp_pa
         "def f(): o.n = 2\nif flag: f()\nelse: show(o.n)",
     ],
 )
-def test_a_branch_does_not_see_what_the_branch_beside_it_writes(tmp_path, text):
+def test_a_branch_does_not_see_writes_of_the_other_branch(tmp_path, text):
     assert possible(tmp_path, text) == [[1]]
 
 
@@ -56,12 +56,12 @@ def test_a_branch_does_not_see_what_the_branch_beside_it_writes(tmp_path, text):
         "def f():\n    global new\n    new = 2\nif flag: f()\nelse: show(new)",
     ],
 )
-def test_what_one_branch_adds_is_not_there_in_the_other(tmp_path, text):
+def test_items_added_in_one_branch_are_absent_in_the_other(tmp_path, text):
     assert possible(tmp_path, text) == [["?"]]
 
 
 @pytest.mark.parametrize("made", ["p = C()\n    p.n = 2", "p = load()\n    p = C()\n    p.n = 2"])
-def test_an_object_made_in_a_branch_keeps_its_attributes(tmp_path, made):
+def test_an_object_created_in_a_branch_keeps_its_attributes(tmp_path, made):
     assert possible(tmp_path, f"if flag:\n    {made}\nelse: raise ValueError\nshow(p.n)\n") == [[2]]
 
 
@@ -79,19 +79,19 @@ def test_an_object_made_in_a_branch_keeps_its_attributes(tmp_path, made):
         ("kept = []\nkept.extend(load())", None),
     ],
 )
-def test_a_list_knows_how_many_items_it_has_at_most(tmp_path, text, most):
+def test_a_list_has_a_maximum_length(tmp_path, text, most):
     (value,) = shown(load(tmp_path, f"{text}\nshow(kept)\n", HEAD))
     assert (value.most if value.open else len(value.items)) == most
 
 
 @pytest.mark.parametrize(("manager", "is_open"), [("with load():", False), ("try:", False), ("if flag:", True)])
-def test_an_item_is_certain_where_the_line_certainly_runs(tmp_path, manager, is_open):
+def test_an_item_is_certain_if_its_line_certainly_runs(tmp_path, manager, is_open):
     end = "except OSError: raise\n" if manager == "try:" else ""
     (value,) = shown(load(tmp_path, f"kept = []\n{manager}\n    kept.append(1)\n{end}show(kept)\n", HEAD))
     assert (value.items, value.open) == ([Constant(1)], is_open)
 
 
-def test_a_list_beyond_the_bound_keeps_what_it_has_and_is_open(tmp_path):
+def test_a_list_at_its_limit_keeps_its_items_and_is_open(tmp_path):
     text = f"kept = [0]\nlong = [0] * 4\nlong.extend(range({MAX_ITEMS}))\nshow(long)\n"
     (value,) = shown(load(tmp_path, text, HEAD))
     assert not isinstance(value, SequenceValue) or value.open
@@ -105,7 +105,7 @@ def test_a_container_that_holds_itself_is_unknown_inside(tmp_path, write):
     assert all(item is not second for item in second.items)
 
 
-def test_a_dataset_has_no_more_routes_to_its_sources_than_the_bound_allows(tmp_path):
+def test_the_routes_of_a_dataset_are_limited(tmp_path):
     lines = "ds = ds.concatenate(ds)\n" * 15
     module = load(tmp_path, f"ds = tf.data.Dataset.range(3)\n{lines}model.fit(ds)\n", MODEL)
     routes = [stage.routes for stage in module.run.stages]
@@ -131,7 +131,7 @@ def test_a_training_call_marks_the_loops_around_it(tmp_path):
         ("model.predict(a)", False),
     ],
 )
-def test_a_loop_trains_where_a_call_in_it_certainly_updates_weights(tmp_path, line, trains):
+def test_a_loop_trains_if_a_call_in_it_certainly_updates_weights(tmp_path, line, trains):
     (loop,) = load(tmp_path, f"for a in load():\n    {line}\n", MODEL + "from z import load\n").run.loops
     assert loop.trains is trains
 
@@ -147,10 +147,10 @@ def test_calls_are_recorded_in_program_order(tmp_path):
     ("given", "expected"),
     [("o", [[1, "?"]]), ("[o]", [[1]]), ("o.n", [[1]])],
 )
-def test_unknown_code_may_change_the_settings_of_an_object_that_it_gets(tmp_path, given, expected):
+def test_unknown_code_may_change_settings_of_its_arguments(tmp_path, given, expected):
     assert possible(tmp_path, f"load({given})\nshow(o.n)\n") == expected
 
 
-def test_unknown_code_reads_the_datasets_that_it_gets(tmp_path):
+def test_unknown_code_reads_datasets_among_its_arguments(tmp_path):
     module = load(tmp_path, "load([tf.data.Dataset.range(3)], k={'a': tf.data.Dataset.range(4)})\n", MODEL)
     assert [sink.role for sink in module.run.sinks] == ["escape", "escape"]

@@ -1,4 +1,4 @@
-"""Arguments that are passed on: bound before, made up for a library, or traced."""
+"""Arguments that are passed on: bound by a partial, invented for a library's call, or traced."""
 
 import libcst as cst
 import pytest
@@ -31,13 +31,13 @@ def test_a_library_passes_one_argument_for_each_parameter_without_a_default(tmp_
     assert (tensors.unknown_positional, others.unknown_positional) == (False, True)
 
 
-def test_a_library_passes_nothing_for_the_receiver_and_for_what_is_bound(tmp_path):
+def test_a_library_passes_nothing_for_receivers_and_bound_parameters(tmp_path):
     (method,) = shown(load(tmp_path, "class C:\n    def f(self, a, b): pass\nshow(C().f)\n", HEAD))
     assert len(spread(method, True).positional) == 2
     assert len(spread(method, True, bound={"b"}).positional) == 1
 
 
-def test_bound_arguments_come_before_those_that_are_passed():
+def test_bound_arguments_precede_passed_ones():
     bound = Arguments([ONE], {"a": ONE, "b": ONE})
     passed = Arguments([TWO], {"b": TWO})
     together = bound_arguments(bound, passed)
@@ -45,7 +45,7 @@ def test_bound_arguments_come_before_those_that_are_passed():
     assert together.keywords == {"a": ONE, "b": TWO}
 
 
-def test_positions_in_the_text_count_only_where_no_argument_is_bound_before_them():
+def test_source_positions_count_only_without_bound_arguments():
     arg = cst.Arg(cst.Name("x"))
     passed = Arguments([TWO], {"a": TWO}, {0: arg, "a": arg})
     assert bound_arguments(Arguments([], {"k": ONE}), passed).nodes == {0: arg, "a": arg}
@@ -71,12 +71,12 @@ def test_after_unknown_bound_arguments_no_position_is_known():
     assert together.get(1, "a") is UNKNOWN
 
 
-def test_a_dataset_that_follows_unknown_bound_arguments_is_read(tmp_path):
+def test_a_dataset_after_unknown_bound_arguments_is_read(tmp_path):
     text = "def f(*a): return 1\nfunctools.partial(f, *load())(tf.data.Dataset.range(3))\n"
     assert [sink.role for sink in load(tmp_path, text, HEAD).run.sinks] == ["escape"]
 
 
-def test_a_trace_gets_tensors_for_symbols_at_any_depth():
+def test_a_trace_replaces_symbols_by_tensors_at_any_depth():
     symbol = ExternalInstance(KERAS_TENSOR)
     given = Arguments([SequenceValue("list", [symbol, ONE]), TWO], {"x": DictValue({"a": symbol}), "n": THREE})
     traced = traced_arguments(given)
@@ -103,7 +103,7 @@ def test_without_the_first_argument_the_others_move_up():
         ("functools.partial(f, *load())(2)", [None, None, None]),
     ],
 )
-def test_a_partial_call_gives_both_sets_of_arguments(tmp_path, call, expected):
+def test_a_partial_call_passes_both_sets_of_arguments(tmp_path, call, expected):
     text = f"def f(a=0, b=0, c=3): show([a, b, c])\n{call}\n"
     (value,) = shown(load(tmp_path, text, HEAD))
     assert [item.value if isinstance(item, Constant) else None for item in value.items] == expected

@@ -134,7 +134,7 @@ def test_sizes(tmp_path, text, size):
         ("[i for i in n]", None),
     ],
 )
-def test_a_dataset_has_as_many_elements_as_the_rows_that_are_written_out(tmp_path, rows, length):
+def test_a_dataset_has_one_element_per_literal_row(tmp_path, rows, length):
     text = f"for x in tf.data.Dataset.from_tensor_slices({rows}): show(x)"
     (loop,) = load(tmp_path, text, "import tensorflow as tf\nfrom somewhere import n, show\n").run.loops[-1:]
     assert loop.trips == length

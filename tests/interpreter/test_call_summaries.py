@@ -1,4 +1,4 @@
-"""Calls that are alike: followed once where they only compute, each time where they do more or something else."""
+"""Function summaries: pure calls are followed once, other calls each time."""
 
 import pytest
 from snippets import MODEL, load, shown
@@ -9,7 +9,7 @@ HEAD = MODEL + "import time\nimport numpy as np\n"
 
 
 def runs(module, name="numpy.log"):
-    """How often a function that calls ``np.log`` was followed."""
+    """The number of times a function that calls ``np.log`` was followed."""
     return sum(call.name == name for call in module.run.calls)
 
 
@@ -31,7 +31,7 @@ def runs(module, name="numpy.log"):
         "def f(a):\n    l = [np.log(a)]\n    l.append(l)\n    return l\nf(x); f(y)",
     ],
 )
-def test_what_only_computes_is_followed_once(tmp_path, text):
+def test_a_pure_function_is_followed_once(tmp_path, text):
     assert runs(load(tmp_path, HEAD + text)) == 1
 
 
@@ -74,18 +74,18 @@ def test_what_only_computes_is_followed_once(tmp_path, text):
         "def f(a): return np.log(a)\ndef g(a): return f(a)\nd = tf.data.Dataset.range(3)\nd.map(g); d.map(g)",
     ],
 )
-def test_what_does_more_or_is_something_else_is_followed_again(tmp_path, text):
+def test_calls_with_side_effects_or_another_key_are_followed_again(tmp_path, text):
     assert runs(load(tmp_path, HEAD + text)) == 2
 
 
-def test_a_call_alike_stands_for_one_of_which_nothing_is_known(tmp_path):
+def test_a_summarised_call_is_recorded_as_unknown(tmp_path):
     module = load(tmp_path, HEAD + "def f(a): return np.log(a)\nf(x)\nf(y)")
     stand_in = module.run.calls[-1]
     assert (stand_in.name, stand_in.receiver.name) == (None, "f")
     assert stand_in.node is module.tree.root.body[-1].body[0].value
 
 
-def test_a_result_is_another_object_of_the_same_kind(tmp_path):
+def test_a_memoised_result_is_a_fresh_copy(tmp_path):
     text = "def f(a): return [tf.nn.relu(a), {'x': load()}]\n@tf.function\ndef g(a):\n    show(f(a))\n    show(f(a))\ng(tf.constant(1))"
     first, second = shown(load(tmp_path, HEAD + text))
     assert first is not second and first.items is not second.items
@@ -93,18 +93,18 @@ def test_a_result_is_another_object_of_the_same_kind(tmp_path):
 
 
 @pytest.mark.parametrize(("depth", "times"), [(4, 1), (5, 2)])
-def test_a_deep_result_is_computed_again(tmp_path, depth, times):
+def test_a_deep_result_is_not_memoised(tmp_path, depth, times):
     text = f"def f(a): return {'[' * depth}np.log(a){']' * depth}\nf(x); f(y)"
     assert runs(load(tmp_path, HEAD + text)) == times
 
 
-def test_a_call_that_is_cut_off_is_no_habit(tmp_path):
+def test_a_truncated_call_leaves_no_summary(tmp_path):
     chain = "".join(f"def f{n}(a): return f{n + 1}(a)\n" for n in range(30)) + "def f30(a): return np.log(a)\n"
     module = load(tmp_path, HEAD + chain + "f0(x)\nf10(x)")
     (call,) = (call for call in module.run.calls if call.name == "numpy.log")
     assert "f10" in [function.name for function in call.path.functions()], "the way of f0 is too deep"
 
 
-def test_what_shows_an_error_leaves_no_habit(tmp_path):
+def test_a_provoked_error_leaves_no_summary(tmp_path):
     text = "import pytest\ndef f(a): return np.log(a)\nwith pytest.raises(ValueError):\n    f(x)\nf(x)"
     assert runs(load(tmp_path, HEAD + text)) == 1

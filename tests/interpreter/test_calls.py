@@ -1,4 +1,4 @@
-"""What calls do and return."""
+"""Calls of abstract values, and their results."""
 
 import pytest
 from snippets import IMPORTS, load, shown
@@ -40,16 +40,16 @@ def value_of(folder, text):
         ("(3)(4)", {None}),
     ],
 )
-def test_a_call_returns_what_the_function_returns(tmp_path, text, expected):
+def test_a_call_returns_the_result_of_its_function(tmp_path, text, expected):
     assert {constant(option) for option in options_of(value_of(tmp_path, text))} == expected
 
 
-def test_a_new_that_returns_a_dataset_makes_no_object(tmp_path):
+def test_a_new_returning_a_dataset_creates_no_instance(tmp_path):
     value = value_of(tmp_path, "class C:\n    def __new__(cls): return tf.data.Dataset.range(3); C()")
     assert isinstance(value, Dataset)
 
 
-def test_a_new_that_returns_an_object_is_followed_by_init(tmp_path):
+def test_a_new_returning_an_instance_runs_init(tmp_path):
     text = "class C:\n    def __new__(cls, n): return object.__new__(cls)\n    def __init__(self, n): self.n = n"
     assert value_of(tmp_path, f"{text}; C(3).n") == Constant(3)
 
@@ -67,13 +67,13 @@ def test_a_new_that_returns_an_object_is_followed_by_init(tmp_path):
         ("keras.losses.MeanSquaredError()(load(), load())", Tensor),
     ],
 )
-def test_a_layer_returns_a_symbol_for_symbols_and_else_a_tensor(tmp_path, text, kind):
+def test_a_layer_returns_a_symbol_for_symbols_else_a_tensor(tmp_path, text, kind):
     value = value_of(tmp_path, text)
     assert isinstance(value, kind)
     assert kind is not ExternalInstance or value.name == KERAS_TENSOR and value.call.attribute == "__call__"
 
 
-def test_the_result_of_a_layer_remembers_the_call(tmp_path):
+def test_the_result_of_a_layer_keeps_its_call(tmp_path):
     module = load(tmp_path, "show(keras.layers.Dense(3)(i))\n", HEAD)
     (value,) = shown(module)
     (call,) = (call for call in module.run.calls if call.attribute == "__call__")
@@ -90,7 +90,7 @@ def test_the_result_of_a_layer_remembers_the_call(tmp_path):
         ("return", None),
     ],
 )
-def test_python_gets_tensors_and_structures_from_compiled_code(tmp_path, body, result):
+def test_compiled_code_returns_tensors_and_structures_to_python(tmp_path, body, result):
     value = value_of(tmp_path, f"@tf.function\ndef f(x):\n    {body}; f(tf.zeros(3))")
 
     def kind(each):
@@ -107,7 +107,7 @@ def test_python_gets_tensors_and_structures_from_compiled_code(tmp_path, body, r
     assert found == result
 
 
-def test_compiled_code_gets_from_compiled_code_what_python_computes(tmp_path):
+def test_compiled_code_returns_python_values_to_compiled_code(tmp_path):
     text = "@tf.function\ndef f(): return 3\n@tf.function\ndef g(): show(f())\ng()\n"
     assert shown(load(tmp_path, text, HEAD)) == [Constant(3)]
 
@@ -122,7 +122,7 @@ def test_compiled_code_gets_from_compiled_code_what_python_computes(tmp_path):
         ("tf.data.Dataset.range(3).map(lambda x: f())", 0),
     ],
 )
-def test_python_enters_compiled_code_where_no_compiled_code_calls_it(tmp_path, text, entries):
+def test_only_calls_from_python_enter_compiled_code(tmp_path, text, entries):
     module = load(tmp_path, f"@tf.function\ndef f(): return 3\n{text}\n", HEAD)
     assert len(module.run.entries) == entries
 
@@ -153,17 +153,17 @@ def test_a_method_is_recorded_by_the_class_of_its_receiver(tmp_path, text, name)
         ("keras.layers.Dense(3)(x)", False),
     ],
 )
-def test_a_call_that_is_not_followed_is_noted_where_it_gets_a_tensor(tmp_path, text, unknown):
+def test_an_unfollowed_call_with_a_tensor_is_recorded(tmp_path, text, unknown):
     module = load(tmp_path, f"@tf.function\ndef f(x): {text}\nf(tf.zeros(3))\n", HEAD)
     assert ("unknown-call" in [kind for kind, _, _ in module.run.uses]) is unknown
 
 
-def test_methods_that_nothing_calls_see_the_object_that_the_program_makes(tmp_path):
+def test_methods_without_a_call_site_see_the_created_object(tmp_path):
     text = "class C:\n    def __init__(self, n): self.n = n\n    def go(self): show(self.n)\nload(C(3))\n"
     assert Constant(3) in options_of(shown(load(tmp_path, text, HEAD))[0])
 
 
-def test_an_object_of_a_class_of_the_tree_is_recorded_by_its_base_in_keras(tmp_path):
+def test_an_instance_is_recorded_by_its_keras_base_class(tmp_path):
     module = load(tmp_path, "class M(keras.Model): pass\nshow(M())\n", HEAD)
     (value,) = shown(module)
     (call,) = (call for call in module.run.calls if call.attribute == "__init__")
@@ -171,7 +171,7 @@ def test_an_object_of_a_class_of_the_tree_is_recorded_by_its_base_in_keras(tmp_p
 
 
 @pytest.mark.parametrize("given", ["load()", "tf.data.Dataset.range(3)"])
-def test_a_model_that_gets_what_is_no_tensor_still_returns_one(tmp_path, given):
+def test_a_model_called_on_other_values_returns_a_tensor(tmp_path, given):
     assert isinstance(value_of(tmp_path, f"keras.Sequential([])({given})"), Tensor)
 
 

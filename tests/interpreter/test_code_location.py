@@ -1,4 +1,4 @@
-"""Where a piece of code stands."""
+"""Context of a piece of code."""
 
 import pytest
 from snippets import IMPORTS, load, written
@@ -33,11 +33,11 @@ def mark(folder, files, head=HEAD):
         ("def f(): mark()\nif tf.__version__ < '2': f()", True),
         ("if tf.__version__ < '2': mark()", True),
         ("if flag: mark()", False),
-        # What goes wrong in the whole of the training is written down.
+        # The handler logs errors of the whole training.
         ("def f(): mark()\ntry: f()\nexcept Exception as e: log(e)", False),
     ],
 )
-def test_what_is_written_for_one_version(tmp_path, code, handles):
+def test_code_for_one_version(tmp_path, code, handles):
     assert handles_versions(mark(tmp_path, code)[1].path) is handles
 
 
@@ -49,14 +49,14 @@ def test_what_is_written_for_one_version(tmp_path, code, handles):
         ("from z import mark\nmark()", "mark()"),
     ],
 )
-def test_a_call_in_another_module_stands_where_the_script_calls_what_leads_there(tmp_path, script, place):
+def test_a_call_in_another_module_is_located_at_the_call_from_the_script(tmp_path, script, place):
     files = {"train.py": script + "\n", "helper.py": "from z import mark\ndef go(): inner()\ndef inner(): mark()\n"}
     module, call = mark(tmp_path, files)
     found = place_in_module(module, call)
     assert found.module is module and written(module, found.node) == place
 
 
-def test_a_call_that_an_import_makes_stands_where_it_is(tmp_path):
+def test_a_call_made_by_an_import_is_located_at_itself(tmp_path):
     files = {
         "train.py": "import helper\n",
         "helper.py": "import os\nfrom z import mark\nos.environ['A'] = '1'\nmark()\n",
@@ -75,7 +75,7 @@ def test_a_call_that_an_import_makes_stands_where_it_is(tmp_path):
         ("mark()", "mark()", None),
     ],
 )
-def test_what_a_constructor_does_stands_where_the_object_is_made(tmp_path, text, place, name):
+def test_a_call_in_a_constructor_is_located_at_the_construction(tmp_path, text, place, name):
     module, call = mark(tmp_path, text)
     found, cls = construction_of(call)
     assert (written(module, found.node), cls.name if cls else None) == (place, name)
@@ -95,7 +95,7 @@ def test_what_a_constructor_does_stands_where_the_object_is_made(tmp_path, text,
         ("mark().run()", False),
     ],
 )
-def test_what_no_name_holds_that_is_read_is_left_unused(tmp_path, line, unused):
+def test_a_result_without_a_read_name_is_unused(tmp_path, line, unused):
     assert is_left_unused(mark(tmp_path, line)[1]) is unused
 
 
@@ -131,12 +131,12 @@ def test_code_in_a_session(tmp_path, text, session):
     ("parameters", "takes"),
     [("a", True), ("b", False), ("b, /, a", True), ("b, *, a", True), ("b, **c", True), ("a, /", True), ("*a", False)],
 )
-def test_a_function_takes_a_parameter_that_it_names_or_collects(tmp_path, parameters, takes):
+def test_a_function_takes_named_and_collected_parameters(tmp_path, parameters, takes):
     _, call = mark(tmp_path, f"def f({parameters}): pass\nmark(f)")
     assert takes_parameter(call.first, "a") is takes
 
 
-def test_what_is_no_function_of_the_tree_may_take_every_parameter():
+def test_an_unknown_function_may_take_every_parameter():
     assert takes_parameter(UNKNOWN, "a") and takes_parameter(None, "a")
 
 
@@ -153,7 +153,7 @@ def test_what_is_no_function_of_the_tree_may_take_every_parameter():
         ("if flag: mark()", False),
     ],
 )
-def test_code_that_a_parameter_switches_off_by_default(tmp_path, text, off):
+def test_code_switched_off_by_a_parameter_default(tmp_path, text, off):
     assert is_off_by_default(mark(tmp_path, text)[1]) is off
 
 
@@ -171,7 +171,7 @@ def test_code_that_a_parameter_switches_off_by_default(tmp_path, text, off):
         ("self.other = False", False),
     ],
 )
-def test_code_that_an_attribute_switches_off_by_default(tmp_path, assigned, off):
+def test_code_switched_off_by_an_attribute(tmp_path, assigned, off):
     init = f"    def __init__(self, other, debug=False):\n        {assigned}\n"
     text = f"class C:\n{init}    def go(self):\n        if self.debug: mark()\nC(flag, flag).go()"
     assert is_off_by_default(mark(tmp_path, text)[1]) is off
@@ -187,5 +187,5 @@ def test_code_that_an_attribute_switches_off_by_default(tmp_path, assigned, off)
         ("build().fit(1)", ""),
     ],
 )
-def test_the_text_of_a_receiver_are_its_names(tmp_path, line, text):
+def test_the_text_of_a_receiver_is_its_dotted_name(tmp_path, line, text):
     assert receiver_text(load(tmp_path, f"{line}\n", HEAD).run.calls[-1]) == text

@@ -1,4 +1,4 @@
-"""What expressions evaluate to, and what they do with tensors."""
+"""Values of expressions, and their uses of tensors."""
 
 import pytest
 from snippets import IMPORTS, load, shown
@@ -56,7 +56,7 @@ def value_of(folder, text):
         "b'a'",
     ],
 )
-def test_a_constant_expression_has_the_value_that_python_gives_it(tmp_path, text):
+def test_a_constant_expression_evaluates_as_in_python(tmp_path, text):
     found = constant(value_of(tmp_path, text))
     assert (type(found), found) == (type(eval(text)), eval(text))
 
@@ -81,7 +81,7 @@ def test_a_constant_expression_has_the_value_that_python_gives_it(tmp_path, text
         "f'{load()}'",
     ],
 )
-def test_what_is_not_computed_is_no_constant(tmp_path, text):
+def test_other_expressions_are_not_constants(tmp_path, text):
     assert not isinstance(value_of(tmp_path, text), Constant)
 
 
@@ -102,17 +102,17 @@ def test_what_is_not_computed_is_no_constant(tmp_path, text):
         ("k = [1]; k.extend(items); k[0]", {1, None}),
     ],
 )
-def test_an_expression_may_have_several_values(tmp_path, text, expected):
+def test_an_expression_may_evaluate_to_a_union(tmp_path, text, expected):
     assert {constant(option) for option in options_of(value_of(tmp_path, text))} == expected
 
 
 @pytest.mark.parametrize(("length", "known"), [(MAX_TEXT // 2, True), (MAX_TEXT // 2 + 1, False)])
-def test_a_text_beyond_the_bound_is_unknown(tmp_path, length, known):
+def test_a_text_beyond_the_limit_is_unknown(tmp_path, length, known):
     value = value_of(tmp_path, f"a = '{'x' * length}'; a + a")
     assert (isinstance(value, Constant), value is UNKNOWN) == (known, not known)
 
 
-def test_a_number_beyond_the_bound_is_unknown(tmp_path):
+def test_a_number_beyond_the_limit_is_unknown(tmp_path):
     value = value_of(tmp_path, f"a = {hex(1 << MAX_TEXT // 2)}; a * a")
     assert value is UNKNOWN
 
@@ -150,7 +150,7 @@ def test_the_variables_of_a_comprehension_are_its_own(tmp_path):
         ("(1, *(2, 3))", [1, 2, 3], False),
     ],
 )
-def test_a_part_of_a_list(tmp_path, text, items, is_open):
+def test_slices_of_a_list(tmp_path, text, items, is_open):
     value = value_of(tmp_path, text)
     assert ([constant(item) for item in value.items], value.open) == (items, is_open)
 
@@ -187,7 +187,7 @@ TRACED = "@tf.function\ndef f(x, y):\n    {}\nf(tf.zeros(3), tf.zeros(3))\n"
         ("[x, 1]", []),
     ],
 )
-def test_what_compiled_code_does_with_a_tensor_is_noted(tmp_path, line, kinds):
+def test_uses_of_tensors_in_compiled_code_are_recorded(tmp_path, line, kinds):
     module = load(tmp_path, TRACED.format(line), HEAD)
     assert [kind for kind, _, _ in module.run.uses] == kinds
 
@@ -203,7 +203,7 @@ def test_what_compiled_code_does_with_a_tensor_is_noted(tmp_path, line, kinds):
         ("show(x[0])", "item"),
     ],
 )
-def test_a_tensor_knows_where_it_comes_from(tmp_path, line, origin):
+def test_a_tensor_keeps_its_origin(tmp_path, line, origin):
     text = f"ds = tf.data.Dataset.range(3)\ndef f(x, y):\n    {line}\nds.map(f)\n"
     (value,) = shown(load(tmp_path, text, HEAD))
     assert isinstance(value, Tensor) and value.origin == origin
@@ -224,7 +224,7 @@ def test_a_tensor_knows_where_it_comes_from(tmp_path, line, origin):
         ("a = load(); time.time() - a", None),
     ],
 )
-def test_the_difference_of_two_readings_is_a_time_and_what_is_divided_by_it_a_rate(tmp_path, text, name):
+def test_a_difference_of_readings_is_a_time_and_a_quotient_by_it_a_rate(tmp_path, text, name):
     value = value_of(tmp_path, text)
     assert (value.name if isinstance(value, ExternalInstance) and value.name.startswith("time.") else None) == name
 
@@ -233,7 +233,7 @@ def test_the_difference_of_two_readings_is_a_time_and_what_is_divided_by_it_a_ra
     ("operator", "name"),
     [("+", "add"), ("-", "subtract"), ("*", "multiply"), ("/", "divide"), ("%", None)],
 )
-def test_arithmetic_on_arrays_is_a_function_of_numpy(tmp_path, operator, name):
+def test_arithmetic_on_arrays_is_a_numpy_call(tmp_path, operator, name):
     value = value_of(tmp_path, f"np.zeros(3) {operator} 2")
     operation = value.attributes.get("operation")
     assert (operation.name if operation is not None else None) == (f"numpy.{name}" if name else None)
@@ -253,7 +253,7 @@ def test_arithmetic_on_arrays_is_a_function_of_numpy(tmp_path, operator, name):
         ("tf.zeros(3).dtype", None),
     ],
 )
-def test_attributes(tmp_path, text, expected):
+def test_attributes_of_values(tmp_path, text, expected):
     assert constant(value_of(tmp_path, text)) == expected
 
 
@@ -275,19 +275,19 @@ def test_a_super_call_is_bound_to_the_object(tmp_path):
         ("*items, *(1, 2)", [], {}, (True, False)),
     ],
 )
-def test_arguments_after_an_unknown_star_have_no_known_position(tmp_path, arguments, positional, keywords, unknown):
+def test_arguments_after_unknown_star_args_have_no_position(tmp_path, arguments, positional, keywords, unknown):
     call = load(tmp_path, f"load({arguments})\n", HEAD).run.calls[-1].arguments
     assert [constant(value) for value in call.positional] == positional
     assert {key: constant(value) for key, value in call.keywords.items()} == keywords
     assert (call.unknown_positional, call.unknown_keywords) == unknown
 
 
-def test_a_dataset_behind_an_unknown_star_is_read_by_the_call(tmp_path):
+def test_a_dataset_after_unknown_star_args_is_read_by_the_call(tmp_path):
     module = load(tmp_path, "load(*items, tf.data.Dataset.range(3))\n", HEAD)
     assert [sink.role for sink in module.run.sinks] == ["escape"]
 
 
-def test_what_a_generator_yields_is_read(tmp_path):
+def test_a_yielded_dataset_is_read(tmp_path):
     module = load(tmp_path, "def f():\n    yield tf.data.Dataset.range(3)\nf()\n", HEAD)
     assert "escape" in [sink.role for sink in module.run.sinks]
 

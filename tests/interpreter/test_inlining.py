@@ -1,4 +1,4 @@
-"""Calls into functions of the tree: parameters, bounds, and what is not followed."""
+"""Calls into functions of the tree: parameters, limits, and calls that are not followed."""
 
 import pytest
 from snippets import IMPORTS, load, shown
@@ -50,11 +50,11 @@ def test_parameters_get_their_arguments(tmp_path, parameters, arguments, expecte
         ("1, **items", [], None),
     ],
 )
-def test_stars_collect_what_no_parameter_takes(tmp_path, arguments, rest, extra):
+def test_star_parameters_collect_the_remaining_arguments(tmp_path, arguments, rest, extra):
     text = f"def f(a, *rest, **extra):\n    show(rest)\n    show(extra)\nf({arguments})\n"
     first, second = shown(load(tmp_path, text, HEAD))
     assert (None if first is UNKNOWN else [constant(item) for item in first.items]) == rest
-    # Whoever gets the dictionary may change it, so that its values are unions now.
+    # Code that receives the dictionary may change it, so its values are unions now.
     given = None if second is UNKNOWN else {key: options_of(item)[0].value for key, item in second.items.items()}
     assert given == extra
 
@@ -81,12 +81,12 @@ def nested(depth):
 
 
 @pytest.mark.parametrize(("depth", "value"), [(MAX_DEPTH, Constant(7)), (MAX_DEPTH + 1, UNKNOWN)])
-def test_nested_calls_are_followed_to_their_bound(tmp_path, depth, value):
+def test_the_depth_of_nested_calls_is_limited(tmp_path, depth, value):
     assert shown(load(tmp_path, nested(depth))) == [value]
 
 
 @pytest.mark.parametrize(("calls", "last"), [(MAX_VISITS, Constant(MAX_VISITS - 1)), (MAX_VISITS + 1, UNKNOWN)])
-def test_a_function_is_followed_as_often_as_the_bound_allows(tmp_path, calls, last):
+def test_the_visits_of_a_function_are_limited(tmp_path, calls, last):
     lines = "".join(f"show(f({n}))\n" for n in range(calls))
     values = shown(load(tmp_path, f"def f(n): return n\n{lines}", HEAD))
     assert [values[0], values[-1]] == [Constant(0), last]
@@ -102,12 +102,12 @@ def test_a_program_of_too_many_calls_is_truncated(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["def f(ds): return f(ds)\nf(ds)", "def f(d):\n    g(d)\ndef g(d): f(d)\nf(ds)"])
-def test_a_recursive_call_reads_the_datasets_that_it_gets(tmp_path, text):
+def test_a_recursive_call_reads_datasets_among_its_arguments(tmp_path, text):
     module = load(tmp_path, f"ds = tf.data.Dataset.range(3)\n{text}\n", HEAD)
     assert "escape" in [sink.role for sink in module.run.sinks]
 
 
-def test_a_call_that_is_not_followed_is_noted_as_unknown(tmp_path):
+def test_an_unfollowed_call_is_recorded_as_unknown(tmp_path):
     module = load(tmp_path, "def f(n): return f(n)\nf(3)\n", HEAD)
     assert [kind for kind, _, _ in module.run.uses] == ["unknown-call"]
 
@@ -132,7 +132,7 @@ def test_a_call_that_is_not_followed_is_noted_as_unknown(tmp_path):
     ],
 )
 @pytest.mark.parametrize("call", ["", "f(undefined)\n"])
-def test_an_annotation_tells_what_an_unknown_parameter_is(tmp_path, annotation, kind, call):
+def test_an_annotation_types_an_unknown_parameter(tmp_path, annotation, kind, call):
     head = "import typing\nfrom typing import Optional\nclass Own(keras.Model): pass\nclass Plain: pass\n"
     (value,) = shown(load(tmp_path, f"{head}def f(a: {annotation}): show(a)\n{call}", HEAD))
     assert value is UNKNOWN if kind is None else isinstance(value, kind)
@@ -161,20 +161,20 @@ def test_an_annotation_does_not_replace_a_known_argument(tmp_path):
         ("self, x, inputs", "pass", True),
     ],
 )
-def test_the_last_parameter_of_call_is_a_tensor_where_its_name_or_its_use_says_so(tmp_path, signature, body, is_tensor):
+def test_the_last_parameter_of_call_is_a_tensor_if_its_name_or_use_implies_one(tmp_path, signature, body, is_tensor):
     last = signature.rpartition(", ")[2].partition("=")[0]
     text = f"class L(keras.layers.Layer):\n    def call({signature}):\n        show({last})\n        {body}\n"
     module = load(tmp_path, f"{text}    def helper(self, a): return 1\n", HEAD)
     assert isinstance(shown(module)[0], Tensor) is is_tensor
 
 
-def test_a_generator_gives_what_it_returns_and_loops_over(tmp_path):
+def test_a_generator_iterates_over_its_returns_and_its_loops(tmp_path):
     text = "def f():\n    for x in tf.data.Dataset.range(3): yield x\nfor y in f(): show(y)\n"
     module = load(tmp_path, text, HEAD)
     assert isinstance(shown(module)[0], Tensor)
     assert [sink.role for sink in module.run.sinks].count("loop") == 2
 
 
-def test_a_function_remembers_its_first_result(tmp_path):
+def test_the_first_result_of_a_function_is_kept(tmp_path):
     module = load(tmp_path, "def f(n): return n\nf(1)\nf(2)\n", HEAD)
     assert list(module.run.returned.values()) == [Constant(1)]

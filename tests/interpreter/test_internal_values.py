@@ -15,7 +15,7 @@ def test_two_imports_of_one_name_are_equal(tmp_path):
     assert Imported(module, "x") != UNKNOWN
 
 
-def test_no_moment_is_later_than_later():
+def test_later_is_after_every_other_time():
     assert now() < LATER
 
 
@@ -31,7 +31,7 @@ def test_no_moment_is_later_than_later():
         "class C: pass\nc = C()\nif flag: c.n = 1\nshow(c.n)\n",
     ],
 )
-def test_a_program_never_sees_an_inner_value(tmp_path, text):
+def test_internal_values_never_reach_a_program(tmp_path, text):
     files = {"train.py": text, "m.py": "N = 1\n", "o.py": "N = 3\n"}
     values = [option for value in shown(load(tmp_path, files)) for each in flat(value) for option in options_of(each)]
     assert values
@@ -39,7 +39,7 @@ def test_a_program_never_sees_an_inner_value(tmp_path, text):
         assert not isinstance(value, (Imported, SuperValue, UnionValue)) and value is not MISSING and value is not NEW
 
 
-def test_an_import_is_resolved_where_a_branch_meets_a_constant(tmp_path):
+def test_an_import_is_resolved_when_it_joins_a_constant(tmp_path):
     text = "try:\n    from m import N\nexcept ImportError:\n    N = 2\nshow(N)\n"
     (value,) = shown(load(tmp_path, {"train.py": text, "m.py": "N = 1\n"}))
     assert set(options_of(value)) == {Constant(1), Constant(2)}

@@ -1,4 +1,4 @@
-"""What values become on their way through a program: known where they are known, unknown where they may be another."""
+"""Values along the paths of a program: known if they cannot differ, else unknown."""
 
 import json
 import warnings
@@ -23,7 +23,7 @@ DATA = MODEL + "def aug(x):\n    return x + tf.random.uniform([])\nbase = tf.dat
 
 
 def constants(module):
-    """What the first ``show`` may have been given: the constants, and "?" for anything else."""
+    """The possible arguments of the first ``show``: constants, and "?" for other values."""
     return sorted(
         {option.value if isinstance(option, Constant) else "?" for option in options_of(shown(module)[0])}, key=str
     )
@@ -102,7 +102,7 @@ def test_constants_reach_their_uses(tmp_path, text, expected):
         {"train.py": "import keras\nshow(1)\n", "setup.py": 'setup(install_requires=["keras"], url="a\\d")\n'},
     ],
 )
-def test_nothing_is_said_of_unknown_escapes_while_a_file_is_read(tmp_path, files):
+def test_reading_a_file_warns_of_no_unknown_escapes(tmp_path, files):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         module = load(tmp_path, files)
@@ -131,7 +131,7 @@ def test_nothing_is_said_of_unknown_escapes_while_a_file_is_read(tmp_path, files
         "import settings as n",
     ],
 )
-def test_a_variable_that_may_have_changed_is_not_the_constant_it_was(tmp_path, text):
+def test_a_possibly_changed_variable_is_no_constant(tmp_path, text):
     module = load(tmp_path, f"n = 1\n{text}\nshow(n)\n")
     assert constants(module) != [1]
 
@@ -161,7 +161,7 @@ def test_a_variable_that_may_have_changed_is_not_the_constant_it_was(tmp_path, t
     ],
 )
 @pytest.mark.parametrize("kind", ["class attribute", "own attribute"])
-def test_attributes_change_as_the_ways_of_the_program_do(tmp_path, change, keeps, kind):
+def test_attributes_differ_between_paths(tmp_path, change, keeps, kind):
     body = "n = 1" if kind == "class attribute" else "def __init__(self): self.n = 1"
     module = load(tmp_path, f"class C:\n    {body}\no = C()\n{change}\nshow(o.n)\n")
     found = constants(module)
@@ -189,7 +189,7 @@ def test_attributes_change_as_the_ways_of_the_program_do(tmp_path, change, keeps
         ("p = o\np['n'] = 8", [8]),
     ],
 )
-def test_items_change_too(tmp_path, change, expected):
+def test_items_differ_between_paths(tmp_path, change, expected):
     assert constants(load(tmp_path, f"o = {{'n': 1}}\n{change}\nshow(o['n'])\n")) == expected
 
 
@@ -217,7 +217,7 @@ def test_items_change_too(tmp_path, change, expected):
         ("a = [1, 2]\na[0] = 3", None),
     ],
 )
-def test_lists_know_whether_their_length_is_known(tmp_path, text, length):
+def test_lists_with_known_and_unknown_length(tmp_path, text, length):
     (value,) = shown(load(tmp_path, f"{text}\nshow(a)\n"))
     known = isinstance(value, SequenceValue) and not value.open
     assert (len(value.items) if known else None) == length
@@ -251,7 +251,7 @@ def test_lists_know_whether_their_length_is_known(tmp_path, text, length):
         "def inner():\n        return 1 if flag else 2\n    return inner()",
     ],
 )
-def test_arguments_decide_the_ways_that_a_call_takes(tmp_path, call, expected, body):
+def test_arguments_decide_the_branches_of_a_call(tmp_path, call, expected, body):
     module = load(
         tmp_path, f"from functools import partial\nDEBUG = False\ndef f(flag=False):\n    {body}\nshow({call})\n"
     )
@@ -266,11 +266,11 @@ def test_arguments_decide_the_ways_that_a_call_takes(tmp_path, call, expected, b
         "import os\nn = 1\nif os.name == 'nt':\n    n = 2",
     ],
 )
-def test_switches_of_the_module_decide_nothing(tmp_path, text):
+def test_module_constants_decide_no_branch(tmp_path, text):
     assert constants(load(tmp_path, f"{text}\nshow(n)\n")) == [1, 2]
 
 
-def test_a_none_that_is_given_decides_too(tmp_path):
+def test_an_argument_none_decides_a_branch(tmp_path):
     text = "def f(ds, n=None):\n    if n is not None:\n        ds = ds.batch(n)\n    return ds\nmodel.fit(f(base))\nmodel.evaluate(f(base, 2))\n"
     assert sinks(load(tmp_path, text, DATA)) == ["train: range", "evaluate: range batch"]
 
@@ -363,12 +363,12 @@ def test_relative_and_absolute_imports_of_a_package(tmp_path, script, others):
         ("", "it is empty"),
     ],
 )
-def test_what_another_module_lacks_is_unknown(tmp_path, data, because):
+def test_a_name_missing_in_another_module_is_unknown(tmp_path, data, because):
     module = load(tmp_path, {"train.py": f"{MODEL}from data import make\nshow(make())\n", "data.py": data})
     assert shown(module) == [UNKNOWN], because
 
 
-def test_modules_that_import_each_other(tmp_path):
+def test_cyclic_imports(tmp_path):
     data = "import tensorflow as tf\nimport train\ndef make():\n    return tf.data.Dataset.range(9).map(train.aug)\n"
     script = f"{MODEL}import data\ndef aug(x):\n    return x\nmodel.fit(data.make())\n"
     assert sinks(load(tmp_path, {"train.py": script, "data.py": data})) == ["train: range map"]
@@ -549,7 +549,7 @@ def test_recursion_ends(tmp_path, text, datasets):
         "'%s' % base; b'' b''; r'\\d'; ...; 1j; 1e400; 0o17",
     ],
 )
-def test_syntax_that_matters_little_is_walked_over(tmp_path, text):
+def test_rare_syntax_is_traversed(tmp_path, text):
     assert "train: range map" in sinks(load(tmp_path, f"{DATA}{text}\nmodel.fit(base.map(aug))\n"))
 
 
@@ -567,13 +567,13 @@ def test_syntax_that_matters_little_is_walked_over(tmp_path, text):
         ("while True:\n    try:\n        show(1)\n        break\n    except OSError: pass", None),
     ],
 )
-def test_loops_that_are_left_in_their_first_turn(tmp_path, loop, turns):
+def test_loops_that_end_in_their_first_iteration(tmp_path, loop, turns):
     module = load(tmp_path, loop, "from z import load, show\n")
     call = next(call for call in module.run.calls if call.name == "z.show")
     assert call.path.innermost_loop(within="program").trips == turns
 
 
-def test_what_a_loop_with_a_break_does_may_not_happen(tmp_path):
+def test_effects_of_a_loop_with_a_break_are_optional(tmp_path):
     module = load(tmp_path, "class C: pass\nc = C()\nc.n = 1\nfor item in load():\n    c.n = 2\n    break\nshow(c.n)")
     assert constants(module) == [1, 2]
 
@@ -581,17 +581,17 @@ def test_what_a_loop_with_a_break_does_may_not_happen(tmp_path):
 @pytest.mark.parametrize(
     "end", ["exit()", "quit()", "import sys\nsys.exit(1)", "import os\nos._exit(0)", "raise SystemExit"]
 )
-def test_nothing_runs_behind_the_end_of_the_program(tmp_path, end):
+def test_nothing_runs_after_the_end_of_the_program(tmp_path, end):
     module = load(tmp_path, f"from z import mark\nmark(1)\n{end}\nmark(2)\ndef f(): mark(3)\n")
     assert [constant(call.first) for call in module.run.calls if call.name == "z.mark"] == [1]
 
 
-def test_an_end_under_a_condition_or_in_a_function_is_not_that_of_the_program(tmp_path):
+def test_a_conditional_exit_or_one_in_a_function_does_not_end_the_program(tmp_path):
     module = load(tmp_path, "from z import mark, x\ndef f():\n    exit()\n    mark(1)\nif x: exit()\nmark(2)\n")
     assert [constant(call.first) for call in module.run.calls if call.name == "z.mark"] == [2]
 
 
-def test_cells_go_on_where_one_ends_the_kernel(tmp_path):
+def test_cells_run_after_a_cell_that_ends_the_kernel(tmp_path):
     cells = ["from z import mark\nimport os\nos._exit(0)", "mark(1)"]
     text = json.dumps(
         {"cells": [{"cell_type": "code", "source": cell} for cell in cells], "metadata": {}, "nbformat": 4}
@@ -608,7 +608,7 @@ def test_cells_go_on_where_one_ends_the_kernel(tmp_path):
         "self.assertRaisesRegex(ValueError, 'x') as error",
     ],
 )
-def test_what_shows_an_error_does_not_count_as_run(tmp_path, manager):
+def test_a_provoked_error_does_not_count_as_run(tmp_path, manager):
     module = load(
         tmp_path,
         f"from z import mark\nimport pytest\ndef f(n): mark(n)\ndef g(): f(1)\nwith {manager}:\n    g()\n    mark(2)\nf(3)\n",
@@ -656,19 +656,19 @@ def test_options_of_a_value_stay_few(tmp_path):
         ("with tf.GradientTape() as t, tf.GradientTape() as s: loss, other = f(x)\ns.gradient([loss], v)\nshow(loss)", True),
         ("def step():\n    with tf.GradientTape() as t:\n        loss = 0\n        loss += f(x)\n    t.gradient(loss, v)\n    return loss\nshow(step())", True),
         ("with tf.GradientTape() as t:\n    loss = f(x)\n    scaled = opt.get_scaled_loss(loss)\nt.gradient(scaled, v)\nshow(loss)", True),
-        # Beside it, before it, or given to nothing that is known.
+        # Beside it, before it, or passed to unknown code.
         ("with tf.GradientTape() as t: loss, other = f(x)\nt.gradient(loss, v)\nshow(other)", False),
         ("loss = f(x)\nwith tf.GradientTape() as t: y = f(x)\nt.gradient(y, v)\nshow(loss)", False),
         ("with tf.GradientTape() as t: loss = f(x)\nn.gradient(loss, v)\nshow(loss)", False),
         ("with tf.GradientTape() as t: loss = 3\nt.gradient(loss, v)\nshow(loss)", False),
     ],
 )  # fmt: skip
-def test_what_a_tape_differentiates_is_a_tensor(tmp_path, text, is_tensor):
+def test_a_differentiated_value_is_a_tensor(tmp_path, text, is_tensor):
     assert holds_tensor(shown(load(tmp_path, MODEL + text))[0]) is is_tensor
 
 
 @pytest.mark.parametrize(("length", "expected"), [(1, [49]), (2000, ["?"])])
-def test_many_short_modules_are_followed_as_a_few_long_ones_are(tmp_path, length, expected):
+def test_short_modules_count_by_their_length(tmp_path, length, expected):
     files = {f"parts/part{i}.py": f"LIMIT = {i}\nmake = tf.data.Dataset\n" + "x = 1\n" * length for i in range(50)}
     lines = "".join(f"from parts.part{i} import LIMIT\nshow(LIMIT)\n" for i in range(50))
     module = load(tmp_path, {"train.py": lines, **files})
@@ -689,7 +689,7 @@ def test_many_short_modules_are_followed_as_a_few_long_ones_are(tmp_path, length
         "def add(x):\n    x.append(x)\n    return x\nkept = add([])",
     ],
 )
-def test_a_container_that_holds_itself_costs_nothing(tmp_path, text):
+def test_a_container_that_holds_itself_is_cheap(tmp_path, text):
     module = load(
         tmp_path, f"{text}\nmodel = keras.Sequential([keras.layers.Dense(1)])\nmodel.fit(kept)\n", head=IMPORTS
     )

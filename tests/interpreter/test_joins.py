@@ -1,4 +1,4 @@
-"""What a variable may be after two branches meet."""
+"""Joins of variables after two branches."""
 
 import pytest
 from snippets import MODEL, load, shown
@@ -20,11 +20,11 @@ def test_a_union_has_each_option_once_in_program_order():
     assert joined.options == (Constant(2), Constant(1), Constant(3))
 
 
-def test_unknown_stays_an_option_beside_a_constant():
+def test_unknown_and_a_constant_join_to_a_union():
     assert set(options_of(join(Constant(1), UNKNOWN))) == {Constant(1), UNKNOWN}
 
 
-def test_a_join_keeps_as_many_options_as_the_bound_allows_and_no_more():
+def test_the_options_of_a_join_are_limited():
     kept = any_of(map(Constant, range(MAX_OPTIONS)))
     assert [constant(option) for option in options_of(kept)] == list(range(MAX_OPTIONS))
     assert join(kept, Constant(0)).options == kept.options
@@ -45,7 +45,7 @@ def test_any_of_nothing_is_unknown():
     ],
 )
 @pytest.mark.parametrize("test", ["if flag:\n    {}", "if flag:\n    pass\nelse:\n    {}"])
-def test_an_extended_dataset_joins_to_operations_that_may_apply(tmp_path, branch, stages, test):
+def test_an_extended_dataset_joins_to_optional_operations(tmp_path, branch, stages, test):
     (value,) = shown(load(tmp_path, f"ds = base\n{test.format(branch)}\nshow(ds)\n", BASE))
     found = [
         [stage.name.rpartition(".")[2] + "?" * stage.maybe for stage in option.stage.upstream()]

@@ -1,4 +1,4 @@
-"""Data that only models of Keras take."""
+"""Data that only Keras models accept."""
 
 import pytest
 from snippets import IMPORTS, load, shown
@@ -30,7 +30,7 @@ HEAD = IMPORTS + (
         ("tf.data.Dataset.range(3)", None),
     ],
 )
-def test_images_of_a_generator_and_datasets_of_python_are_data_of_keras(tmp_path, value, kind):
+def test_image_iterators_and_py_datasets_are_keras_data(tmp_path, value, kind):
     (found,) = shown(load(tmp_path, f"show({value})\n", HEAD))
     assert (flow_call(found) is not None, is_py_dataset(found)) == (kind == "flow", kind == "dataset")
     assert is_keras_data(found) is (kind is not None)
@@ -41,10 +41,10 @@ def test_one_of_several_values_suffices(tmp_path):
     assert is_keras_data(value)
 
 
-def test_the_call_of_a_flow_is_the_one_that_makes_the_iterator(tmp_path):
+def test_flow_call_is_the_call_that_creates_the_iterator(tmp_path):
     (value,) = shown(load(tmp_path, "show(gen.flow(x, batch_size=8))\n", HEAD))
     assert flow_call(value).attribute == "flow"
 
 
-def test_nothing_is_no_data():
+def test_none_is_no_keras_data():
     assert not is_keras_data(None)

@@ -1,4 +1,4 @@
-"""Shapes between layers, and the number of their weights."""
+"""Shapes between layers, and their numbers of weights."""
 
 from math import inf
 
@@ -26,7 +26,7 @@ def layer(folder, text):
     return value
 
 
-# Every number was computed by Keras 3: compute_output_shape and count_params of the layer, built for the shape.
+# Keras 3 computed every number: compute_output_shape and count_params of the layer, built for the shape.
 KNOWN = [
     ("Dense(5)", (None, 4), (None, 5), 25),
     ("Dense(5)", (None, 7, 4), (None, 7, 5), 25),
@@ -66,7 +66,7 @@ KNOWN = [
 
 
 @pytest.mark.parametrize(("text", "shape", "expected", "count"), KNOWN)
-def test_a_layer_gives_the_shape_and_has_the_weights_that_keras_says(tmp_path, text, shape, expected, count):
+def test_output_shapes_and_weights_equal_those_of_keras(tmp_path, text, shape, expected, count):
     made = layer(tmp_path, text)
     assert output_shape(made, shape) == expected
     assert count is None or weights(made, shape) == count
@@ -96,7 +96,7 @@ def test_a_layer_gives_the_shape_and_has_the_weights_that_keras_says(tmp_path, t
         ("n", (None, 4), None),
     ],
 )
-def test_what_no_literal_tells_of_a_shape_is_unknown(tmp_path, text, shape, expected):
+def test_shapes_without_literals_are_unknown(tmp_path, text, shape, expected):
     assert output_shape(layer(tmp_path, text), shape) == expected
 
 
@@ -117,7 +117,7 @@ def test_what_no_literal_tells_of_a_shape_is_unknown(tmp_path, text, shape, expe
         ("n", (None, 4)),
     ],
 )
-def test_weights_that_no_literal_tells_are_unknown(tmp_path, text, shape):
+def test_weights_without_literals_are_unknown(tmp_path, text, shape):
     assert weights(layer(tmp_path, text), shape) is None
 
 
@@ -142,7 +142,7 @@ def test_a_frozen_embedding_has_no_weights(tmp_path):
         ("keras.Input(n)", None),
     ],
 )
-def test_the_shape_that_a_first_layer_is_told(tmp_path, text, shape):
+def test_the_input_shape_of_a_first_layer(tmp_path, text, shape):
     (call,) = [call for call in load(tmp_path, f"{text}\n", HEAD).run.calls if call.name.startswith("keras.")][-1:]
     assert input_shape(call) == shape
 

@@ -1,4 +1,4 @@
-"""Programs whose values grow with each line: what is beyond the bounds is unknown, and no walk takes without end."""
+"""Programs whose values grow with each line: beyond the limits they are unknown, and every traversal ends."""
 
 import pytest
 
@@ -30,17 +30,17 @@ GROWING = [
 
 
 @pytest.mark.parametrize(("start", "line"), GROWING)
-def test_what_doubles_with_each_line_costs_nothing(tmp_path, start, line):
+def test_a_container_doubling_in_each_line_is_cheap(tmp_path, start, line):
     path = tmp_path / "train.py"
     path.write_text(HEAD + f"x = {start}\n" + f"{line}\n" * 60 + TAIL)
     outcome = lint([File(str(path), Settings())], Configuration(isolated=True), jobs=1)
     assert outcome.errors == []
 
 
-def test_a_size_counts_a_container_as_often_as_it_is_held():
+def test_a_size_counts_each_reference_to_a_container():
     inner = SequenceValue("list", [Constant(1), Constant(2)])
     outer = SequenceValue("list", [inner, inner, UnionValue((inner, Constant(3)))])
-    # Three lists of two, the one itself, the union and its other option.
+    # Three lists of two, the list itself, the union and its other option.
     assert is_beyond(outer, 11) and not is_beyond(outer, 12)
     assert list(flat(outer)) == [Constant(1), Constant(2), Constant(3)]
     assert is_beyond(SequenceValue("list", [Constant(0)] * (MAX_ITEMS + 1)), MAX_ITEMS)

@@ -1,4 +1,4 @@
-"""One module: its code without comments, where findings stand, and what its words tell."""
+"""One module: its code without comments, the locations of findings, and searches of its words."""
 
 import json
 import re
@@ -27,7 +27,7 @@ def nodes(module, kind):
         ("x = 'a special word'", True, False),
     ],
 )
-def test_comments_and_docstrings_are_no_code_and_strings_do_nothing(tmp_path, text, mentions, does):
+def test_code_excludes_comments_and_docstrings_and_keeps_strings(tmp_path, text, mentions, does):
     module = module_of(tmp_path, f"import keras\n{text}\n")
     word = re.compile("special")
     assert (module.mentions(word), module.says("special"), module.does(word)) == (mentions, mentions, does)
@@ -52,13 +52,13 @@ def test_the_code_has_the_offsets_of_the_text(tmp_path):
         ("f(x)", "f(x)"),
     ],
 )
-def test_a_finding_about_a_method_stands_at_its_name_unless_a_module_holds_it(tmp_path, text, found):
+def test_a_method_call_is_located_at_its_name_unless_a_module_holds_it(tmp_path, text, found):
     module = module_of(tmp_path, f"import keras\n{text}\n")
     start, end = module.range_of(nodes(module, cst.Call)[0])
     assert module.text[start:end] == found
 
 
-def test_a_finding_about_a_statement_with_a_body_stands_at_its_header(tmp_path):
+def test_a_compound_statement_is_located_at_its_header(tmp_path):
     module = module_of(tmp_path, "import keras\nfor x in y:\n    print(x)\n")
     (loop,) = nodes(module, cst.For)
     start, end = module.range_of(loop)
@@ -80,7 +80,7 @@ def test_a_finding_about_a_statement_with_a_body_stands_at_its_header(tmp_path):
         ("f(x)", False),
     ],
 )
-def test_a_comment_explains_the_line_that_it_stands_on_or_above(tmp_path, text, commented):
+def test_a_comment_explains_its_own_line_or_the_next(tmp_path, text, commented):
     module = module_of(tmp_path, f"import keras\n\n{text}\n")
     (call,) = nodes(module, cst.Call)
     assert module.is_commented(call, re.compile("cache")) is commented
@@ -103,7 +103,7 @@ def test_a_comment_explains_the_line_that_it_stands_on_or_above(tmp_path, text, 
         ("x = tf.zeros(3)", False),
     ],
 )
-def test_code_that_builds_graphs(tmp_path, text, graph):
+def test_graph_code_is_recognised(tmp_path, text, graph):
     assert module_of(tmp_path, f"import tensorflow as tf\n{text}\n").is_graph_code is graph
 
 
@@ -117,7 +117,7 @@ def test_code_that_builds_graphs(tmp_path, text, graph):
         ({"train.py": "from net import *\nsess = tf.Session()\n"}, True),
     ],
 )
-def test_a_session_runs_the_graph_that_an_imported_module_builds(tmp_path, files, graph):
+def test_a_session_runs_the_graph_of_an_imported_module(tmp_path, files, graph):
     files["net.py"] = "import tensorflow as tf\ndef build(): return tf.placeholder(tf.float32)\n"
     assert load(tmp_path, files).is_graph_code is graph
 
@@ -126,11 +126,11 @@ def test_a_session_runs_the_graph_that_an_imported_module_builds(tmp_path, files
     ("text", "acts"),
     [("os.environ['A'] = '1'", True), ("tf.config.run_functions_eagerly(True)", True), ("N = 3", False)],
 )
-def test_a_module_acts_on_import_where_it_may_set_something_up(tmp_path, text, acts):
+def test_a_module_acts_on_import_if_it_may_configure_something(tmp_path, text, acts):
     assert module_of(tmp_path, f"import os\nimport tensorflow as tf\n{text}\n").acts_on_import is acts
 
 
-def test_a_function_with_a_yield_is_a_generator_and_what_is_around_it_is_not(tmp_path):
+def test_a_function_with_a_yield_is_a_generator_and_its_enclosing_function_is_not(tmp_path):
     text = (
         "import keras\ndef f():\n    def g():\n        yield 1\n    return g\nh = lambda: (yield)\ndef k(): return 1\n"
     )
@@ -144,7 +144,7 @@ def test_names_are_counted(tmp_path):
     assert (module.name_counts["a"], module.name_counts["b"], module.name_counts["d"]) == (3, 1, 0)
 
 
-def test_a_question_is_asked_once(tmp_path):
+def test_an_answer_about_a_module_is_memoised(tmp_path):
     module, asked = module_of(tmp_path, "import keras\n"), []
     find = lambda each: asked.append(each) or len(asked)  # noqa: E731
     assert [module.once(find), module.once(find)] == [1, 1] and asked == [module]
@@ -162,14 +162,14 @@ def test_a_question_is_asked_once(tmp_path):
         (["if a:\n    model.fit(x)"], [False]),
     ],
 )
-def test_a_notebook_shows_the_expression_that_ends_a_cell(tmp_path, cells, shown):
+def test_a_notebook_displays_the_last_expression_of_a_cell(tmp_path, cells, shown):
     cells = [{"cell_type": "code", "source": cell} for cell in ["import keras", *cells]]
     text = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4})
     module = load(tmp_path, {"train.ipynb": text})
     assert [module.is_cell_output(call) for call in nodes(module, cst.Call)] == shown
 
 
-def test_a_script_shows_nothing(tmp_path):
+def test_a_script_displays_nothing(tmp_path):
     module = module_of(tmp_path, "import keras\nmodel.fit(x)\n")
     assert not any(map(module.is_cell_output, nodes(module, cst.Call)))
 

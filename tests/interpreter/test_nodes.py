@@ -1,4 +1,4 @@
-"""What nodes of the tree say by themselves."""
+"""Queries on syntax nodes."""
 
 import libcst as cst
 import pytest
@@ -70,11 +70,11 @@ def test_a_number_with_more_digits_than_python_reads_is_unknown(text, value):
         ("'\\d'", "\\d"),
     ],
 )
-def test_texts_are_what_python_reads(text, value):
+def test_texts_of_literals_equal_those_of_python(text, value):
     assert text_of(cst.parse_expression(text)) == value
 
 
-def test_fields_are_those_of_the_bases_first(tmp_path):
+def test_fields_of_bases_come_first(tmp_path):
     base = "class A:\n    a: int\n    b: int = 1\n    c = 2\n"
     text = f"{base}class B(A):\n    d: int\n    a: str\n    def f(self): e: int = 3\n"
     module = load(tmp_path, text)
@@ -108,7 +108,7 @@ def test_a_tape_differentiates_the_targets_of_its_gradients(tmp_path, text, name
     assert differentiated(module, module.tree.root) == names
 
 
-def test_an_answer_about_a_node_is_found_once(tmp_path):
+def test_an_answer_about_a_node_is_memoised(tmp_path):
     module, asked = load(tmp_path, "x = 1\n"), []
 
     def find(module, node):

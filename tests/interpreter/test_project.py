@@ -1,4 +1,4 @@
-"""The modules of a tree find each other."""
+"""Imports between the modules of a tree."""
 
 import pytest
 from snippets import load
@@ -20,11 +20,11 @@ def project_in(folder, files, use=lambda text, share=1.0: None):
 
 
 def names(folder, modules):
-    """The paths of modules, from the root of the project."""
+    """The paths of modules, relative to the root of the project."""
     return [module.path.relative_to(folder.resolve()).as_posix() for module in modules if module is not None]
 
 
-def test_a_module_is_found_whoever_asked_before(tmp_path):
+def test_finding_a_module_does_not_depend_on_earlier_importers(tmp_path):
     files = ("pkg/__init__.py", "pkg/other.py", "pkg/sub/__init__.py", "pkg/sub/a.py")
     project, module = project_in(tmp_path, dict.fromkeys(files, "import pkg.sub\n"))
     package, inner = module("pkg/sub/__init__.py"), module("pkg/sub/a.py")
@@ -67,19 +67,19 @@ FILES = {
         ("data.py", "data", 0, None),
     ],
 )
-def test_an_import_means_the_nearest_module_on_the_way_up(tmp_path, importer, dotted, level, found):
+def test_an_import_resolves_to_the_nearest_module_upwards(tmp_path, importer, dotted, level, found):
     project, module = project_in(tmp_path, FILES)
     assert names(tmp_path, [project.find(module(importer), dotted, level)]) == ([found] if found else [])
 
 
-def test_no_module_is_looked_for_above_the_root_of_the_project(tmp_path):
+def test_imports_do_not_resolve_above_the_project_root(tmp_path):
     (tmp_path / "above.py").write_text("")
     project, module = project_in(tmp_path / "project", {"train.py": "", "here.py": ""})
     assert project.find(module("train.py"), "here", 0) is not None
     assert project.find(module("train.py"), "above", 0) is None
 
 
-def test_a_folder_that_the_code_adds_to_the_path_is_searched(tmp_path):
+def test_folders_added_to_sys_path_are_searched(tmp_path):
     files = {"train.py": "import sys\nsys.path.append('lib')\nimport extra\n", "lib/extra.py": "", "plain.py": ""}
     project, module = project_in(tmp_path, files)
     assert names(tmp_path, [project.find(module("train.py"), "extra", 0)]) == ["lib/extra.py"]
@@ -98,7 +98,7 @@ def test_imports_are_followed_breadth_first_and_each_module_once(tmp_path):
     assert names(tmp_path, project.imported(module("train.py"))) == ["a.py", "b.py", "c.py", "d.py"]
 
 
-def test_as_many_imported_modules_are_followed_as_the_bound_allows(tmp_path):
+def test_the_number_of_imported_modules_is_limited(tmp_path):
     files = {f"m{n}.py": f"import m{n + 1}\n" for n in range(120)}
     project, module = project_in(tmp_path, files)
     assert names(tmp_path, project.imported(module("m0.py"))) == [f"m{n}.py" for n in range(1, 80)]
@@ -114,7 +114,7 @@ def test_the_texts_of_all_imported_modules_are_reported_once(tmp_path):
     assert used == [files["a.py"], files["b.py"]]
 
 
-def test_a_module_is_made_anew_where_its_text_changes(tmp_path):
+def test_a_module_is_reparsed_after_a_change(tmp_path):
     project, module = project_in(tmp_path, {"train.py": "x = 1\n"})
     first = module("train.py")
     assert module("train.py") is first
@@ -122,13 +122,13 @@ def test_a_module_is_made_anew_where_its_text_changes(tmp_path):
     assert module("train.py") is not first
 
 
-def test_only_trees_that_were_parsed_count(tmp_path):
+def test_only_parsed_trees_count(tmp_path):
     project, module = project_in(tmp_path, {"train.py": "import a\n", "a.py": "x = 1\n"})
     project.imported(module("train.py"))
     assert project.parsed_characters == len("import a\n")
 
 
-def test_a_file_that_cannot_be_read_is_no_module(tmp_path):
+def test_an_unreadable_file_is_no_module(tmp_path):
     project, module = project_in(tmp_path, {"train.py": "import a\n"})
     (tmp_path / "a.py").write_bytes(b"# coding: utf-8\n\xff\n")
     assert project.find(module("train.py"), "a", 0) is None
@@ -149,7 +149,7 @@ SCRIPT = "import net\n{}\nnet.go()\n"
         ("# tf.config.run_functions_eagerly(True)", False, False, False),
     ],
 )
-def test_a_module_depends_on_the_scripts_beside_it_that_import_it(tmp_path, line, eager, one_gpu, session):
+def test_a_module_depends_on_importing_scripts_beside_it(tmp_path, line, eager, one_gpu, session):
     files = {"train.py": SCRIPT.format(line), "net.py": "def go(): pass\n", "other.py": "def go(): pass\n"}
     project, module = project_in(tmp_path, files)
     found = [[getattr(project, question)(module(name)) for question in QUESTIONS] for name in ("net.py", "other.py")]
@@ -159,13 +159,13 @@ def test_a_module_depends_on_the_scripts_beside_it_that_import_it(tmp_path, line
 QUESTIONS = ("is_switched_eager", "is_shown_one_gpu", "opens_session")
 
 
-def test_a_module_is_shown_one_gpu_only_where_all_scripts_show_one(tmp_path):
+def test_a_module_sees_one_gpu_only_if_all_scripts_select_one(tmp_path):
     files = {"one.py": SCRIPT.format("os.environ['CUDA_VISIBLE_DEVICES'] = '0'"), "net.py": "def go(): pass\n"}
     project, module = project_in(tmp_path, files | {"two.py": SCRIPT.format("")})
     assert not project.is_shown_one_gpu(module("net.py"))
 
 
-def test_beside_a_module_are_the_scripts_that_import_it_and_their_other_imports(tmp_path):
+def test_modules_beside_a_module_are_its_importers_and_their_imports(tmp_path):
     files = {"train.py": "import net, data\n", "net.py": "", "data.py": "", "alone.py": "import data\n"}
     project, module = project_in(tmp_path, files)
     assert names(tmp_path, project.imported_beside(module("net.py"))) == ["train.py", "data.py"]
@@ -179,6 +179,6 @@ def test_beside_a_module_are_the_scripts_that_import_it_and_their_other_imports(
         ({"requirements.txt": "tensorflow==2.9.1\n", "net/requirements.txt": "tensorflow==2.4\n"}, (2, 9)),
     ],
 )
-def test_the_versions_are_those_of_the_project_or_of_an_imported_part(tmp_path, files, version):
+def test_versions_come_from_the_project_or_an_imported_package(tmp_path, files, version):
     files = {"train.py": "import keras\nimport net.layers\n", "net/layers.py": "import keras\n", **files}
     assert load(tmp_path, files).runtime.tensorflow == version

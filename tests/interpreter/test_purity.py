@@ -1,4 +1,4 @@
-"""Numbers, texts and arrays that Python computes, and what they are computed from."""
+"""Computed numbers, texts and arrays, and their operands."""
 
 import pytest
 from snippets import load, shown
@@ -19,7 +19,7 @@ HEAD = "from z import items, load, show\n"
 
 
 def of_loop(folder, text):
-    """Whether the shown value is another one in each iteration, and of which loop: its target."""
+    """Whether the shown value varies with a loop, and the target of that loop."""
     (value,) = shown(load(folder, text, HEAD))
     return value.loop.node.target.value if isinstance(value, LoopVariable) else None
 
@@ -40,11 +40,11 @@ def of_loop(folder, text):
         ("show(load(i))", None),
     ],
 )
-def test_a_number_or_text_changes_with_the_innermost_loop_that_it_depends_on(tmp_path, line, target):
+def test_a_number_or_text_varies_with_its_innermost_loop(tmp_path, line, target):
     assert of_loop(tmp_path, f"for i in range(9):\n    {line}\n") == target
 
 
-def test_what_is_computed_remembers_its_operands():
+def test_a_computed_value_keeps_its_operands():
     value = computed("builtins.str", Constant("a"), UNKNOWN)
     assert type(value) is ExternalInstance and is_text(value)
     assert value.attributes["operands"].items == [Constant("a"), UNKNOWN]
@@ -64,7 +64,7 @@ def test_what_is_computed_remembers_its_operands():
         ([True, *range(20)], None),
     ],
 )
-def test_a_loop_over_many_numbers_or_texts_gets_another_one_in_each_iteration(tmp_path, items, kind):
+def test_a_loop_over_many_numbers_or_texts_has_a_loop_variable(tmp_path, items, kind):
     module = load(tmp_path, "x = 1\n")
     loop = ExecutionPath("loop", None, module, module.tree.root)
     found = item_of_turn([Constant(item) for item in items], loop)
@@ -82,7 +82,7 @@ def test_a_loop_over_many_numbers_or_texts_gets_another_one_in_each_iteration(tm
         ("numpy.zeros", None),
     ],
 )
-def test_functions_of_texts_give_texts(name, kind):
+def test_functions_of_texts_return_texts(name, kind):
     value = as_texts(name, [Constant("a"), UNKNOWN])
     if kind == "text":
         assert is_text(value)

@@ -1,4 +1,4 @@
-"""What statements do to variables: branches, handlers, loops."""
+"""Effects of statements on variables: branches, handlers, loops."""
 
 import pytest
 from snippets import load, shown
@@ -10,7 +10,7 @@ HEAD = "from z import flag, items, load, show\n"
 
 
 def possible(folder, text):
-    """What the argument of the only ``show`` may be: constants, and "?" for anything else."""
+    """The possible arguments of the only ``show``: constants, and "?" for other values."""
     (value,) = shown(load(folder, text, HEAD))
     return sorted({option.value if isinstance(option, Constant) else "?" for option in options_of(value)}, key=str)
 
@@ -23,7 +23,7 @@ def test_a_known_condition_runs_one_branch_only(tmp_path, test, expected):
     assert possible(tmp_path, f"def f(n):\n    a = 0\n    {test}\n    return a\nshow(f(3))\n") == [expected]
 
 
-def test_a_branch_that_a_known_condition_skips_leaves_no_call_and_no_attribute(tmp_path):
+def test_a_skipped_branch_leaves_no_call_and_no_attribute(tmp_path):
     text = "class C: n = 1\ndef f(c, off):\n    if off:\n        c.n = load()\n    return c.n\nshow(f(C(), False))\n"
     assert possible(tmp_path, text) == [1]
     assert not [call for call in load(tmp_path, text, HEAD).run.calls if call.name == "z.load"]
@@ -38,11 +38,11 @@ def test_an_unknown_condition_joins_both_branches(tmp_path):
     ("branches", "expected"),
     [("if flag:\n    n = 2\n    {}", 1), ("if flag: n = 3\nelse:\n    n = 2\n    {}", 3)],
 )
-def test_a_branch_that_ends_the_program_leaves_nothing_behind(tmp_path, branches, expected, end):
+def test_a_branch_ending_the_program_does_not_join(tmp_path, branches, expected, end):
     assert possible(tmp_path, f"n = 1\n{branches.format(end)}\nshow(n)\n") == [expected]
 
 
-def test_what_follows_two_branches_that_both_end_is_not_reached(tmp_path):
+def test_code_after_two_ending_branches_is_unreachable(tmp_path):
     module = load(tmp_path, "if flag: raise ValueError\nelse: raise TypeError\nshow(1)\n", HEAD)
     assert not shown(module)
 
@@ -60,15 +60,15 @@ def test_a_handler_sees_the_state_before_and_after_the_body(tmp_path, body, expe
     assert possible(tmp_path, text) == expected
 
 
-def test_a_handler_that_goes_on_joins_with_the_body(tmp_path):
+def test_a_completing_handler_joins_with_the_body(tmp_path):
     assert possible(tmp_path, "n = 1\ntry: n = 2\nexcept ValueError: n = 3\nshow(n)\n") == [2, 3]
 
 
-def test_a_handler_that_raises_leaves_the_state_of_the_body(tmp_path):
+def test_a_raising_handler_does_not_join(tmp_path):
     assert possible(tmp_path, "n = 1\ntry: n = 2\nexcept ValueError: raise\nshow(n)\n") == [2]
 
 
-def test_a_body_that_raises_leaves_the_state_of_its_handlers(tmp_path):
+def test_a_raising_body_does_not_join(tmp_path):
     text = "try:\n    n = 2\n    raise ValueError\nexcept ValueError: n = 3\nexcept TypeError: n = 4\nshow(n)\n"
     assert possible(tmp_path, text) == [3, 4]
 
@@ -92,14 +92,14 @@ CUT = [
 
 
 def bound(folder, loop):
-    """How many iterations the loop around ``show`` has at most."""
+    """Maximum number of iterations of the loop around ``show``."""
     module = load(folder, loop, HEAD)
     call = next(call for call in module.run.calls if call.name == "z.show")
     return call.path.innermost_loop(within="program").turns
 
 
 @pytest.mark.parametrize("loop", CUT)
-def test_the_bound_of_a_loop_with_a_break_is_what_python_runs(tmp_path, loop):
+def test_the_bound_of_a_loop_with_a_break_equals_its_iterations_in_python(tmp_path, loop):
     runs = []
     exec(loop, {"items": range(50), "show": runs.append})
     assert bound(tmp_path, loop) == len(runs) == 4
@@ -109,7 +109,7 @@ def test_the_bound_of_a_loop_with_a_break_is_what_python_runs(tmp_path, loop):
     "test",
     ["if len(kept) == 4: break", "if len(kept) >= 4: break", "if len(kept) > 3: break", "if len(kept) == 50: break"],
 )
-def test_the_bound_of_a_loop_is_never_below_what_python_runs(tmp_path, test):
+def test_the_bound_of_a_loop_is_never_below_its_iterations_in_python(tmp_path, test):
     loop = f"kept = []\nfor x in items:\n    show(x)\n    kept.append(x)\n    {test}"
     runs = []
     exec(loop, {"items": range(50), "show": runs.append})
@@ -128,11 +128,11 @@ def test_the_bound_of_a_loop_is_never_below_what_python_runs(tmp_path, test):
         "k = []\nfor x in items:\n    if load(): k = []\n    if len(k) > 3: break\n    k.append(x)\n    show(x)",
     ],
 )
-def test_a_break_on_what_does_not_count_the_iterations_bounds_nothing(tmp_path, loop):
+def test_a_break_without_an_iteration_counter_bounds_nothing(tmp_path, loop):
     assert bound(tmp_path, loop) is None
 
 
 @pytest.mark.parametrize(("length", "turns"), [(4, 4), (5, 5), (6, 5)])
-def test_a_break_bounds_only_a_loop_that_is_longer(tmp_path, length, turns):
+def test_a_break_bounds_only_longer_loops(tmp_path, length, turns):
     loop = f"for i, x in enumerate(range({length})):\n    show(x)\n    if i == 4: break"
     assert bound(tmp_path, loop) == turns

@@ -1,4 +1,4 @@
-"""The versions that a module is judged for, and what tells them."""
+"""Target versions of a module, and their sources."""
 
 import pytest
 
@@ -12,24 +12,24 @@ def pins(**specifiers):
     return {name: Pin(specifier, Stated(name, specifier)) for name, specifier in specifiers.items()}
 
 
-def signs(**told):
-    """Signs of a module that tells what is given."""
-    return type("TellingSigns", (VersionHints,), told)()
+def hints(**hinted):
+    """Version hints with the given answers."""
+    return type("GivenHints", (VersionHints,), hinted)()
 
 
-OF_1 = signs(is_of_tensorflow_1=True)
-OF_MULTI_BACKEND = signs(is_of_multi_backend_keras=True)
-OF_KERAS_2 = signs(is_of_keras_2=True)
+OF_1 = hints(is_of_tensorflow_1=True)
+OF_MULTI_BACKEND = hints(is_of_multi_backend_keras=True)
+OF_KERAS_2 = hints(is_of_keras_2=True)
 NOTHING = VersionHints()
 
 
-def versions(settings=None, found=None, told=NOTHING):
-    target = target_of(Settings(**settings or {}), found or {}, told)
+def versions(settings=None, found=None, hinted=NOTHING):
+    target = target_of(Settings(**settings or {}), found or {}, hinted)
     return target.runtime.tensorflow, target.runtime.keras, target.runtime.multi_backend_keras
 
 
 @pytest.mark.parametrize(
-    ("settings", "found", "told", "expected"),
+    ("settings", "found", "hinted", "expected"),
     [
         ({}, {}, NOTHING, (NEWEST_TENSORFLOW, 3, False)),
         ({}, pins(tensorflow="==2.15.0"), NOTHING, ((2, 15), 2, False)),
@@ -53,25 +53,25 @@ def versions(settings=None, found=None, told=NOTHING):
         ({}, pins(keras="==1.2.2", tensorflow="==2.2"), NOTHING, ((2, 2), 2, False)),
     ],
 )
-def test_settings_come_before_requirements_and_these_before_the_code(settings, found, told, expected):
-    assert versions(settings, found, told) == expected
+def test_settings_come_before_requirements_and_these_before_the_code(settings, found, hinted, expected):
+    assert versions(settings, found, hinted) == expected
 
 
 @pytest.mark.parametrize(
-    ("settings", "told", "backend", "by"),
+    ("settings", "hinted", "backend", "by"),
     [
         ({}, NOTHING, "tensorflow", VersionSource.BY_NOTHING),
-        ({}, signs(backend="jax"), "jax", VersionSource.BY_CODE),
-        ({"backend": "torch"}, signs(backend="jax"), "torch", VersionSource.BY_SETTING),
+        ({}, hints(backend="jax"), "jax", VersionSource.BY_CODE),
+        ({"backend": "torch"}, hints(backend="jax"), "torch", VersionSource.BY_SETTING),
     ],
 )
-def test_the_backend_comes_from_the_settings_or_from_the_code(settings, told, backend, by):
-    target = target_of(Settings(**settings), {}, told)
+def test_the_backend_comes_from_the_settings_or_from_the_code(settings, hinted, backend, by):
+    target = target_of(Settings(**settings), {}, hinted)
     assert (target.runtime.backend, target.backend) == (backend, by)
 
 
 @pytest.mark.parametrize(
-    ("settings", "found", "told", "tensorflow", "keras"),
+    ("settings", "found", "hinted", "tensorflow", "keras"),
     [
         ({}, {}, NOTHING, VersionSource.BY_NOTHING, VersionSource.BY_TENSORFLOW),
         ({"target_tensorflow": "2.10"}, {}, NOTHING, VersionSource.BY_SETTING, VersionSource.BY_TENSORFLOW),
@@ -81,19 +81,19 @@ def test_the_backend_comes_from_the_settings_or_from_the_code(settings, told, ba
         ({}, {}, OF_MULTI_BACKEND, VersionSource.BY_KERAS, VersionSource.BY_CODE),
     ],
 )
-def test_a_target_knows_what_tells_each_version(settings, found, told, tensorflow, keras):
-    target = target_of(Settings(**settings), found, told)
+def test_a_target_keeps_the_source_of_each_version(settings, found, hinted, tensorflow, keras):
+    target = target_of(Settings(**settings), found, hinted)
     assert (target.tensorflow, target.keras) == (tensorflow, keras)
 
 
-def test_a_target_knows_the_requirement_that_tells_a_version():
+def test_a_target_keeps_the_requirement_behind_a_version():
     found = pins(keras="==2.3.1", tensorflow="==2.1")
     target = target_of(Settings(), found, NOTHING)
     assert (target.tensorflow, target.keras) == (found["tensorflow"], found["keras"])
 
 
 @pytest.mark.parametrize(
-    ("settings", "found", "told", "assumed"),
+    ("settings", "found", "hinted", "assumed"),
     [
         ({}, {}, NOTHING, True),
         ({}, {}, OF_1, True),
@@ -107,7 +107,7 @@ def test_a_target_knows_the_requirement_that_tells_a_version():
         ({}, pins(keras="<4"), NOTHING, True),
     ],
 )
-def test_a_version_is_assumed_where_an_older_keras_than_3_is_not_ruled_out(settings, found, told, assumed):
-    target = target_of(Settings(**settings), found, told)
+def test_a_version_is_assumed_unless_keras_before_3_is_excluded(settings, found, hinted, assumed):
+    target = target_of(Settings(**settings), found, hinted)
     expected = "TensorFlow {}.{}".format(*target.runtime.tensorflow) if assumed else None
     assert target.assumed == expected

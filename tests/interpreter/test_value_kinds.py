@@ -1,4 +1,4 @@
-"""The kind of a value: a number, a text, an array, a reading of a clock, a symbol."""
+"""Kinds of values: number, text, array, clock reading, symbolic tensor."""
 
 import pytest
 from snippets import IMPORTS, load, shown
@@ -51,7 +51,7 @@ def test_a_text_is_a_text_in_every_branch(tmp_path, text, kind):
         ("tf.zeros(3)", False),
     ],
 )
-def test_an_array_is_one_where_a_branch_may_give_one(tmp_path, text, kind):
+def test_a_value_is_an_array_if_one_branch_may_return_one(tmp_path, text, kind):
     assert is_array(value_of(tmp_path, text)) is kind
 
 

@@ -40,7 +40,7 @@ def test_a_value_without_alternatives_is_its_only_option():
     assert options_of(None) == ()
 
 
-def test_a_constant_has_a_value_and_all_else_the_default():
+def test_constant_returns_the_value_or_the_default():
     assert (constant(ONE), constant(UNKNOWN), constant(None), constant(UNKNOWN, 7)) == (1, None, None, 7)
     assert constant(Constant(None), 7) is None
 
@@ -87,7 +87,7 @@ def test_tensors_are_found_in_structures_of_three_levels(tmp_path, text, holds):
         ("'a'", False),
     ],
 )
-def test_a_text_shows_the_tensors_that_it_is_made_of(tmp_path, text, shows):
+def test_a_text_shows_its_tensor_operands(tmp_path, text, shows):
     assert shows_tensor(value_of(tmp_path, text)) is shows
 
 
@@ -106,7 +106,7 @@ def test_a_text_shows_the_tensors_that_it_is_made_of(tmp_path, text, shows):
         ("load()", None),
     ],
 )
-def test_the_largest_number_that_a_value_may_be(tmp_path, text, number):
+def test_largest_possible_number(tmp_path, text, number):
     assert largest(value_of(tmp_path, text)) == number
 
 
@@ -125,15 +125,15 @@ def test_a_container_is_found_at_any_depth():
     assert not holds_container(inner, around.items)
 
 
-def test_a_size_is_beyond_a_bound_only_above_it():
+def test_a_size_at_the_limit_is_not_beyond_it():
     pair = SequenceValue("list", [ONE, TWO])
     assert (is_beyond(pair, 1), is_beyond(pair, 2)) == (True, False)
-    # The two lists within, their items, and the outer one.
+    # The two inner lists, their items, and the outer one.
     nested = SequenceValue("list", [pair, pair])
     assert (is_beyond(nested, 6), is_beyond(nested, 7)) == (True, False)
 
 
-def test_unknown_arguments_may_give_every_parameter():
+def test_unknown_arguments_may_provide_every_parameter():
     given = Arguments([ONE], {"a": TWO})
     assert (given.get(0, "x"), given.get(1, "a"), given.get(1, "x")) == (ONE, TWO, None)
     assert given.first("a") == TWO and given.first(None) == ONE
@@ -143,7 +143,7 @@ def test_unknown_arguments_may_give_every_parameter():
     assert (keywords.get(None, "a"), keywords.get(3, None)) == (UNKNOWN, None)
 
 
-def test_a_name_is_looked_up_in_the_scopes_around_it():
+def test_a_name_is_looked_up_in_enclosing_scopes():
     module = Scope(None, {"a": ONE, "b": ONE})
     function = Scope(module, {"a": TWO})
     inner = Scope(function, {"b": TWO}, redirected={"a": module})
@@ -151,7 +151,7 @@ def test_a_name_is_looked_up_in_the_scopes_around_it():
     assert inner.lookup("a") == ONE and inner.owner("a") is module
 
 
-def test_a_scope_knows_its_frame_its_loop_and_its_condition(tmp_path):
+def test_a_path_knows_its_frame_loop_and_condition(tmp_path):
     text = (
         "def f():\n    for i in range(3):\n        if flag:\n            with load(): show(1)\nfor j in load(): f()\n"
     )
@@ -175,7 +175,7 @@ def test_a_scope_knows_its_frame_its_loop_and_its_condition(tmp_path):
         ("def g(x): show(x)\nds.map(lambda x: tf.py_function(g, [x], tf.int64))", None),
     ],
 )
-def test_what_compiles_the_code_that_runs(tmp_path, text, how):
+def test_the_compiler_of_running_code(tmp_path, text, how):
     call = next(call for call in load(tmp_path, text, HEAD).run.calls if call.name == "z.show")
     assert call.path.traced_by() == how
 
@@ -195,7 +195,7 @@ def test_a_class_has_the_members_of_its_nearest_base(tmp_path):
     assert [getattr(base, "name", None) for base in c.ancestry()] == ["C", "B", "A", "keras.Model"]
 
 
-def test_an_eager_tensor_remembers_its_operands(tmp_path):
+def test_an_eager_tensor_keeps_its_operands(tmp_path):
     text = "x = tf.zeros(3)\nshow(x + 1)\n@tf.function\ndef f(a): show(a + 1)\nf(x)\n"
     eager, traced = shown(load(tmp_path, text, HEAD))
     assert isinstance(eager, Tensor) and isinstance(traced, Tensor)

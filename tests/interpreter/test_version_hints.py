@@ -1,4 +1,4 @@
-"""What the code of a module tells of the versions that it is written for."""
+"""Version hints in the code of a module."""
 
 import pytest
 from snippets import load
@@ -8,12 +8,12 @@ from kerascheck.interpreter.version_hints import HintsOfModule
 KERAS = "import keras\n"
 
 
-def signs(folder, files):
+def hints(folder, files):
     return HintsOfModule(load(folder, files))
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("model.fit(x, y, nb_epoch=3)", True),
         ("model.fit_generator(g(x), samples_per_epoch=3)", True),
@@ -33,12 +33,12 @@ def signs(folder, files):
         ("model.fit(x, y, epochs=3)", False),
     ],
 )
-def test_arguments_that_went_with_keras_2_tell_an_older_keras(tmp_path, text, told):
-    assert signs(tmp_path, f"{KERAS}{text}\n").is_of_multi_backend_keras is told
+def test_arguments_removed_in_keras_2_hint_at_an_older_keras(tmp_path, text, expected):
+    assert hints(tmp_path, f"{KERAS}{text}\n").is_of_multi_backend_keras is expected
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("import tf_keras", True),
         ("from tf_keras import layers", True),
@@ -56,8 +56,8 @@ def test_arguments_that_went_with_keras_2_tell_an_older_keras(tmp_path, text, to
         ("from tensorflow import keras", False),
     ],
 )
-def test_the_package_of_keras_2_tells_keras_2(tmp_path, text, told):
-    assert signs(tmp_path, f"{text}\n").is_of_keras_2 is told
+def test_the_package_of_keras_2_hints_at_keras_2(tmp_path, text, expected):
+    assert hints(tmp_path, f"{text}\n").is_of_keras_2 is expected
 
 
 @pytest.mark.parametrize(
@@ -73,12 +73,12 @@ def test_the_package_of_keras_2_tells_keras_2(tmp_path, text, told):
         ("", None),
     ],
 )
-def test_the_backend_that_the_code_chooses(tmp_path, text, backend):
-    assert signs(tmp_path, f"{KERAS}{text}\n").backend == backend
+def test_code_selects_the_backend(tmp_path, text, backend):
+    assert hints(tmp_path, f"{KERAS}{text}\n").backend == backend
 
 
 @pytest.mark.parametrize(
-    ("files", "told"),
+    ("files", "expected"),
     [
         ({"train.py": "import tensorflow as tf\nx = tf.to_float(y)\n"}, True),
         ({"train.py": "from tensorflow import to_float\n"}, True),
@@ -95,5 +95,5 @@ def test_the_backend_that_the_code_chooses(tmp_path, text, backend):
         ({"train.py": "import tensorflow as tf\nx = tf.zeros(3)\n"}, False),
     ],
 )
-def test_what_only_tensorflow_1_has_tells_tensorflow_1(tmp_path, files, told):
-    assert signs(tmp_path, files).is_of_tensorflow_1 is told
+def test_names_of_tensorflow_1_alone_hint_at_it(tmp_path, files, expected):
+    assert hints(tmp_path, files).is_of_tensorflow_1 is expected

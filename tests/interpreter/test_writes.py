@@ -1,4 +1,4 @@
-"""Writes of the functions of datasets: to what is older than their call, and to what they make."""
+"""Writes of dataset functions: to older objects, and to objects they create."""
 
 import pytest
 from snippets import MODEL, load, written
@@ -20,7 +20,7 @@ HEAD = MODEL + "import numpy as np\nfrom z import load\nitems, box = [], None\n"
 
 
 def writes(folder, body):
-    """The texts of the writes of an item to what outlives it."""
+    """The texts of the writes of an item to objects that outlive it."""
     lines = body.replace("\n", "\n        ")
     module = load(folder, SEQUENCE.format(body=lines), HEAD)
     (found,) = module.run.item_writes.values()
@@ -44,7 +44,7 @@ def writes(folder, body):
         ("global box\nbox = index", "box"),
     ],
 )
-def test_a_write_to_what_is_older_is_noted(tmp_path, body, text):
+def test_a_write_to_an_older_object_is_recorded(tmp_path, body, text):
     assert text in writes(tmp_path, body)
 
 
@@ -65,14 +65,14 @@ def test_a_write_to_what_is_older_is_noted(tmp_path, body, text):
         "for index in range(3): pass",
     ],
 )
-def test_a_write_to_what_the_function_makes_is_not_noted(tmp_path, body):
+def test_a_write_to_an_object_of_the_function_is_not_recorded(tmp_path, body):
     assert writes(tmp_path, body) == []
 
 
 @pytest.mark.parametrize(
     ("made", "write"), [("np.zeros(3)", "mine[0] = index"), ("Box()", "mine.n = index"), ("[]", "mine.append(index)")]
 )
-def test_what_the_last_call_before_the_function_makes_is_older(tmp_path, made, write):
+def test_an_object_created_just_before_the_function_is_older(tmp_path, made, write):
     text = (
         f"class Data(keras.utils.Sequence):\n    def __getitem__(self, index):\n        mine = made\n        {write}\n"
     )
@@ -83,11 +83,11 @@ def test_what_the_last_call_before_the_function_makes_is_older(tmp_path, made, w
 @pytest.mark.parametrize(
     "body", ["mine = np.zeros(3)\nmine[0] = index", "mine = Box()\nmine.n = index", "np.zeros(3)[0] = index"]
 )
-def test_what_the_first_call_in_the_function_makes_is_its_own(tmp_path, body):
+def test_an_object_created_first_in_the_function_is_its_own(tmp_path, body):
     assert writes(tmp_path, body) == []
 
 
-def test_a_write_in_a_method_that_the_function_calls_is_noted(tmp_path):
+def test_a_write_in_a_callee_is_recorded(tmp_path):
     item = "class D(keras.utils.Sequence):\n    def __getitem__(self, i): self.note(i)\n"
     text = f"{item}    def note(self, i): self.n = i\n"
     module = load(tmp_path, text, HEAD)

@@ -1,4 +1,4 @@
-"""What the built-in functions and types of Python do."""
+"""Built-in functions and types of Python."""
 
 import pytest
 from snippets import IMPORTS, load, shown
@@ -84,14 +84,14 @@ def test_containers_and_conversions(tmp_path, text, expected):
         ("list(map(lambda a: a, (1, 2)))", "list", 2),
     ],
 )
-def test_the_length_of_what_a_type_makes(tmp_path, text, kind, length):
+def test_lengths_of_constructed_containers(tmp_path, text, kind, length):
     value = value_of(tmp_path, "d = {'a': 1, 'b': 2}; " + text)
     assert isinstance(value, SequenceValue) and value.kind == kind
     assert (None if value.open else len(value.items)) == length
 
 
 @pytest.mark.parametrize("text", ["list(items)", "tuple(load())", "list({'a': 1}.items())", "{'a': 1}.keys()"])
-def test_what_is_not_known_to_be_a_list_is_none(tmp_path, text):
+def test_an_unknown_argument_makes_no_known_list(tmp_path, text):
     assert not isinstance(value_of(tmp_path, text), (SequenceValue, DictValue))
 
 
@@ -113,7 +113,7 @@ def test_a_map_over_few_items_calls_its_function_for_each(tmp_path, count, known
         ("ds.as_numpy_iterator()", "as_numpy_iterator", 1),
     ],
 )
-def test_iterators_know_what_they_go_over(tmp_path, text, kind, over):
+def test_iterators_keep_their_iterables(tmp_path, text, kind, over):
     value = value_of(tmp_path, text)
     assert isinstance(value, IteratorValue) and (value.kind, len(value.over)) == (kind, over)
 
@@ -139,7 +139,7 @@ def test_a_loop_over_a_wrapper_consumes_the_dataset(tmp_path, wrapper):
         ("next(items)", []),
     ],
 )
-def test_the_next_element_is_consumed_in_the_loop_around_it_that_the_iterator_outlives(tmp_path, text, expected):
+def test_next_consumes_in_the_innermost_loop_that_the_iterator_outlives(tmp_path, text, expected):
     assert roles(tmp_path, text) == expected
 
 
@@ -161,13 +161,13 @@ def test_the_next_element_of_a_dataset_is_a_tensor(tmp_path):
         ("max(1, 2)", None),
     ],
 )
-def test_what_other_functions_of_python_make(tmp_path, text, kind):
+def test_results_of_other_builtin_functions(tmp_path, text, kind):
     value = value_of(tmp_path, text)
     assert value is UNKNOWN if kind is None else isinstance(value, kind)
 
 
 @pytest.mark.parametrize("name", ["max", "min", "abs", "round", "sum"])
-def test_a_reduction_of_tensors_is_a_tensor_and_noted(tmp_path, name):
+def test_a_reduction_of_tensors_is_a_recorded_tensor(tmp_path, name):
     module = load(tmp_path, f"a = {name}(tf.zeros(3))\nshow(a)\n", HEAD)
     assert isinstance(shown(module)[0], Tensor)
     assert module.run.uses[0][0] == f"builtins.{name}"
@@ -177,7 +177,7 @@ def test_a_reduction_of_tensors_is_a_tensor_and_noted(tmp_path, name):
     ("text", "changes"),
     [("max(i, 3)", True), ("abs(i)", True), ("float(i)", True), ("max(i, load())", False), ("sum([i])", False)],
 )
-def test_a_number_made_of_a_loop_variable_changes_with_it(tmp_path, text, changes):
+def test_a_number_computed_from_a_loop_variable_varies_with_it(tmp_path, text, changes):
     (value,) = shown(load(tmp_path, f"for i in range(9): show({text})\n", HEAD))
     assert isinstance(value, LoopVariable) is changes
 
@@ -195,19 +195,19 @@ def test_functools(tmp_path, text, expected):
     assert constant(value_of(tmp_path, text)) == expected
 
 
-def test_a_partial_compiler_compiles_what_it_gets(tmp_path):
+def test_a_partial_compiler_compiles_its_argument(tmp_path):
     text = "jit = functools.partial(tf.function, jit_compile=True)\n@jit\ndef f(): show(1)\nf()\n"
     module = load(tmp_path, text, HEAD)
     assert [call.path.traced_by() for call in module.run.calls if call.name == "z.show"] == ["tf.function"]
 
 
-def test_what_a_process_runs_starts_anew(tmp_path):
+def test_a_process_target_has_a_path_of_its_own(tmp_path):
     text = "import multiprocessing\ndef f(): show(1)\nwith load():\n    multiprocessing.Process(target=f)\n"
     (call,) = (call for call in load(tmp_path, text, HEAD).run.calls if call.name == "z.show")
     assert (call.path.root.label, list(call.path.managers(within="program"))) == ("process", [])
 
 
-def test_a_text_is_made_of_what_is_formatted_into_it(tmp_path):
+def test_a_formatted_text_keeps_its_operands(tmp_path):
     value = value_of(tmp_path, "'{}'.format(items)")
     assert value.name == "builtins.str" and len(value.attributes["operands"].items) == 2
 

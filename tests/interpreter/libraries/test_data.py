@@ -1,4 +1,4 @@
-"""Where datasets come from and what is done to them."""
+"""Sources and operations of datasets."""
 
 import pytest
 from snippets import IMPORTS, load, shown
@@ -18,7 +18,7 @@ def value_of(folder, text):
 
 
 def stages(value):
-    """The operations of a dataset along the main line, the source first; None for what is no dataset."""
+    """The operations of a dataset along the main line, the source first; None for other values."""
     if not isinstance(value, Dataset):
         return None
     return " ".join(reversed([stage.name.rpartition(".")[2] for stage in value.stage.upstream()]))
@@ -55,7 +55,7 @@ def test_operations_of_datasets(tmp_path, text, expected):
 
 
 @pytest.mark.parametrize(("split", "length"), [("['train', 'test']", 2), ("('a', 'b', 'c')", 3)])
-def test_a_list_of_splits_gives_as_many_datasets(tmp_path, split, length):
+def test_a_list_of_splits_loads_one_dataset_each(tmp_path, split, length):
     value = value_of(tmp_path, f"tfds.load('mnist', split={split})")
     assert isinstance(value, SequenceValue) and [type(item) for item in value.items] == [Dataset] * length
 
@@ -78,7 +78,7 @@ def test_a_list_of_splits_gives_as_many_datasets(tmp_path, split, length):
         ("load().write(ds)", ["escape"]),
     ],
 )
-def test_what_consumes_a_dataset(tmp_path, text, roles):
+def test_consumers_of_a_dataset(tmp_path, text, roles):
     assert [sink.role for sink in load(tmp_path, f"{text}\n", HEAD).run.sinks] == roles
 
 
@@ -98,7 +98,7 @@ def test_what_consumes_a_dataset(tmp_path, text, roles):
         ("tf.data.Dataset.from_generator(lambda: show(items), tf.int64)", None),
     ],
 )
-def test_what_the_function_of_an_operation_is_given(tmp_path, text, kind):
+def test_arguments_of_a_dataset_function(tmp_path, text, kind):
     (value,) = shown(load(tmp_path, f"{text}\n", HEAD))
     assert not isinstance(value, (Tensor, Dataset)) if kind is None else isinstance(value, kind)
 
@@ -118,7 +118,7 @@ def test_what_the_function_of_an_operation_is_given(tmp_path, text, kind):
         ("items.method", False),
     ],
 )
-def test_an_operation_knows_what_its_function_does(tmp_path, function, known):
+def test_an_operation_knows_whether_its_function_could_be_followed(tmp_path, function, known):
     stage = value_of(tmp_path, f"ds.map({function})").stage
     assert stage.facts.known is known
 
@@ -130,7 +130,7 @@ def test_an_operation_knows_what_its_function_does(tmp_path, function, known):
         ("tf.data.experimental.parallel_interleave(lambda x: other, 2)", None),
     ],
 )
-def test_a_transformation_that_is_applied_runs_its_function(tmp_path, applied, name):
+def test_an_applied_transformation_runs_its_function(tmp_path, applied, name):
     stage = value_of(tmp_path, f"ds.apply({applied})").stage
     assert stage.function.name == "<lambda>"
     assert [call.name for call in stage.facts.calls] == ([name] if name else [])

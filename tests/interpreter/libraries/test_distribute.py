@@ -1,4 +1,4 @@
-"""What the strategies of tf.distribute do."""
+"""Strategies of tf.distribute."""
 
 import pytest
 from snippets import IMPORTS, load, shown
@@ -24,7 +24,7 @@ HEAD = IMPORTS + (
         ("s.experimental_run_v2(f, args=(1, 2))", [1, 2]),
     ],
 )
-def test_a_step_gets_the_arguments_that_a_strategy_is_given(tmp_path, call, given):
+def test_a_strategy_passes_its_arguments_to_the_step(tmp_path, call, given):
     (value,) = shown(load(tmp_path, f"def f(a=0, b=0): show([a, b])\n{call}\n", HEAD))
     assert [constant(item) for item in value.items] == given
 
@@ -53,7 +53,7 @@ def test_a_distributed_dataset_is_an_operation_of_the_dataset(tmp_path, call, na
         ("s.undefined(x)", None),
     ],
 )
-def test_what_comes_together_of_tensors_is_a_tensor(tmp_path, call, kind):
+def test_a_reduction_across_replicas_is_a_tensor(tmp_path, call, kind):
     (value,) = shown(load(tmp_path, f"a = {call}\nshow(a)\n", HEAD))
     assert value is UNKNOWN if kind is None else isinstance(value, kind)
 
@@ -64,11 +64,11 @@ def test_a_scope_belongs_to_its_strategy(tmp_path):
     assert isinstance(path, ExternalInstance) and path.name == STRATEGY_SCOPE and path.call.receiver is strategy
 
 
-def test_every_method_of_a_strategy_is_recorded_by_the_class_of_all_strategies(tmp_path):
+def test_methods_of_strategies_are_recorded_by_their_common_class(tmp_path):
     module = load(tmp_path, "s.undefined(1)\n", HEAD)
     assert module.run.calls[-1].name == "tensorflow.distribute.Strategy.undefined"
 
 
-def test_functions_that_another_method_is_given_run_with_tensors(tmp_path):
+def test_functions_passed_to_other_methods_run_with_tensors(tmp_path):
     (value,) = shown(load(tmp_path, "s.undefined(lambda a: show(a))\n", HEAD))
     assert isinstance(value, Tensor)

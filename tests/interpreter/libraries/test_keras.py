@@ -1,4 +1,4 @@
-"""What the models, layers and callbacks of Keras do."""
+"""Models, layers and callbacks of Keras."""
 
 import pytest
 from snippets import MODEL, load, shown
@@ -32,7 +32,7 @@ def roles(folder, text):
         ("class M(keras.Model):\n    def save(self, d): super().save(d)\nM().save(ds)", []),
     ],
 )
-def test_what_a_model_does_with_a_dataset(tmp_path, text, expected):
+def test_methods_of_a_model_consume_datasets(tmp_path, text, expected):
     assert roles(tmp_path, text) == expected
 
 
@@ -48,7 +48,7 @@ def test_what_a_model_does_with_a_dataset(tmp_path, text, expected):
         ("keras.layers.Lambda(lambda a, n: show(a), arguments={'n': 3})", "Lambda"),
     ],
 )
-def test_keras_compiles_the_functions_that_it_is_given(tmp_path, text, how):
+def test_keras_compiles_losses_and_metrics(tmp_path, text, how):
     module = load(tmp_path, f"{text}\n", HEAD)
     assert isinstance(shown(module)[0], Tensor)
     assert {call.path.traced_by() for call in module.run.calls if call.name == "z.show"} == {how}
@@ -59,14 +59,14 @@ def test_the_arguments_of_a_lambda_layer_reach_its_function(tmp_path):
     assert shown(load(tmp_path, text, HEAD)) == [Constant(3)]
 
 
-def test_a_hook_of_a_callback_starts_from_a_place_of_its_name(tmp_path):
+def test_a_callback_hook_has_a_labelled_root_path(tmp_path):
     text = "with load():\n    keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, logs: show(epoch))\n"
     (call,) = (call for call in load(tmp_path, text, HEAD).run.calls if call.name == "z.show")
     assert (call.path.root.label, call.path.traced_by()) == ("on_epoch_end", None)
     assert list(call.path.managers(within="program")) == []
 
 
-def test_a_model_remembers_the_layers_that_are_added(tmp_path):
+def test_a_model_keeps_its_added_layers(tmp_path):
     text = "m = keras.Sequential()\nm.add(keras.layers.Dense(1))\nm.add(keras.layers.ReLU())\nshow(m)\n"
     (value,) = shown(load(tmp_path, text, HEAD))
     names = [layer.name for layer in value.attributes["layers added"].items]
@@ -80,17 +80,17 @@ def test_a_model_remembers_the_layers_that_are_added(tmp_path):
         ("class L(keras.layers.Layer):\n    def build(self, s): show(super().build(s))", None),
     ],
 )
-def test_what_a_base_class_of_keras_returns(tmp_path, text, kind):
+def test_results_of_methods_of_a_keras_base_class(tmp_path, text, kind):
     (value,) = shown(load(tmp_path, f"{text}\n", HEAD))
     assert value is UNKNOWN if kind is None else isinstance(value, kind)
 
 
-def test_a_layer_made_from_a_configuration_has_unknown_arguments(tmp_path):
+def test_a_layer_from_a_config_has_unknown_arguments(tmp_path):
     (value,) = shown(load(tmp_path, "show(keras.layers.Dense.from_config(items))\n", HEAD))
     assert (value.name, value.call.given("units")) == ("keras.layers.Dense", UNKNOWN)
 
 
-def test_keras_asks_a_dataset_of_another_module_for_its_items(tmp_path):
+def test_keras_calls_getitem_of_a_dataset_of_another_module(tmp_path):
     data = "from tensorflow import keras\nfrom z import show\nclass D(keras.utils.Sequence):\n"
     files = {
         "train.py": f"{HEAD}from data import D\nmodel.fit(D())\n",

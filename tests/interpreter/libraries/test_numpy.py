@@ -1,4 +1,4 @@
-"""What NumPy, and the libraries around it, do with arrays."""
+"""NumPy, and libraries around it, on arrays."""
 
 import pytest
 from snippets import IMPORTS, load, shown
@@ -21,7 +21,7 @@ HEAD = (
         (True, "np.stack([x])", Tensor),
     ],
 )
-def test_numpy_gets_a_tensor(tmp_path, traced, call, kind):
+def test_numpy_functions_of_tensors(tmp_path, traced, call, kind):
     decorator = "@tf.function\n" if traced else ""
     module = load(tmp_path, f"{decorator}def f(x):\n    a = {call}\n    show(a)\nf(tf.zeros(3))\n", HEAD)
     assert isinstance(shown(module)[0], kind)
@@ -41,7 +41,7 @@ def test_numpy_gets_a_tensor(tmp_path, traced, call, kind):
         ("load()", None),
     ],
 )
-def test_a_splitter_gives_as_many_pairs_as_it_has_folds(tmp_path, splitter, folds):
+def test_a_splitter_yields_one_pair_per_fold(tmp_path, splitter, folds):
     (value,) = shown(load(tmp_path, f"show({splitter}.split(load()))\n", HEAD))
     known = isinstance(value, SequenceValue) and not value.open
     assert (len(value.items) if known else None) == folds

@@ -1,4 +1,4 @@
-"""The tables from the callables of libraries to what they do."""
+"""Tables of library callables and their handlers."""
 
 import libcst as cst
 import pytest
@@ -12,10 +12,10 @@ NODE = cst.parse_expression("f()")
 
 @pytest.fixture(autouse=True)
 def tables(monkeypatch):
-    """Tables of their own for each test."""
-    for name in ("_FUNCTIONS", "_FAMILIES", "_METHODS", "_CLASSES", "_KINDS", "_OUTCOMES", "_TAKERS"):
+    """Empty tables for each test."""
+    for name in ("_FUNCTIONS", "_FAMILIES", "_METHODS", "_CLASSES", "_KINDS", "_OUTCOMES", "_CALLBACK_HANDLERS"):
         monkeypatch.setattr(registry, name, type(getattr(registry, name))())
-    for cached in (registry.function_handlers, registry.taker, registry.outcomes):
+    for cached in (registry.function_handlers, registry.callback_handler, registry.outcomes):
         cached.cache_clear()
         monkeypatch.setattr(registry, cached.__name__, cached.__wrapped__)
 
@@ -47,7 +47,7 @@ def test_a_method_is_looked_up_by_kind_then_by_class_then_by_name():
     assert list(registry.method_handlers(Invocation("b.x", Arguments(), NODE, UNKNOWN, "x", None))) == []
 
 
-def test_a_handler_of_a_kind_gets_the_receiver():
+def test_a_handler_of_a_type_gets_the_receiver():
     given = []
     registry.methods_on(SequenceValue)(lambda machine, call, group: given.append(group))
     call = Invocation("", Arguments(), NODE, SequenceValue("list", []), "go")
@@ -56,14 +56,18 @@ def test_a_handler_of_a_kind_gets_the_receiver():
     assert given == [call.receiver]
 
 
-def test_the_first_that_takes_the_functions_of_a_name_is_its_taker():
+def test_the_first_matching_callback_handler_wins():
     first, second = handler(1), handler(2)
     registry.takes_functions(lambda name: name == "a")(first)
     registry.takes_functions(lambda name: name in "ab")(second)
-    assert (registry.taker("a"), registry.taker("b"), registry.taker("c")) == (first, second, None)
+    assert (registry.callback_handler("a"), registry.callback_handler("b"), registry.callback_handler("c")) == (
+        first,
+        second,
+        None,
+    )
 
 
-def test_all_outcomes_of_a_name_are_asked_in_the_order_of_their_registration():
+def test_outcomes_of_a_name_are_tried_in_registration_order():
     first, second = handler(1), handler(2)
     registry.outcome(lambda name: name in "ab")(first)
     registry.outcome(lambda name: name == "a")(second)

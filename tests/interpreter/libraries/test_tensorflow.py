@@ -1,4 +1,4 @@
-"""What TensorFlow, and the functions of Keras on tensors, do."""
+"""TensorFlow, and tensor functions of Keras."""
 
 import pytest
 from snippets import IMPORTS, load, shown
@@ -34,7 +34,7 @@ def test_every_way_to_compile_a_function(tmp_path, text, how):
     assert [each.how for each in module.run.compilations] == [how] * (how is not None)
 
 
-def test_what_is_compiled_remembers_the_options(tmp_path):
+def test_a_compiled_function_keeps_its_options(tmp_path):
     value = value_of(tmp_path, "def f(a): pass; tf.function(f, jit_compile=True)")
     assert isinstance(value, Function) and value.options.name == "tensorflow.function"
 
@@ -54,7 +54,7 @@ def test_what_is_compiled_remembers_the_options(tmp_path):
         ("tf.io.parse_single_example(x, {})", "tensor"),
     ],
 )
-def test_functions_of_tensorflow_make_tensors_symbols_and_objects(tmp_path, text, kind):
+def test_functions_of_tensorflow_return_tensors_symbols_and_objects(tmp_path, text, kind):
     value = value_of(tmp_path, text)
     found = (
         "tensor"
@@ -80,7 +80,7 @@ def test_functions_of_tensorflow_make_tensors_symbols_and_objects(tmp_path, text
         ("tf.split(x, 1001)", None),
     ],
 )
-def test_a_split_gives_as_many_tensors_as_a_literal_says(tmp_path, text, length):
+def test_a_split_returns_as_many_tensors_as_its_literal(tmp_path, text, length):
     value = value_of(tmp_path, text)
     assert isinstance(value, SequenceValue) and isinstance(value.items[0], Tensor)
     assert (None if value.open else len(value.items)) == length
@@ -113,7 +113,7 @@ def test_compiled_code_has_no_arrays(tmp_path):
 
 
 @pytest.mark.parametrize("call", ["tf.py_function(f, [x], tf.int64)", "tf.numpy_function(f, [x], tf.int64)"])
-def test_a_python_function_runs_eagerly_and_gives_a_tensor(tmp_path, call):
+def test_a_python_function_runs_eagerly_and_returns_a_tensor(tmp_path, call):
     text = f"def f(a): show(a)\n@tf.function\ndef g(x): return {call}\ng(x)\n"
     module = load(tmp_path, text, HEAD)
     (shows,) = (call for call in module.run.calls if call.name == "z.show")

@@ -1,4 +1,4 @@
-"""What the tuners of KerasTuner do."""
+"""Tuners of KerasTuner."""
 
 import textwrap
 
@@ -65,11 +65,11 @@ def test_a_search_trains_through_the_fit_of_the_hypermodel(tmp_path):
         ("load().get_best_models()[0]", None),
     ],
 )
-def test_the_best_models_are_like_the_one_that_was_built(tmp_path, call, name):
+def test_the_best_models_equal_the_built_model(tmp_path, call, name):
     (value,) = shown(tuned(tmp_path, f"t = TUNER)\nshow({call})"))
     assert (value.name if isinstance(value, ExternalInstance) and value.name.startswith("keras.") else None) == name
 
 
-def test_how_many_models_are_best_is_not_known(tmp_path):
+def test_the_number_of_best_models_is_unknown(tmp_path):
     (value,) = shown(tuned(tmp_path, "t = TUNER)\nshow(t.get_best_models())"))
     assert isinstance(value, SequenceValue) and value.open
