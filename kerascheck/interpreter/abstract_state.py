@@ -72,14 +72,14 @@ class AbstractState(ABC):
     """State of one interpretation, and the operations that change it.
 
     Attributes:
-            calls, sinks, stages, loops: records in program order.
-            reached: nodes of the functions with a known call site.
-            compiled: nodes of the functions passed to tf.function or another compiler.
-            compilations: places where functions and models are passed to tf.function or another compiler.
-            entries: calls of compiled functions from Python; the receiver is the compiled function.
-            indexed: the subscripts that take an item of a tensor.
-            returned: the result of each function's first call.
-            item_writes: for each ``__getitem__`` of a PyDataset, its writes to objects that outlive the call, those
+        calls, sinks, stages, loops: records in program order.
+        reached: nodes of the functions with a known call site.
+        compiled: nodes of the functions passed to tf.function or another compiler.
+        compilations: places where functions and models are passed to tf.function or another compiler.
+        entries: calls of compiled functions from Python; the receiver is the compiled function.
+        indexed: the subscripts that take an item of a tensor.
+        returned: the result of each function's first call.
+        item_writes: for each ``__getitem__`` of a PyDataset, its writes to objects that outlive the call, those
             of its callees included.
     """
 
@@ -229,7 +229,7 @@ class AbstractState(ABC):
         """Write to an object that outlives the current function.
 
         Args:
-                created: creation time of the object; 0 for objects that always exist.
+            created: creation time of the object; 0 for objects that always exist.
         """
         if created < self.oldest_write:
             self.oldest_write = created

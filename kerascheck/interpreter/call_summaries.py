@@ -58,9 +58,9 @@ def summary_key(function: Function, arguments: Arguments, path: ExecutionPath, h
     code from Python, which rules time and count.
 
     Args:
-            function: its receiver is bound.
-            path: the path of the call.
-            how: the compiler of the function itself.
+        function: its receiver is bound.
+        path: the path of the call.
+        how: the compiler of the function itself.
     """
     outside = path.traced_by()
     if outside is None and how is not None:

@@ -28,10 +28,10 @@ def run_callables(
     """Run functions handed to a library, with tensors (or unknown values) as arguments.
 
     Args:
-            value: a function, or a structure of them.
-            traced: the purpose for which the library compiles them; None if it calls them from Python.
-            node: the call that hands them over.
-            tensors: whether the library passes tensors.
+        value: a function, or a structure of them.
+        traced: the purpose for which the library compiles them; None if it calls them from Python.
+        node: the call that hands them over.
+        tensors: whether the library passes tensors.
     """
     result: Value = UNKNOWN
     for option in options_of(value):

@@ -52,11 +52,11 @@ def inline(
     """The result of a function of the linted tree, by running its body.
 
     Args:
-            function: the function; its receiver is bound.
-            arguments: the arguments of the call.
-            node: the call.
-            traced: the compiler of the body, if the function itself is not compiled.
-            stage: the dataset operation that runs it.
+        function: the function; its receiver is bound.
+        arguments: the arguments of the call.
+        node: the call.
+        traced: the compiler of the body, if the function itself is not compiled.
+        stage: the dataset operation that runs it.
     """
     body = function.node
     how = traced or function.traced
@@ -90,18 +90,10 @@ def inline(
 
 def _summarise(state: AbstractState, key: Hashable, function: Function, arguments: Arguments) -> Value:
     """The result of a function, by running its body; memoises its summary."""
-    records, calls, uses = (
-        _number_of_records(
-            state,
-        ),
-        len(state.calls),
-        len(state.uses),
-    )
+    records, calls, uses = _number_of_records(state), len(state.calls), len(state.uses)
     touched, state.oldest_write, start = state.oldest_write, LATER, now()
     result = enter_function(state, function, function.receiver, arguments)
-    unchanged = state.oldest_write > start and records == _number_of_records(
-        state,
-    )
+    unchanged = state.oldest_write > start and records == _number_of_records(state)
     memoisable = unchanged and is_pure(result, state.calls[calls:])
     state.summaries[key] = CallSummary(result, state.uses[uses:]) if memoisable else None
     state.oldest_write = min(touched, state.oldest_write)

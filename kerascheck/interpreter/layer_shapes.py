@@ -63,7 +63,7 @@ def input_shape(call: Call) -> Shape:
     if shape is None:
         width = call.keyword("input_dim")
         if call.name == EMBEDDING:
-            # The table length of an Embedding is not its width; Keras 2 takes the number of words separately.
+            # The table length of an Embedding is not its width; Keras 2 takes the input length separately.
             length = _number(call, "input_length")
             shape = None if length is None else (length,)
         elif width is not None:

@@ -94,9 +94,9 @@ class Module:
     """A parsed module.
 
     Attributes:
-            source: its :class:`kerascheck.source.Source`.
-            tree: its :class:`Tree`.
-            project: the project that it belongs to.
+        source: its :class:`kerascheck.source.Source`.
+        tree: its :class:`Tree`.
+        project: the project that it belongs to.
     """
 
     def __init__(self, source: Source, project: ProjectLike) -> None:
@@ -165,7 +165,7 @@ class Module:
         matches ``about``.
 
         Args:
-                about: a pattern for comments above; they may head the lines without a gap before the statement.
+            about: a pattern for comments above; they may head the lines without a gap before the statement.
         """
         start, end = self.statement_range(node)
         for above in reversed(self.text[:start].rstrip(" \t").splitlines()):
@@ -260,7 +260,7 @@ class Module:
         """Whether its own code contains placeholders, collections or session runs."""
         if self.says("GradientTape") and "GradientTape" in self.bare_code:
             return False
-        # Programs that evaluate tensors in Python only reset state that does not exist.
+        # A program that calls .numpy() runs eagerly: its reset_default_graph has no graph to reset.
         return (
             self.mentions(_GRAPH_CODE)
             and _GRAPH_CODE.search(self._beside_saved_graphs) is not None

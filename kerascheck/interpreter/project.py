@@ -46,10 +46,10 @@ class Project(Generic[M]):
     """The modules that may import each other.
 
     Args:
-            settings: :class:`kerascheck.project.config.Settings`, for the target versions.
-            read: turns a path into a :class:`kerascheck.source.Source`; raises for unreadable files.
-            make: the class of modules, :class:`kerascheck.interpreter.module.Module` or a subclass.
-            use: receives the text of every module reached from the last loaded one, and the relevant share of it.
+        settings: :class:`kerascheck.project.config.Settings`, for the target versions.
+        read: turns a path into a :class:`kerascheck.source.Source`; raises for unreadable files.
+        make: the class of modules, :class:`kerascheck.interpreter.module.Module` or a subclass.
+        use: receives the text of every module reached from the last loaded one, and the relevant share of it.
     """
 
     def __init__(
@@ -83,8 +83,8 @@ class Project(Generic[M]):
         """The module of the tree that an import in ``importer`` refers to; None if it is outside.
 
         Args:
-                dotted: the name after ``import`` or ``from``, without leading dots.
-                level: the number of leading dots.
+            dotted: the name after ``import`` or ``from``, without leading dots.
+            level: the number of leading dots.
         """
         if not dotted and not level or (not level and dotted.partition(".")[0] in _LIBRARIES):
             return None

@@ -37,7 +37,10 @@ def computed(name: str, *values: Value) -> ExternalInstance:
 
 
 def item_of_turn(items: list[Value], loop: ExecutionPath) -> Value:
-    """The value of one iteration over a list: a varying text or number if all items are such, else their join."""
+    """The value of one iteration over a list.
+
+    It is a loop variable for many texts or numbers, else the join of the items.
+    """
     item = any_of(items)
     kinds = {
         "builtins.str" if is_text(each) else "builtins.float" if type(constant(each)) in (int, float) else None

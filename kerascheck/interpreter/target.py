@@ -92,7 +92,7 @@ def target_of(settings: Settings, pins: Mapping[str, Pin], hints: VersionHints) 
     """The target versions of a module.
 
     Args:
-            pins: the bounds of its requirements, by package: see
+        pins: the bounds of its requirements, by package: see
             :func:`~kerascheck.project.requirements.pinned_versions`.
     """
     tensorflow, source = _tensorflow(settings, pins, hints)

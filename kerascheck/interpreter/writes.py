@@ -28,9 +28,9 @@ def note_write(state: AbstractState, holder: cst.CSTNode | None, value: Value, n
     """Record a write of the running dataset function to an older object.
 
     Args:
-            holder: syntax of the target: a variable, or the object whose attribute or item is written; None if
+        holder: syntax of the target: a variable, or the object whose attribute or item is written; None if
             unknown.
-            value: the object written to.
+        value: the object written to.
     """
     start = state.mapped
     if start is None:

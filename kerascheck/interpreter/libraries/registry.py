@@ -23,12 +23,12 @@ class Invocation:
     """A call before it is recorded.
 
     Attributes:
-            name: canonical name of the function, or of the class and the method; empty if the class is unknown.
-            arguments: the arguments.
-            node: the call.
-            receiver: the object of a method.
-            attribute: the name of a method; empty for a function.
-            owner: the class of the receiver, if known.
+        name: canonical name of the function, or of the class and the method; empty if the class is unknown.
+        arguments: the arguments.
+        node: the call.
+        receiver: the object of a method.
+        attribute: the name of a method; empty for a function.
+        owner: the class of the receiver, if known.
     """
 
     name: str
