@@ -20,7 +20,7 @@ from kerascheck.interpreter.values.scope import Scope
 from kerascheck.knowledge.runtime import Runtime
 from kerascheck.knowledge.signatures import Signature
 from kerascheck.source import Source
-from kerascheck.syntax.conditions import CONDITIONS, Nested
+from kerascheck.syntax.conditions import CONDITIONS, PathQueries
 from kerascheck.syntax.tree import Tree
 
 Found = TypeVar("Found")
@@ -151,7 +151,7 @@ class Function(Value):
 
 
 @dataclass(eq=False, slots=True)
-class ExecutionPath(Nested):
+class ExecutionPath(PathQueries):
     """One step of the path that leads to a piece of running code.
 
     ``kind`` is one of "root" (a module body or a function without a call site), "call" (inside a function), "loop",

@@ -104,7 +104,7 @@ class MissingCache(Rule):
                 else [stage for stage in first.upstream() if data.is_reshuffled(stage)]
             )
             # The shuffle of a source stays before the cache.
-            plan = data.arrangement(module.pipelines, [wish])
+            plan = data.arrangement(module.pipelines, [request])
             if plan is None and not shuffles:
                 yield self.silence(op, "a later take would keep a cache from ever being complete")
                 continue

@@ -105,9 +105,9 @@ class RandomBeforeCache(Rule):
 
     def _frozen_draws(self, module, op, cache, random):
         what = "shuffle order" if random.name == "shuffle" else "random draws"
-        wish = data.ReorderRequest(data.WishKind.CACHE_EARLIER, cache)
+        request = data.ReorderRequest(data.ReorderKind.CACHE_EARLIER, cache)
         # A shuffle that distributes elements to several datasets, or to the files of an interleave, has to stay.
-        stays = random.name == "shuffle" and data.arrangement(module.pipelines, [wish]) is None
+        stays = random.name == "shuffle" and data.arrangement(module.pipelines, [request]) is None
         remedy = (
             "shuffle again after it"
             if stays
