@@ -173,7 +173,7 @@ class Rule(AnyRule):
         ...
         ...     def check(self, module):
         ...         for call in module.run.calls:
-        ...             if call.name == "builtins.print" and call.scope.innermost_loop(within="program"):
+        ...             if call.name == "builtins.print" and call.path.innermost_loop(within="program"):
         ...                 yield self.finding(call, "This prints in each step; print once per epoch.")
         >>> [str(each.severity) for each in PrintInStep().check(module("for step in range(9): print(step)"))]
         ['warning']
