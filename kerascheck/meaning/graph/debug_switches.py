@@ -31,7 +31,7 @@ from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.written import rows_of_slice
 
 _LOGS = DEBUGGING_SET_LOG_DEVICE_PLACEMENT
-# Each switch with the keyword of its argument; None for a switch without one.
+# Each switch with the keyword of its argument; None for a switch without one. set_synchronous_execution is not among them:
 # operations run synchronously without it too (get_synchronous_execution() of TensorFlow 2.21).
 _SWITCHES: dict[str, str | None] = {
     RUN_FUNCTIONS_EAGERLY: "run_eagerly",

@@ -45,8 +45,7 @@ HALF_POLICIES = frozenset({"mixed_float16", "mixed_bfloat16", "float16", "bfloat
 """The dtype policies under which layers compute in 16 bits."""
 
 # GPUs behind DirectX have no 16-bit policy that is known to help. Layers of TensorFlow's own copy of Keras follow no
-# Keras policy;
-# its modules without layers are fine.
+# Keras policy; its modules without layers may be imported.
 _NOT_FOR_POLICIES = re.compile(
     r"""["']DML["']|directml|^\s*import\s+tensorflow\.compat\.v1\s+as\s+tf\b|"""
     # Layers wrapped for quantisation do not follow one either.
