@@ -99,8 +99,8 @@ def ordered(folder, operations, *requests):
         ("decode augment batch take", ["+cache decode"], None),
     ],
 )
-def test_the_requested_order(tmp_path, operations, wishes, after):
-    assert ordered(tmp_path, operations, *wishes) == after
+def test_the_requested_order(tmp_path, operations, requests, after):
+    assert ordered(tmp_path, operations, *requests) == after
 
 
 def test_requests_for_another_chain_are_rejected(tmp_path):
