@@ -82,9 +82,9 @@ def fake_rules(monkeypatch, tmp_path):
         spec.__dict__["rule"] = rule
         specs.append(spec)
     monkeypatch.setattr(registry, "rule_specs", lambda: tuple(specs))
-    registry.forget()
+    registry.invalidate()
     yield
-    registry.forget()
+    registry.invalidate()
 
 
 @pytest.fixture

@@ -25,9 +25,9 @@ def rules(tmp_path, monkeypatch):
         place.mkdir(parents=True)
         shutil.copy(spec.folder / "rule.py", place)
     monkeypatch.setattr(registry, "rules_folder", lambda: folder)
-    registry.forget()
+    registry.invalidate()
     yield folder
-    registry.forget()
+    registry.invalidate()
 
 
 def written(folder):
@@ -51,7 +51,7 @@ def test_new_rule_gets_the_next_code_of_its_family(rules, family, digit):
         "Its tests say what is left: pytest tests/test_rule_folders.py tests/test_cases.py -k print-in-step",
     ]
     assert sorted(path.name for path in folder.iterdir()) == NAMES
-    registry.forget()
+    registry.invalidate()
     spec = registry.find("print-in-step")
     assert (spec.code, spec.folder) == (code, folder)
     assert spec.rule_as(spec.kind).summary == spec.summary
@@ -60,7 +60,7 @@ def test_new_rule_gets_the_next_code_of_its_family(rules, family, digit):
 
 def test_tests_of_a_new_rule_name_the_missing_parts(rules, tmp_path):
     kerascheck("new-rule", "layers/print-in-step")
-    registry.forget()
+    registry.invalidate()
     spec = registry.find("print-in-step")
     left = left_to_fill_in(spec.folder)
     assert {line.split(":")[0].strip() for line in left} == set(NAMES)
@@ -108,7 +108,7 @@ def test_invalid_rule_is_one_error_line_and_writes_nothing(rules, place, problem
 def test_family_is_limited_to_100_codes(rules):
     rule = rules / "layers" / "numpy_in_call" / "rule.py"
     rule.write_text(rule.read_text().replace(registry.find("numpy-in-call").code, "KC297"))
-    registry.forget()
+    registry.invalidate()
     ran = kerascheck("new-rule", "layers/print-in-step")
     assert ran.code == 2 and "no code is left for 'layers'" in ran.err
 

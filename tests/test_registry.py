@@ -38,9 +38,9 @@ def rules(tmp_path, monkeypatch):
     ):
         write("f", name, RULE.format(cls="R", code=code, name=name, default=default))
     monkeypatch.setattr(registry, "rules_folder", lambda: tmp_path)
-    registry.forget()
+    registry.invalidate()
     yield write
-    registry.forget()
+    registry.invalidate()
 
 
 def chosen(*levels):

@@ -50,7 +50,7 @@ def rules(tmp_path):
         (folder / "rule.py").write_text(text)
     yield tmp_path / "rules"
     registry.use_folders(())
-    registry.forget()
+    registry.invalidate()
 
 
 @pytest.fixture

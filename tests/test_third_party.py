@@ -65,10 +65,10 @@ def project(tmp_path, monkeypatch):
     (tmp_path / "project").mkdir()
     monkeypatch.chdir(tmp_path / "project")
     (tmp_path / "project" / "train.py").write_text(SCRIPT)
-    registry.forget()
+    registry.invalidate()
     yield tmp_path / "project"
     registry.use_folders(())
-    registry.forget()
+    registry.invalidate()
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ def remembered(function: _Function) -> _Function:
     return cast(_Function, cached)
 
 
-def forget() -> None:
+def invalidate() -> None:
     """Look for the rules again when they are next asked for."""
     for each in _remembered:
         each.cache_clear()
@@ -54,7 +54,7 @@ def use_folders(folders: Sequence[str]) -> None:
     global _named_folders
     if tuple(folders) != _named_folders:
         _named_folders = tuple(folders)
-        forget()
+        invalidate()
 
 
 def used_folders() -> tuple[str, ...]:

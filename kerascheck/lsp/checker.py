@@ -279,11 +279,11 @@ class _RequestHandler:
         from kerascheck.lint.session import Session
         from kerascheck.project.config import Configuration
         from kerascheck.project.discovery import File, wanted
-        from kerascheck.project.requirements import forget
+        from kerascheck.project.requirements import invalidate
 
         buffer = request.buffer
         if self._session is None or request.epoch != self._epoch:
-            forget()
+            invalidate()
             self._configuration = Configuration(_overrides(request.options), validate=registry.validate)
             self._session, self._epoch = Session(self._configuration, keep=False), request.epoch
         settings = self._configuration.for_file(buffer.path)

@@ -146,7 +146,7 @@ class Server(LanguageServer):
         if self._refreshes:
             self.workspace_diagnostic_refresh(None)
 
-    def forget(self, uri: str, parts: Sequence[str]) -> None:
+    def invalidate(self, uri: str, parts: Sequence[str]) -> None:
         """A document is closed."""
         state = self._open.pop(uri, _Open())
         state.cancel()
@@ -415,7 +415,7 @@ def _register_documents(server: Server) -> None:
 
     @feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def closed(params: types.DidCloseTextDocumentParams) -> None:
-        server.forget(params.text_document.uri, [params.text_document.uri])
+        server.invalidate(params.text_document.uri, [params.text_document.uri])
 
     @feature(types.NOTEBOOK_DOCUMENT_DID_OPEN)
     def notebook_opened(params: types.DidOpenNotebookDocumentParams) -> None:
@@ -431,4 +431,4 @@ def _register_documents(server: Server) -> None:
 
     @feature(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
     def notebook_closed(params: types.DidCloseNotebookDocumentParams) -> None:
-        server.forget(params.notebook_document.uri, [cell.uri for cell in params.cell_text_documents])
+        server.invalidate(params.notebook_document.uri, [cell.uri for cell in params.cell_text_documents])

@@ -138,7 +138,7 @@ def tracking(tracker: DependencyTracker | None) -> Iterator[None]:
     before, _tracker = _tracker, tracker
     try:
         if tracker is not None:
-            forget()
+            invalidate()
         yield
     finally:
         _tracker = before
@@ -206,7 +206,7 @@ def remembered(function: _Function) -> _Function:
     return cast(_Function, told)
 
 
-def forget() -> None:
+def invalidate() -> None:
     """Invalidate all memoised results."""
     for function in _remembering:
         function.cache_clear()

@@ -105,7 +105,7 @@ def test_a_closed_document_is_not_told_of(server, tmp_path):
         asked = asyncio.create_task(server.current(uri))
         await until(lambda: server._checker.asked)
         server.workspace.remove_text_document(uri)
-        server.forget(uri, [uri])
+        server.invalidate(uri, [uri])
         server._checker.may_answer.release(1)
         assert await asked is None
 
@@ -227,7 +227,7 @@ def test_what_is_closed_is_asked_about_no_more(stepping, tmp_path):
         uri = put(stepping, tmp_path / "train.py")
         await until(lambda: stepping.told)
         stepping.workspace.remove_text_document(uri)
-        stepping.forget(uri, [uri])
+        stepping.invalidate(uri, [uri])
         await asyncio.sleep(0.4)
 
     asyncio.run(session())

@@ -12,7 +12,7 @@ from kerascheck.source.reading import decode
 
 @pytest.fixture(autouse=True)
 def nothing_remembered():
-    requirements.forget()
+    requirements.invalidate()
 
 
 def specifiers(pins):
@@ -264,14 +264,14 @@ def test_the_nearest_folder_decides_and_the_repository_ends_the_search(tmp_path)
     assert pinned_versions(inner / "train.py") == {"tensorflow": "==2.3"}
     # Accepting any version is a decision too.
     (inner / "requirements.txt").write_text("tensorflow\nnumpy==1.0\n")
-    requirements.forget()
+    requirements.invalidate()
     assert pinned_versions(inner / "train.py") == {}
     (inner / "requirements.txt").write_text("numpy==1.0\n")
-    requirements.forget()
+    requirements.invalidate()
     assert pinned_versions(inner / "train.py") == {"tensorflow": "==2.3"}
     (tmp_path / "repo" / ".git").mkdir()
     (tmp_path / "repo" / "requirements.txt").unlink()
-    requirements.forget()
+    requirements.invalidate()
     assert pinned_versions(inner / "train.py") == {}
 
 

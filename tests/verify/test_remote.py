@@ -923,12 +923,12 @@ def test_a_job_ends_and_removes_the_upload_once_nobody_renews_its_lease(project,
 
 
 def test_a_job_that_slurm_has_forgotten_has_ended(followed, traces, monkeypatch):
-    def forget(self):
+    def invalidate(self):
         if self.state == "RUNNING":
             (traces / "state").write_text("")
         return ""
 
-    monkeypatch.setattr(slurm._Scheduler, "why_waiting", forget)
+    monkeypatch.setattr(slurm._Scheduler, "why_waiting", invalidate)
     assert followed("RUNNING|None", accounting="CANCELLED by 1000")[0] == "the job was cancelled"
 
 

@@ -6,7 +6,7 @@ from kerascheck.project.requirements.kinds import is_about_tensorflow, is_named_
 from kerascheck.project.requirements.packages import Pin, Stated
 from kerascheck.project.requirements.versions import (
     command_versions,
-    forget,
+    invalidate,
     lets_memory_grow,
     pinned_versions,
     script_versions,
@@ -19,7 +19,7 @@ __all__ = [
     "RequirementsFile",
     "Stated",
     "command_versions",
-    "forget",
+    "invalidate",
     "is_about_tensorflow",
     "is_named_for_gpu",
     "kind_of",

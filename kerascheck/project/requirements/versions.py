@@ -52,9 +52,9 @@ def lets_memory_grow(path: str | os.PathLike[str]) -> bool:
         return _lets_memory_grow(os.path.dirname(os.path.abspath(path)))
 
 
-def forget() -> None:
+def invalidate() -> None:
     """Invalidate the results of the functions above, after files changed."""
-    dependencies.forget()
+    dependencies.invalidate()
 
 
 def script_versions(text: str) -> dict[str, Pin]:
