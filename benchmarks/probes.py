@@ -15,10 +15,12 @@ import statistics
 import tempfile
 from pathlib import Path
 
-from kerascheck.runtime.verify.compare import Budget, Variant, compare
+from kerascheck.runtime.verify.budget import Budget
+from kerascheck.runtime.verify.compare import compare
 from kerascheck.runtime.verify.process import Plan, Script
 from kerascheck.runtime.verify.rounds import run_alone
 from kerascheck.runtime.verify.stats import speedup
+from kerascheck.runtime.verify.variants import Variant
 
 _DATA = """
 import gc, os, time

@@ -15,7 +15,7 @@ TABLE = Path(kerascheck.__file__).parent / "runtime" / "verify" / "evidence_tabl
 DEVICES = ("cpu", "gpu")
 """The columns of the table."""
 _CONFIRMED = "confirmed"
-"""The verdict of :class:`kerascheck.runtime.verify.compare.Status` on a fix that makes steps faster."""
+"""The verdict of :class:`kerascheck.runtime.verify.verdict.Status` on a fix that makes steps faster."""
 
 
 def read_table(path: Path = TABLE) -> list[dict[str, Any]]:

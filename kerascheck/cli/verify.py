@@ -25,7 +25,7 @@ from kerascheck.runtime.verify.running import (
 )
 
 if TYPE_CHECKING:
-    from kerascheck.runtime.verify.compare import Chosen
+    from kerascheck.runtime.verify.budget import TrainingSelector
     from kerascheck.runtime.verify.prepared import Prepared
     from kerascheck.runtime.verify.process import Script
     from kerascheck.runtime.verify.remote.target import Target
@@ -48,9 +48,9 @@ def _percent(context: click.Context, parameter: click.Parameter, value: str) -> 
     return share
 
 
-def _training(context: click.Context, parameter: click.Parameter, value: str | None) -> Chosen | None:
+def _training(context: click.Context, parameter: click.Parameter, value: str | None) -> TrainingSelector | None:
     """A training by its number, or by a line: "2", ":40", "train.py:40"."""
-    from kerascheck.runtime.verify.compare import Chosen
+    from kerascheck.runtime.verify.budget import TrainingSelector
 
     if value is None:
         return None
@@ -60,8 +60,8 @@ def _training(context: click.Context, parameter: click.Parameter, value: str | N
             f"{value!r} is neither the number of a training, such as 2, nor a line, such as :40 or train.py:40"
         )
     if not colon:
-        return Chosen(number=int(number))
-    return Chosen(path=os.path.normpath(path) if path else None, line=int(number))
+        return TrainingSelector(number=int(number))
+    return TrainingSelector(path=os.path.normpath(path) if path else None, line=int(number))
 
 
 @click.command(
@@ -359,3 +359,69 @@ def _write(result: Verification, options: dict[str, Any]) -> None:
         width = 0 if options["output_file"] else terminal_columns(otherwise=0)
         text = "\n".join(report_text.fitted(lines, width) if width else lines)
     print_report(text, options, color)
+
+
+@click.command(
+    short_help="Measure the examples of the rules.", epilog="Exit codes: 0 measured, 2 there is no GPU to measure on."
+)
+@click.argument("rules", nargs=-1, metavar="[CODE|NAME...]", shell_complete=completion.rule)
+@folders_option
+@click.option("--budget", default=60.0, show_default=True, type=click.FloatRange(1), help="Seconds per variant, about.")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--update", type=click.Path(dir_okay=False), help="Put the rows into this table (JSON), keeping its others."
+)
+@click.option("--gpu", "on_gpu", is_flag=True, help="Fill the GPU column: on TensorFlow, or else on JAX or PyTorch.")
+@click.option(
+    "--again",
+    is_flag=True,
+    help="With --gpu and --update: measure what the table has from this card, driver and versions too.",
+)
+def evidence(
+    rules: tuple[str, ...], budget: float, output_format: str, update: str | None, on_gpu: bool, again: bool
+) -> int:
+    """Measure the examples of the rules: each slow.py against its fast.py, on this machine."""
+    import json
+    from pathlib import Path
+
+    from kerascheck.catalog import registry
+    from kerascheck.catalog.measured import for_rule, read_table
+    from kerascheck.project.config import ConfigError
+    from kerascheck.runtime.verify import evidence as table
+    from kerascheck.runtime.verify import gpu_evidence
+    from kerascheck.runtime.verify.budget import Budget
+    from kerascheck.runtime.verify.files import write_whole
+
+    try:
+        rooms = [registry.find(rule) for rule in rules] or registry.rooms()
+        engine = gpu_evidence.engine() if on_gpu else None
+    except ConfigError as problem:
+        raise click.ClickException(str(problem)) from None
+    except gpu_evidence.NoGpu as problem:
+        click.echo(f"kerascheck evidence --gpu: {problem}", err=True)
+        return 2
+    kept = read_table(Path(update)) if update else []
+    if engine and not again:
+        rooms = [room for room in rooms if not gpu_evidence.is_finished(room.code, kept, engine)]
+    where = f" on {engine.card} with {engine.backend}" if engine else ""
+    click.echo(
+        f"kerascheck evidence executes the examples of {len(rooms)} rules{where}. Ctrl-C stops everything.", err=True
+    )
+    progress = Progress()
+
+    def tell(row: dict[str, Any]) -> None:
+        progress.clear()
+        click.echo(f"{row['code']} {row['name']}: {'; '.join(for_rule(row['code'], [row]) or ())}", err=True)
+        if update:  # after every row: a table takes an hour, and may be interrupted
+            path = Path(update)
+            rows = table.merge(read_table(path), [row])
+            write_whole(path, json.dumps({"rows": rows}, indent=1) + "\n")
+
+    with ends_on_signals():
+        if engine:
+            rows = list(gpu_evidence.collect(rooms, engine, Budget(budget), progress.show, tell))
+        else:
+            rows = list(table.collect(rooms, Budget(budget), progress.show, tell))
+    progress.clear()
+    click.echo(json.dumps({"rows": rows}, indent=1) if output_format == "json" else "\n".join(table.render(rows)))
+    return 0

@@ -10,8 +10,8 @@ import click
 
 from kerascheck.report.common import plain
 from kerascheck.runtime.verify import apply, memory
-from kerascheck.runtime.verify.compare import Verdict
 from kerascheck.runtime.verify.findings import place_of
+from kerascheck.runtime.verify.verdict import Verdict
 
 if TYPE_CHECKING:
     from kerascheck.finding import Finding

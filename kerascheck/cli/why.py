@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +19,9 @@ from kerascheck.runtime.verify.running import Progress, ScriptCommand, ends_on_s
 
 if TYPE_CHECKING:
     from kerascheck.runtime.doctor import Snapshot
-    from kerascheck.runtime.verify.compare import Verdict
-    from kerascheck.runtime.why.look import Look
+    from kerascheck.runtime.verify.messages import TrainingFacts
+    from kerascheck.runtime.verify.verdict import Verdict
+    from kerascheck.runtime.why.explain import WhyResult
 
 _NARROWEST, _WIDEST = 60, 120
 
@@ -81,7 +82,7 @@ def _why(script: str, arguments: tuple[str, ...], options: dict[str, Any]) -> in
     from kerascheck.runtime.verify import gpu
     from kerascheck.runtime.verify.findings import findings_of, read_script
     from kerascheck.runtime.verify.process import Script
-    from kerascheck.runtime.why.look import look
+    from kerascheck.runtime.why.explain import explain_training
 
     if options["summary"] and options["output_format"] != "text":
         raise click.UsageError("--summary is text: leave out --output-format")
@@ -99,10 +100,10 @@ def _why(script: str, arguments: tuple[str, ...], options: dict[str, Any]) -> in
     run = Script(path, texts, arguments, python=options["python"])
     with Progress() as progress, gpu.Sampler() as sampler:
         progress.show("running the script up to the middle of its training", 30)
-        answer = look(
+        answer = explain_training(
             run,
             lambda: findings_of(script, Configuration()),
-            lambda run: problems(run.told["facts"], options["python"]),
+            lambda run: problems(run.facts, options["python"]),
             training=options["training"] - 1,
             start_limit=options["start_limit"],
         )
@@ -118,19 +119,22 @@ def _why(script: str, arguments: tuple[str, ...], options: dict[str, Any]) -> in
 
 
 def problems(
-    facts: Mapping[str, Any], python: str, look: Callable[[str | None], Snapshot] | None = None
+    facts: TrainingFacts, python: str, take: Callable[[str | None], Snapshot] | None = None
 ) -> list[tuple[str, str]]:
-    """What is wrong with the machine, and what to do: first of all a GPU that is there and that the run did not use.
+    """List problems of the machine with their remedies, first of all a GPU that the run did not use.
 
-    ``look``: takes a snapshot with an interpreter, or (None) without one; None: of this machine.
+    Args:
+        facts: of the run.
+        python: the interpreter of the script.
+        take: takes a snapshot with an interpreter, or (None) without one; None: of this machine.
     """
     from kerascheck.runtime.doctor import Status, diagnose, take_snapshot
 
-    look = look or take_snapshot
-    snapshot = look(None)
-    unused = bool(snapshot.gpus) and not facts.get("gpus")
+    take = take or take_snapshot
+    snapshot = take(None)
+    unused = bool(snapshot.gpus) and not facts.gpus
     if unused:
-        snapshot = look(python)  # why is known only to who asks its framework, which takes seconds
+        snapshot = take(python)  # only the framework knows why, and to import it takes seconds
     found = [(result.seen, result.todo) for result in diagnose(snapshot) if result.status is Status.PROBLEM]
     if unused and not found:
         found.append(
@@ -140,7 +144,7 @@ def problems(
 
 
 def _write(
-    answer: Look,
+    answer: WhyResult,
     used: Any,
     script: str,
     arguments: tuple[str, ...],
@@ -155,14 +159,14 @@ def _write(
     if options["output_format"] == "json":
         import json
 
-        told = (
+        document = (
             as_dict(answer.diagnosis)
             | {"gpu": used}
             | ({"proofs": [each.as_dict() for each in proofs]} if options["prove"] else {})
             if answer.diagnosis is not None
             else {"version": 1, "failure": answer.failure}
         )
-        text = json.dumps(told, indent=2)
+        text = json.dumps(document, indent=2)
     elif options["output_format"] == "html":
         from kerascheck.runtime.why import report_html
 
@@ -188,7 +192,7 @@ def _write(
         click.echo(text, color=color)
 
 
-def _prove(answer: Look, run: Any, options: dict[str, Any]) -> None:
+def _prove(answer: WhyResult, run: Any, options: dict[str, Any]) -> None:
     """Measure the first recommendation that has a fix, and say what came out."""
     from kerascheck.runtime.why import report_text
 
@@ -199,9 +203,10 @@ def _prove(answer: Look, run: Any, options: dict[str, Any]) -> None:
         click.echo("\n".join(report_text.proof(verdict, click.style)))
 
 
-def _proofs(answer: Look, run: Any, options: dict[str, Any]) -> Sequence[Verdict]:
+def _proofs(answer: WhyResult, run: Any, options: dict[str, Any]) -> Sequence[Verdict]:
     """What the first recommendation that has a fix gains; nothing where none has."""
-    from kerascheck.runtime.verify.compare import Budget, compare
+    from kerascheck.runtime.verify.budget import Budget
+    from kerascheck.runtime.verify.compare import compare
     from kerascheck.runtime.verify.findings import repairs
     from kerascheck.runtime.why import report_text
 

@@ -16,7 +16,8 @@ from server.session import BATCHED, COMMAND, SLOW, Editor, an_editor, applied
 from kerascheck.lint import pipeline
 from kerascheck.project.config import Configuration, Settings
 from kerascheck.project.discovery import File
-from kerascheck.runtime.verify import compare, memory
+from kerascheck.runtime.verify import memory
+from kerascheck.runtime.verify.machine_class import machine
 from kerascheck.source import read
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -221,7 +222,7 @@ def remember_that_it_pays(path):
     """Have a measurement of the first finding of a script in the memory of its project."""
     source = read(path)
     outcome = pipeline.lint([File(str(path), Settings())], Configuration(isolated=True))
-    machine = compare.machine()
+    here = machine()
     identity, state = memory.key(outcome.findings[0], source)
     entry = {
         "rule": "KC101",
@@ -234,10 +235,10 @@ def remember_that_it_pays(path):
         "no_effect": 0.05,
         "date": "2026-11-01",
         "versions": memory.installed_versions(),
-        "machine": dict(machine),
+        "machine": dict(here),
     }
     (path.parent / ".kerascheck").mkdir()
-    document = {"version": memory._SCHEMA, "evidence": {memory._on(identity, machine): entry}}
+    document = {"version": memory._SCHEMA, "evidence": {memory._on(identity, here): entry}}
     (path.parent / ".kerascheck" / "evidence.json").write_text(json.dumps(document))
 
 

@@ -1,34 +1,58 @@
-"""Runs that never took place, and a look at processes that did."""
+"""Made-up runs, and the states of real processes."""
 
 import os
 import time
 from pathlib import Path
 
+from kerascheck.runtime.verify.messages import BlockTiming, Frame, StepTime, TrainingReport, parse_facts
 from kerascheck.runtime.verify.rounds import Run
 
 
 def ended(reason="done", steps=100, losses=(), **facts):
-    end = {
-        "event": "end", "reason": reason, "detail": "", "steps": steps, "kind": "fit", "losses": list(losses),
-        "facts": facts, "epoch_starts": [0], "durations": [], "host_peak_bytes": 1, "first_step_at": 5.0, "places": [], "notes": [],
-        "stack": [], "data_places": [], "trainings": 1,
-    }  # fmt: skip
-    return Run(end=end)
+    """A run whose report has these facts, by their keys on the wire."""
+    return Run(
+        end=TrainingReport(
+            reason,
+            trainings=1,
+            kind="fit",
+            steps=steps,
+            losses=tuple(losses),
+            epoch_starts=(0,),
+            host_peak_bytes=1,
+            first_step_at=5.0,
+            facts=parse_facts(facts),
+        )
+    )
 
 
-def block(seconds, steps=10, inner=True):
-    return {
-        "steps": steps, "seconds": seconds * steps, "inner_steps": steps if inner else 0,
-        "inner_seconds": seconds * steps if inner else 0.0, "ticks": [seconds] * steps, "others": None,
-    }  # fmt: skip
+def at(path, line):
+    """The stack of a training in the main program."""
+    return (Frame(path, line, 0),)
 
 
-FACTS = {
+def durations(*times):
+    """Times of steps, as (seconds, steps, whether an epoch began)."""
+    return tuple(StepTime(*each) for each in times)
+
+
+def block(seconds, steps=10, inner=True, **more):
+    """A block of steps of equal length."""
+    given = {
+        "steps": steps,
+        "seconds": seconds * steps,
+        "inner_steps": steps if inner else 0,
+        "inner_seconds": seconds * steps if inner else 0.0,
+        "ticks": (seconds,) * steps,
+    }
+    return BlockTiming(**given | more)
+
+
+WIRE_FACTS = {
     "runtime_nodes": [
-        {"name": "Root", "elements": 10, "seconds": 0.001, "parallelism": 1},
-        {"name": "Prefetch", "elements": 10, "seconds": 0.001, "parallelism": 1},
-        {"name": "MapAndBatch", "elements": 10, "seconds": 1.0, "parallelism": 1},
-        {"name": "TensorSlice", "elements": 100, "seconds": 0.1, "parallelism": 1},
+        {"name": "Root", "elements": 10, "seconds": 0.001, "parallelism": 1, "reader": None},
+        {"name": "Prefetch", "elements": 10, "seconds": 0.001, "parallelism": 1, "reader": 0},
+        {"name": "MapAndBatch", "elements": 10, "seconds": 1.0, "parallelism": 1, "reader": 1},
+        {"name": "TensorSlice", "elements": 100, "seconds": 0.1, "parallelism": 1, "reader": 2},
     ],
     "chain": [
         {"name": "Batch", "place": ["/a.py", 5]},
@@ -36,6 +60,8 @@ FACTS = {
         {"name": "TensorSlice", "place": ["/a.py", 3]},
     ],
 }
+"""Facts as the measured process sends them."""
+FACTS = parse_facts(WIRE_FACTS)
 
 
 def alive(pid):

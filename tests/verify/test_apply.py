@@ -16,10 +16,12 @@ from verify.stand_ins import invoke
 from kerascheck.cli import verify
 from kerascheck.project.config import Configuration, overrides_from
 from kerascheck.runtime.verify import apply
-from kerascheck.runtime.verify.compare import Comparison, Status, Verdict, machine
+from kerascheck.runtime.verify.compare import Comparison
 from kerascheck.runtime.verify.findings import TOGETHER, repairs
+from kerascheck.runtime.verify.machine_class import machine
 from kerascheck.runtime.verify.prepared import prepare
 from kerascheck.runtime.verify.stats import Ratio
+from kerascheck.runtime.verify.verdict import Status, Verdict
 from kerascheck.source import writing
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
@@ -102,7 +104,7 @@ def measured(project, monkeypatch):
             verdicts.append(Verdict(**{**copied, "name": name}))
         if then := says.get("then"):
             then()
-        scout = ended(tensorflow="2.21.0")
+        scout = ended(versions={"tensorflow": "2.21.0"})
         return prepared.result(Comparison(prepared.run.path, scout, [scout], [], verdicts), machine(), None)
 
     monkeypatch.setattr("kerascheck.cli.verify.verify_here", verify_here)

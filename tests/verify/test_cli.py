@@ -14,7 +14,7 @@ from verify.made_up import gone
 from verify.stand_ins import invoke
 
 from kerascheck.cli.verify import _training, evidence
-from kerascheck.runtime.verify.compare import Chosen
+from kerascheck.runtime.verify.budget import TrainingSelector
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
@@ -97,10 +97,10 @@ def test_how_little_counts_as_no_effect_is_a_percentage(script, given):
 @pytest.mark.parametrize(
     "given, chosen",
     [
-        ("2", Chosen(number=2)),
-        (":40", Chosen(line=40)),
-        ("lib/train.py:40", Chosen(path="lib/train.py", line=40)),
-        ("./a.py:4", Chosen(path="a.py", line=4)),
+        ("2", TrainingSelector(number=2)),
+        (":40", TrainingSelector(line=40)),
+        ("lib/train.py:40", TrainingSelector(path="lib/train.py", line=40)),
+        ("./a.py:4", TrainingSelector(path="a.py", line=4)),
     ],
 )
 def test_a_training_is_chosen_by_number_or_line(given, chosen):

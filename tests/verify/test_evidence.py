@@ -2,15 +2,17 @@
 
 from types import SimpleNamespace
 
+from verify.made_up import ended
+
 from kerascheck.catalog import measured
 from kerascheck.runtime.verify import evidence
-from kerascheck.runtime.verify.compare import Comparison, Status, Verdict
-from kerascheck.runtime.verify.rounds import Run
+from kerascheck.runtime.verify.compare import Comparison
 from kerascheck.runtime.verify.stats import Ratio
+from kerascheck.runtime.verify.verdict import Status, Verdict
 
 
 def comparison(*verdicts, gpus=None):
-    return Comparison("slow.py", Run(end={"facts": {"tensorflow": "2.21.0", "gpus": gpus}}), verdicts=list(verdicts))
+    return Comparison("slow.py", ended(versions={"tensorflow": "2.21.0"}, gpus=gpus or []), verdicts=list(verdicts))
 
 
 def test_every_changed_place_is_a_variant_of_the_whole_fast_text(tmp_path):

@@ -8,12 +8,13 @@ import time
 import types
 
 import pytest
+from verify.made_up import ended
 
 from kerascheck.runtime.verify import gpu
-from kerascheck.runtime.verify.compare import Comparison, Status, Verdict
+from kerascheck.runtime.verify.compare import Comparison
 from kerascheck.runtime.verify.gpu import Sampler
-from kerascheck.runtime.verify.rounds import Run
 from kerascheck.runtime.verify.stats import Ratio
+from kerascheck.runtime.verify.verdict import Status, Verdict
 
 
 def nvml(count=1, **broken):
@@ -188,7 +189,7 @@ def test_a_gpu_in_trouble_takes_the_verdicts_on_speed_back():
             Verdict(status.value, status, "", Ratio(2, 1.9, 2.1))
             for status in (Status.CONFIRMED, Status.NO_EFFECT, Status.CHANGES_RESULTS, Status.NOT_RUN)
         ]
-        return Comparison("a.py", Run(end={"facts": {"gpus": gpus}}), verdicts=verdicts)
+        return Comparison("a.py", ended(gpus=gpus or []), verdicts=verdicts)
 
     summary = {"trouble": "other processes used 30% of the GPU meanwhile"}
     doubted = gpu.doubted(compared(["Made Up 9000"]), summary)

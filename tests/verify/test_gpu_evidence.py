@@ -9,15 +9,18 @@ from types import SimpleNamespace
 
 import pytest
 from command import click_runner
+from verify.made_up import ended
 
 from kerascheck.catalog import registry
 from kerascheck.cli.verify import evidence
 from kerascheck.runtime.doctor.snapshot import Driver, Framework, Gpu, Keras, Python
 from kerascheck.runtime.verify import gpu_evidence
-from kerascheck.runtime.verify.compare import Budget, Comparison, Status, Verdict
+from kerascheck.runtime.verify.budget import Budget
+from kerascheck.runtime.verify.compare import Comparison
 from kerascheck.runtime.verify.gpu_evidence import Engine, NoGpu
 from kerascheck.runtime.verify.rounds import Run
 from kerascheck.runtime.verify.stats import Ratio
+from kerascheck.runtime.verify.verdict import Status, Verdict
 
 H200 = Engine("tensorflow", "NVIDIA H200", "570.86.15", {"keras": "3.15.1", "tensorflow": "2.21.0"})
 JAX = Engine("jax", "NVIDIA H200", "570.86.15", {"keras": "3.15.1", "jax": "0.9.0"})
@@ -95,7 +98,7 @@ def compared(facts, failure=None):
         )
     return Comparison(
         "slow.py",
-        Run(end={"facts": facts}),
+        ended(**facts),
         verdicts=[Verdict("line 3", Status.CONFIRMED, "faster", Ratio(1.9, 1.8, 2.0))],
     )
 
@@ -128,7 +131,7 @@ def column(
 
 
 def test_a_column_has_card_driver_and_versions(tmp_path):
-    facts = {"gpus": ["NVIDIA H200"], "tensorflow": "2.21.0", "keras": "3.15.1"}
+    facts = {"gpus": ["NVIDIA H200"], "versions": {"tensorflow": "2.21.0", "keras": "3.15.1"}}
     measured, told = column(H200, compared(facts), tmp_path=tmp_path)
     assert (measured["status"], measured["ratio"], told) == ("confirmed", 1.9, [{}]) and "example" not in measured
     assert measured["machine"]["gpu"] == "NVIDIA H200" and measured["machine"]["driver"] == "570.86.15"
@@ -142,7 +145,7 @@ def test_a_column_has_card_driver_and_versions(tmp_path):
 
 
 def test_an_example_of_a_size_for_a_gpu_is_taken_and_named(tmp_path):
-    facts = {"gpus": ["NVIDIA H200"], "tensorflow": "2.21.0"}
+    facts = {"gpus": ["NVIDIA H200"], "versions": {"tensorflow": "2.21.0"}}
     measured, _ = column(H200, compared(facts), tmp_path=tmp_path, folders=(".", "gpu"))
     assert measured["example"] == "gpu/slow.py"
     from kerascheck.catalog import measured as measured_table
@@ -166,7 +169,7 @@ def test_what_did_not_use_the_gpu_is_not_run(facts, failure, reason, tmp_path):
 @pytest.mark.parametrize(
     "text, facts, reason",
     [
-        ("import keras", {"gpus": ["NVIDIA H200"], "backend": "jax", "jax": "0.9.0"}, None),
+        ("import keras", {"gpus": ["NVIDIA H200"], "backend": "jax", "versions": {"jax": "0.9.0"}}, None),
         (
             "import tensorflow as tf\n@tf.function\ndef step(): pass\nimport keras",
             None,

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from kerascheck.runtime.verify.compare import Budget, Status, Variant, compare
+from kerascheck.runtime.verify.budget import Budget
+from kerascheck.runtime.verify.compare import compare
 from kerascheck.runtime.verify.process import Script
+from kerascheck.runtime.verify.variants import Variant
+from kerascheck.runtime.verify.verdict import Status
 
 FOLDER = Path(__file__).parent / "scripts"
 NAMES = sorted(path.name.removesuffix(".fixed.txt") for path in FOLDER.glob("*.fixed.txt"))

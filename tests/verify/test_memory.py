@@ -8,15 +8,18 @@ from pathlib import Path
 
 import pytest
 from command import kerascheck
+from verify.made_up import ended
 
 from kerascheck.finding import Applicability, Edit, Finding, Fix, Location, Severity
 from kerascheck.project.config import Configuration, overrides_from
 from kerascheck.runtime.verify import memory
-from kerascheck.runtime.verify.compare import Comparison, Status, Variant, Verdict, machine
+from kerascheck.runtime.verify.compare import Comparison
 from kerascheck.runtime.verify.findings import Linted, Repair, findings_of, repairs
+from kerascheck.runtime.verify.machine_class import machine
 from kerascheck.runtime.verify.result import Verification
-from kerascheck.runtime.verify.rounds import Run
 from kerascheck.runtime.verify.stats import Ratio
+from kerascheck.runtime.verify.variants import Variant
+from kerascheck.runtime.verify.verdict import Status, Verdict
 from kerascheck.source import Source
 
 TEXT = """\
@@ -50,7 +53,7 @@ def finding(path, text, code="KC101", occurrence=0):
 
 def remember(path, verdict):
     found = finding(path, TEXT)
-    comparison = Comparison(path, Run(end={"facts": dict(VERSIONS)}), verdicts=[verdict])
+    comparison = Comparison(path, ended(versions=VERSIONS), verdicts=[verdict])
     linted = Linted(path, {path: Source(path, TEXT)}, [found])
     repair = Repair(Variant("v", {path: "x" + TEXT}), (found,))
     return memory.remember(Verification(comparison, linted, {"v": repair}, machine(), "python train.py"))
@@ -269,7 +272,7 @@ def verified(tmp_path, monkeypatch):
             for name, repair in made.items()
             if len(repair.findings) == 1
         ]
-        comparison = Comparison(str(tmp_path / "train.py"), Run(end={"facts": dict(VERSIONS)}), verdicts=verdicts)
+        comparison = Comparison(str(tmp_path / "train.py"), ended(versions=VERSIONS), verdicts=verdicts)
         return memory.remember(Verification(comparison, linted, made, machine(), "python train.py"))
 
     return verified
@@ -295,7 +298,7 @@ def test_notebooks_have_evidence_too(verified, tmp_path):
     linted = findings_of("train.ipynb", Configuration(overrides_from({"select": ["KC101"]})))
     (repair,) = repairs(linted)
     verdict = Verdict(repair.variant.name, Status.CONFIRMED, "", Ratio(1.9, 1.8, 2.0))
-    comparison = Comparison("train.ipynb", Run(end={"facts": dict(VERSIONS)}), verdicts=[verdict])
+    comparison = Comparison("train.ipynb", ended(versions=VERSIONS), verdicts=[verdict])
     memory.remember(Verification(comparison, linted, {verdict.name: repair}, machine(), ""))
     (line,) = kerascheck("--select", "KC101", "--output-format", "concise", "-q", "train.ipynb").out.splitlines()
     assert "cell 2:" in line and "(confirmed here" in line

@@ -1,12 +1,12 @@
 """What is said of findings that have no fix, from analyses that were made up."""
 
-from verify.made_up import FACTS, ended
+from verify.made_up import WIRE_FACTS, at, ended
 
 from kerascheck.finding import Finding, Location, Severity
 from kerascheck.runtime.verify.analysis import analyse, stages
 from kerascheck.runtime.verify.findings import Linted
+from kerascheck.runtime.verify.messages import Frame, parse_facts
 from kerascheck.runtime.verify.observed import NOTHING_SEEN, observations
-from kerascheck.runtime.verify.uses import Frame
 from kerascheck.source import Source
 
 TEXT = "".join(f"line{number}\n" for number in range(1, 30))
@@ -18,7 +18,7 @@ def finding(line, code="KC107"):
 
 def seen(*findings, gain=1.96, **facts):
     linted = Linted("/a.py", {"/a.py": Source("/a.py", TEXT)}, list(findings))
-    return observations(linted, [analyse(0.01, ended(**{**FACTS, **facts}), gain)], [])
+    return observations(linted, [analyse(0.01, ended(**{**WIRE_FACTS, **facts}), gain)], [])
 
 
 def test_a_stage_is_seen_where_it_was_made():
@@ -28,8 +28,10 @@ def test_a_stage_is_seen_where_it_was_made():
 
 
 def test_a_stage_is_seen_in_the_function_that_it_applies():
-    chain = [{**stage, "function": ["/a.py", 20, 25] if stage["name"] == "Map" else None} for stage in FACTS["chain"]]
-    assert stages({**FACTS, "chain": chain})[1].function == ("/a.py", 20, 25)
+    chain = [
+        {**stage, "function": ["/a.py", 20, 25] if stage["name"] == "Map" else None} for stage in WIRE_FACTS["chain"]
+    ]
+    assert stages(parse_facts({**WIRE_FACTS, "chain": chain}))[1].function == ("/a.py", 20, 25)
     assert seen(finding(22), chain=chain)[0].seen.startswith("MapAndBatch takes 91%")
     assert seen(finding(26), chain=chain)[0].seen == NOTHING_SEEN
 
@@ -54,11 +56,11 @@ def test_what_is_not_about_speed_or_was_measured_is_left_out():
 def test_data_that_fit_makes_its_own_stages_of_is_seen_there():
     text = "gen = make()\ndata = gen.flow(x)\nother = 1\nmodel.fit(data)\n"
     nodes = [
-        {"name": name, "elements": 10, "seconds": seconds, "parallelism": 1}
-        for name, seconds in (("FlatMap", 1.0), ("Generator", 0.1))
+        {"name": name, "elements": 10, "seconds": seconds, "parallelism": 1, "reader": reader}
+        for name, seconds, reader in (("FlatMap", 1.0, None), ("Generator", 0.1, 0))
     ]
     scout = ended(runtime_nodes=nodes, chain=[{"name": "FlatMap", "place": ["/a.py", 4]}])
-    scout.end["stack"] = [["/a.py", 4, 0]]
+    scout.end.stack = at("/a.py", 4)
     linted = Linted(
         "/a.py", {"/a.py": Source("/a.py", text)}, [finding(1, "KC111"), finding(3, "KC111"), finding(1, "KC401")]
     )

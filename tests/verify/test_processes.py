@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from verify.made_up import gone, with_torch
 
-from kerascheck.runtime.verify.compare import why_useless
 from kerascheck.runtime.verify.process import Ended, Plan, Script, ScriptProcess, TooLate
 from kerascheck.runtime.verify.rounds import run_alone
+from kerascheck.runtime.verify.scouting import unusable_reason
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 
@@ -38,7 +38,7 @@ def test_arguments_name_file_and_folder_are_those_of_a_script(run, tmp_path):
     result = run("import sys, os\nprint(sys.argv, __name__, __file__, os.getcwd(), sys.path[0])", "--epochs", "3")
     path = str(tmp_path / "train.py")
     assert result.output.strip() == f"{[path, '--epochs', '3']} __main__ {path} {tmp_path} {tmp_path}"
-    assert why_useless(result) == "the script ended without a training step"
+    assert unusable_reason(result) == "the script ended without a training step"
 
 
 def test_imports_are_served_from_memory_and_the_disk_stays(run, tmp_path):
@@ -69,7 +69,7 @@ def test_tracebacks_and_inspect_show_the_text_that_runs(run, tmp_path):
     assert "raise ValueError('here')" in result.output.split("Traceback")[0]
     assert 'data.py", line 4, in fail' in result.output
     assert "_kerascheck_child" not in result.output and "launch.py" not in result.output
-    assert "ValueError: here at line 4" in why_useless(result)
+    assert "ValueError: here at line 4" in unusable_reason(result)
 
 
 def test_source_is_served_again_when_the_cache_was_emptied(run):
@@ -93,7 +93,7 @@ def test_spawned_workers_are_served_too(run):
 
 def test_standard_input_is_closed(run):
     result = run("name = input('name? ')\n")
-    assert why_useless(result) == "the script reads standard input at line 1, which is closed here"
+    assert unusable_reason(result) == "the script reads standard input at line 1, which is closed here"
 
 
 @pytest.mark.parametrize(
@@ -109,12 +109,12 @@ def test_standard_input_is_closed(run):
     ],
 )
 def test_every_end_has_a_reason(run, text, words):
-    assert words in why_useless(run(text))
+    assert words in unusable_reason(run(text))
 
 
 def test_a_script_that_hangs_is_ended(run):
     result = run("import time\nwhile True: time.sleep(1)", start_limit=1)
-    assert "no progress" in why_useless(result)
+    assert "no progress" in unusable_reason(result)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_script_that_hangs_is_ended(run):
 )
 def test_a_script_that_gets_out_of_sight_is_ended(run, text, monkeypatch):
     monkeypatch.setattr("kerascheck.runtime.verify.process._LAST_SECONDS", 0.2)
-    assert "replaced its process" in why_useless(run(text))
+    assert "replaced its process" in unusable_reason(run(text))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="states of processes are read from /proc")

@@ -16,11 +16,15 @@ from verify.made_up import ended, gone, with_torch
 from verify.stand_ins import invoke, program, with_slurm, with_ssh
 
 from kerascheck.runtime.plain import plain, restored
-from kerascheck.runtime.verify.compare import Budget, Chosen, Comparison, Status, Variant, Verdict
+from kerascheck.runtime.verify.budget import Budget, TrainingSelector
+from kerascheck.runtime.verify.compare import Comparison
+from kerascheck.runtime.verify.messages import parse_facts
 from kerascheck.runtime.verify.process import Script
 from kerascheck.runtime.verify.remote import pack, run, slurm, talk
 from kerascheck.runtime.verify.remote.target import BadTarget, Target, parse
 from kerascheck.runtime.verify.stats import Ratio
+from kerascheck.runtime.verify.variants import Variant
+from kerascheck.runtime.verify.verdict import Status, Verdict
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
@@ -325,7 +329,7 @@ def comparison():
         "KC101 serial-map train.py:4", Status.CONFIRMED, "steps are 1.90 times faster", Ratio(1.9, 1.8, 2.0), (0.2, 0.1),
         losses=([1.0, float("inf")], [1.0, 2.0]), ticks=([0.1], [0.2]),
     )  # fmt: skip
-    scout = ended(tensorflow="2.21.0", losses=[1.0])
+    scout = ended(versions={"tensorflow": "2.21.0"}, losses=[1.0])
     from kerascheck.runtime.verify.analysis import Analysis, Stage
 
     analysis = Analysis(
@@ -335,7 +339,7 @@ def comparison():
         input_bound=0.5,
         largest_input_gain=2.0,
         stages=[Stage("Map", ("/a.py", 4), 0.1, 1.0, 1.0)],
-        facts={"backend": "tensorflow"},
+        facts=parse_facts({"backend": "tensorflow"}),
     )
     return Comparison("/a.py", scout, [scout], [analysis], [verdict], notes=["validation was skipped"], seconds=3.0)
 
@@ -348,7 +352,7 @@ def test_a_comparison_survives_the_journey():
 @pytest.mark.parametrize(
     "value",
     [
-        Budget(3.0, None, training=Chosen(path="a.py", line=3)),
+        Budget(3.0, None, training=TrainingSelector(path="a.py", line=3)),
         Variant("v", {"/a.py": "x"}, None, (("/a.py", 1, 2),), True),
         Script("/a", {"/a": ""}, ("--x",)),
     ],

@@ -5,15 +5,18 @@ import json
 from dataclasses import replace
 
 import pytest
-from verify.made_up import FACTS, ended
+from verify.made_up import WIRE_FACTS, ended
 
 from kerascheck.finding import Applicability, Edit, Finding, Fix, Location, Severity
 from kerascheck.runtime.verify import report_html, report_text
 from kerascheck.runtime.verify.analysis import analyse, stages
-from kerascheck.runtime.verify.compare import Comparison, Status, Variant, Verdict
+from kerascheck.runtime.verify.compare import Comparison
 from kerascheck.runtime.verify.findings import Linted, Repair
+from kerascheck.runtime.verify.messages import parse_facts
 from kerascheck.runtime.verify.result import Verification
 from kerascheck.runtime.verify.stats import Ratio
+from kerascheck.runtime.verify.variants import Variant
+from kerascheck.runtime.verify.verdict import Status, Verdict
 from kerascheck.source import Source
 
 EVIL = "</style><script>alert(1)</script>\x1b[31m\u202e"
@@ -22,7 +25,12 @@ TEXT = f"x = '{EVIL}'\nds = ds.map(f)\n"
 
 
 def verification(*verdicts, failure=None):
-    scout = ended(**FACTS, keras="3.15.1", tensorflow="2.21.0", backend="tensorflow", jit_compile=False)
+    scout = ended(
+        **WIRE_FACTS,
+        versions={"keras": "3.15.1", "tensorflow": "2.21.0"},
+        backend="tensorflow",
+        model={"jit_compile": False},
+    )
     analyses = [analyse(0.01, scout, 1.01)]
     comparison = Comparison(PATH, scout, [scout], analyses, list(verdicts), failure, [f"note {EVIL}"], 61.0)
     fix = Fix(Applicability.SAFE, "Do", (Edit(0, 0, ""),))
@@ -213,5 +221,5 @@ def test_what_a_repeat_reads_is_counted_again_in_every_pass():
         {"name": "MapAndBatch", "elements": 2, "seconds": 0.06, "parallelism": 1, "reader": 1},
         {"name": "TensorSlice", "elements": 64, "seconds": 0.064, "parallelism": 1, "reader": 2},
     ]
-    found = stages({"runtime_nodes": nodes})
+    found = stages(parse_facts({"runtime_nodes": nodes}))
     assert [round(stage.seconds_per_batch, 6) for stage in found] == [0.0001, 0.03, 0.032]

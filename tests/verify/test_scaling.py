@@ -6,17 +6,20 @@ import sys
 import click
 import pytest
 from command import click_runner
-from verify.made_up import with_torch
+from verify.made_up import ended, with_torch
 from verify.stand_ins import with_ssh
 
 from kerascheck.cli.verify import verify
 from kerascheck.runtime.doctor.snapshot import Gpu
 from kerascheck.runtime.verify import scaling
-from kerascheck.runtime.verify.compare import SCOUT, Budget, Comparison, Status, Verdict
+from kerascheck.runtime.verify.budget import Budget
+from kerascheck.runtime.verify.compare import Comparison
 from kerascheck.runtime.verify.process import Script
-from kerascheck.runtime.verify.rounds import Run, run_alone
+from kerascheck.runtime.verify.rounds import run_alone
 from kerascheck.runtime.verify.scaling import Scaling, Side, TooFewGpus
+from kerascheck.runtime.verify.scouting import SCOUT
 from kerascheck.runtime.verify.stats import Ratio
+from kerascheck.runtime.verify.verdict import Status, Verdict
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 
@@ -46,7 +49,7 @@ def judged(
     )
     result.gpu = trouble and {"trouble": trouble, "devices": []}
     verdict = Verdict("all devices", status, "why", ratio, step_seconds=ratio and (0.09, 0.1))
-    scaling._judge(result, Comparison("a.py", Run(end={"facts": {"gpus": ["x"]}}), verdicts=[verdict]))
+    scaling._judge(result, Comparison("a.py", ended(gpus=["x"]), verdicts=[verdict]))
     return result
 
 

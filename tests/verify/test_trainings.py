@@ -6,9 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from kerascheck.runtime.verify.compare import SCOUT, Budget, Status, Variant, compare, why_useless
+from kerascheck.runtime.verify.budget import Budget
+from kerascheck.runtime.verify.compare import compare
 from kerascheck.runtime.verify.process import Script
 from kerascheck.runtime.verify.rounds import run_alone
+from kerascheck.runtime.verify.scouting import SCOUT, unusable_reason
+from kerascheck.runtime.verify.variants import Variant
+from kerascheck.runtime.verify.verdict import Status
 
 SCRIPTS = Path(__file__).parent / "scripts"
 QUICK = Budget(seconds=10, start_limit=120, steps=240, rounds=2)
@@ -86,11 +90,11 @@ def test_a_loop_whose_data_ends_is_fed_again(tmp_path):
     needs("tensorflow")
     path, script = script_of(LOOP, tmp_path)
     natural = run_alone(script, LOOK, start_limit=120, block_limit=60)
-    assert (natural.end["reason"], natural.end["steps"], natural.end["passes"]) == ("end", 14, 2)
+    assert (natural.end.reason, natural.end.steps, natural.end.passes) == ("end", 14, 2)
     fed = run_alone(script, replace(LOOK, passes=2), start_limit=120, block_limit=60)
-    assert fed.end["reason"] == "done" and fed.end["steps"] > 14
-    assert fed.end["losses"][:14] == natural.end["losses"]
-    assert any("fed from the start again" in note for note in fed.end["notes"])
+    assert fed.end.reason == "done" and fed.end.steps > 14
+    assert fed.end.losses[:14] == natural.end.losses
+    assert any("fed from the start again" in note for note in fed.end.notes)
 
 
 def test_samples_and_ceiling_of_a_loop(tmp_path):
@@ -183,7 +187,7 @@ def test_predictions_after_a_training(tmp_path):
     eager = variant(path, text, '"mse"', '"mse", jit_compile=False', tolerance=1e-5)
     result = compare(script, [about, eager], QUICK, ceilings=False)
     first, second = result.verdicts
-    assert [result.scouts[verdict.training].end["kind"] for verdict in (first, second)] == ["prediction loop", "fit"]
+    assert [result.scouts[verdict.training].end.kind for verdict in (first, second)] == ["prediction loop", "fit"]
     assert first.ratio is not None and second.ratio is not None
     assert any("fit was stopped after its first steps" in note for note in result.notes)
 
@@ -219,8 +223,8 @@ def test_a_later_training_reads_what_the_first_one_wrote(tmp_path):
     )
     path, script = script_of(text, tmp_path)
     run = run_alone(script, replace(LOOK, training=1), start_limit=120, block_limit=60)
-    assert why_useless(run) is None, run.output
-    assert run.end["order"] == 1 and not list(tmp_path.iterdir())
+    assert unusable_reason(run) is None, run.output
+    assert run.end.order == 1 and not list(tmp_path.iterdir())
 
 
 def test_each_fit_is_a_training_of_its_own(tmp_path):
@@ -232,7 +236,7 @@ def test_each_fit_is_a_training_of_its_own(tmp_path):
     assert [verdict.training for verdict in result.verdicts] == [1, 0]
     assert [(a.number, a.place[1]) for a in result.analyses] == [(1, 10), (2, 13)]
     # The first fit would not have come to its end, and says nothing about the epochs of the second.
-    assert result.scouts[1].end["facts"]["epoch_lengths"][:1] in ([50], [])
+    assert result.scouts[1].end.facts.epoch_lengths[:1] in ((50,), ())
     # How sure it is depends on what else this machine does; which way it goes does not.
     assert result.verdicts[0].status in {Status.CONFIRMED, Status.INCONCLUSIVE} and result.verdicts[0].ratio.value > 1
 
@@ -254,12 +258,12 @@ def test_every_backend_is_understood(name, module, backend, kind, tmp_path):
     environment = {"KERAS_BACKEND": backend} if backend else {}
     script = Script(path, {path: Path(path).read_text()}, directory=str(tmp_path), environment=environment)
     run = run_alone(script, LOOK, start_limit=300, block_limit=120)
-    assert why_useless(run) is None, run.output
-    assert run.end["kind"] == kind and len(run.end["losses"]) >= 3 and run.blocks
-    facts = run.end["facts"]
-    assert facts["backend"].startswith(backend or "tensorflow (tf-keras)")
-    assert facts["tf-keras" if name == "legacy_keras" else "keras"]
-    assert (facts.get("host_reads_per_step") is None) == (backend in ("jax", "torch"))
+    assert unusable_reason(run) is None, run.output
+    assert run.end.kind == kind and len(run.end.losses) >= 3 and run.blocks
+    facts = run.end.facts
+    assert facts.backend.startswith(backend or "tensorflow (tf-keras)")
+    assert facts.versions["tf-keras" if name == "legacy_keras" else "keras"]
+    assert (facts.host_reads_per_step is None) == (backend in ("jax", "torch"))
     if kind == "fit":
         analysis = compare(script, [], QUICK).analyses[0]
         assert analysis.input_bound is not None, analysis.missing

@@ -4,7 +4,8 @@ import textwrap
 
 import pytest
 
-from kerascheck.runtime.verify.uses import Frame, lines_used
+from kerascheck.runtime.verify.messages import Frame
+from kerascheck.runtime.verify.uses import lines_used
 
 
 def used(text, *stack, everything_before=False, others=None):

@@ -5,38 +5,24 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from verify.made_up import FACTS, block, ended
+from verify.made_up import FACTS, WIRE_FACTS, at, block, ended
 
-from kerascheck.runtime.verify.analysis import analyse, can_matter, ceiling_order, stages, where
-from kerascheck.runtime.verify.compare import (
-    CEILING,
-    ORIGINAL,
-    Budget,
-    Chosen,
-    Comparison,
-    Status,
-    Variant,
-    _analysis,
-    _Gathered,
-    _judge,
-    _measure_group,
-    _settled,
-    _shortened,
-    _step_seconds,
-    _targets,
-    _timed_plan,
-    compare,
-    concerns,
-    judge_ratio,
-    quiet_pairs,
-    training_calls,
-    what_changed,
-    what_is_needed,
-    why_useless,
-)
-from kerascheck.runtime.verify.process import Plan, Script
+from kerascheck.runtime.verify.analysis import analyse, can_matter, ceiling_of, stages, where
+from kerascheck.runtime.verify.budget import Budget, TrainingSelector
+from kerascheck.runtime.verify.compare import _analysis, compare
+from kerascheck.runtime.verify.judging import judge
+from kerascheck.runtime.verify.measuring import CEILING, ORIGINAL, measure_group, settled
+from kerascheck.runtime.verify.messages import TrainingReport, TrainingStart
+from kerascheck.runtime.verify.paired_runs import PairedRuns, quiet_pairs
+from kerascheck.runtime.verify.planning import shortened, step_seconds, timed_plan
+from kerascheck.runtime.verify.process import Ceiling, Plan, Script
+from kerascheck.runtime.verify.result_change import result_change
 from kerascheck.runtime.verify.rounds import Run
+from kerascheck.runtime.verify.scouting import unusable_reason
 from kerascheck.runtime.verify.stats import Ratio
+from kerascheck.runtime.verify.targets import assign_trainings, training_calls
+from kerascheck.runtime.verify.variants import Variant, concerns
+from kerascheck.runtime.verify.verdict import Status, effort_needed, judge_ratio
 
 
 @pytest.mark.parametrize(
@@ -74,52 +60,52 @@ def test_an_inconclusive_verdict_says_what_it_needs():
     budget = Budget(seconds=60)
     # Half as wide an interval takes four times as long.
     assert (
-        what_is_needed(Ratio(1.0, 1 / 1.05**2, 1.05**2), 3, budget, 0.0)
+        effort_needed(Ratio(1.0, 1 / 1.05**2, 1.05**2), 3, budget, 0.0)
         == "too little to tell: it needs about 4 times as long (--budget 240)"
     )
     quick = replace(budget, rounds=2)
-    assert "(without --quick, --budget 240)" in what_is_needed(Ratio(1.0, 1 / 1.05**2, 1.05**2), 2, quick, 0.0)
-    busy = what_is_needed(Ratio(1.18, 0.57, 2.85), 6, budget, 0.59)
+    assert "(without --quick, --budget 240)" in effort_needed(Ratio(1.0, 1 / 1.05**2, 1.05**2), 2, quick, 0.0)
+    busy = effort_needed(Ratio(1.18, 0.57, 2.85), 6, budget, 0.59)
     assert "a quieter machine (other programs used 59% of it)" in busy
     assert (
-        what_is_needed(Ratio(1.0, 0.5, 2.0), 3, budget, None)
+        effort_needed(Ratio(1.0, 0.5, 2.0), 3, budget, None)
         == "its steps vary too much on this machine to tell, however long they are measured"
     )
 
 
 def test_equal_losses_change_nothing():
     runs = [ended(losses=[1.0, 0.9])]
-    assert what_changed(runs, [ended(losses=[1.0 + 1e-7, 0.9])], 1e-6) is None
+    assert result_change(runs, [ended(losses=[1.0 + 1e-7, 0.9])], 1e-6) is None
 
 
 def test_other_losses_are_told_by_step():
-    change = what_changed([ended(losses=[1.0, 0.9])], [ended(losses=[1.0, 0.5])], 1e-6)
+    change = result_change([ended(losses=[1.0, 0.9])], [ended(losses=[1.0, 0.5])], 1e-6)
     assert "step 2" in change and "0.5" in change and "0.9" in change
 
 
 def test_losses_are_compared_after_the_same_number_of_steps():
     original = ended(losses=[9.0 - step for step in range(1, 9)])
     together = ended(losses=[5.0, 1.0])
-    together.end["loss_steps"] = [4, 8]
-    assert what_changed([original], [together], 1e-6) is None
-    together.end["losses"] = [5.0, 0.5]
-    assert "step 8 is 0.5 instead of 1" in what_changed([original], [together], 1e-6)
-    together.end["loss_steps"] = [40, 80]
-    assert what_changed([original], [together], 1e-6) is None
+    together.end.loss_steps = (4, 8)
+    assert result_change([original], [together], 1e-6) is None
+    together.end.losses = (5.0, 0.5)
+    assert "step 8 is 0.5 instead of 1" in result_change([original], [together], 1e-6)
+    together.end.loss_steps = (40, 80)
+    assert result_change([original], [together], 1e-6) is None
 
 
 def test_a_script_that_does_not_repeat_itself_is_allowed_its_own_spread():
     original = [ended(losses=[1.0]), ended(losses=[1.1])]
-    assert what_changed(original, [ended(losses=[1.2])], 1e-6) is None
-    assert what_changed(original, [ended(losses=[9.0])], 1e-6) is not None
+    assert result_change(original, [ended(losses=[1.2])], 1e-6) is None
+    assert result_change(original, [ended(losses=[9.0])], 1e-6) is not None
 
 
 def test_other_data_is_told():
     a = ended(losses=[1.0], element_spec=[[[None, 4], "float32"]])
-    assert what_changed([a], [ended(losses=[1.0], element_spec=[[[32, 4], "float32"]])], 1e-6) is None
-    assert "float64" in what_changed([a], [ended(losses=[1.0], element_spec=[[[None, 4], "float64"]])], 1e-6)
+    assert result_change([a], [ended(losses=[1.0], element_spec=[[[32, 4], "float32"]])], 1e-6) is None
+    assert "float64" in result_change([a], [ended(losses=[1.0], element_spec=[[[None, 4], "float64"]])], 1e-6)
     a, b = ended(epoch_lengths=[10, 10]), ended(epoch_lengths=[5, 5])
-    assert "5 steps instead of 10" in what_changed([a], [b], 1e-6)
+    assert "5 steps instead of 10" in result_change([a], [b], 1e-6)
 
 
 @pytest.mark.parametrize(
@@ -133,22 +119,22 @@ def test_other_data_is_told():
 )
 def test_samples_are_counted(original, repaired, words):
     a, b = (ended(losses=[1.0], rows=rows, all_rows=whole) for rows, whole in (original, repaired))
-    assert what_changed([a], [b], 1e-6) == words
+    assert result_change([a], [b], 1e-6) == words
 
 
 def test_a_script_whose_batches_vary_by_themselves_may_vary():
     a, b = (ended(losses=[1.0], rows=rows, all_rows=True) for rows in ([3, 4], [4, 3]))
-    assert what_changed([a, b], [b], 1e-6) is None
-    assert what_changed([a, a], [b], 1e-6) is not None
+    assert result_change([a, b], [b], 1e-6) is None
+    assert result_change([a, a], [b], 1e-6) is not None
 
 
 @pytest.mark.parametrize(
     "facts, kind, order",
     [
-        ({"element_spec": [], "first_iterator": 2}, "function loop", {"iterator": 2, "loops": False}),
-        ({"element_spec": [], "first_iterator": 0}, "fit", {"iterator": 0, "loops": False}),
-        ({}, "graph loop", {"iterator": None, "loops": True}),
-        ({"backend": "jax"}, "fit", {"iterator": None, "loops": False}),
+        ({"element_spec": [], "first_iterator": 2}, "function loop", Ceiling(2, False)),
+        ({"element_spec": [], "first_iterator": 0}, "fit", Ceiling(0, False)),
+        ({}, "graph loop", Ceiling(None, True)),
+        ({"backend": "jax"}, "fit", Ceiling(None, False)),
         ({"backend": "jax"}, "function loop", "no tf.data iterator feeds this training"),
         ({"element_spec": [], "first_iterator": 0}, "prediction loop", "predictions have none"),
         ({}, "fit", "no tf.data iterator feeds this training"),
@@ -156,8 +142,8 @@ def test_a_script_whose_batches_vary_by_themselves_may_vary():
 )
 def test_what_a_ceiling_takes_or_why_there_is_none(facts, kind, order):
     scout = ended(**facts)
-    scout.end["kind"] = kind
-    assert ceiling_order(scout) == order
+    scout.end.kind = kind
+    assert ceiling_of(scout) == order
 
 
 @pytest.mark.parametrize(
@@ -173,21 +159,21 @@ def test_what_a_ceiling_takes_or_why_there_is_none(facts, kind, order):
     ],
 )
 def test_why_a_run_is_useless(end, words):
-    assert words in why_useless(Run(end={"detail": "", **end}))
+    assert words in unusable_reason(Run(end=TrainingReport(**end)))
 
 
 def test_a_run_that_trained_is_of_use():
-    assert why_useless(ended()) is None
+    assert unusable_reason(ended()) is None
 
 
 def test_a_run_without_a_last_word():
-    assert why_useless(Run(failure="the process was ended by SIGKILL")) == "the process was ended by SIGKILL"
+    assert unusable_reason(Run(failure="the process was ended by SIGKILL")) == "the process was ended by SIGKILL"
 
 
 def test_short_trainings_are_stopped_with_their_last_step():
     run = ended(reason="end", steps=40)
     run.blocks = [block(0.001)]
-    plan = _timed_plan(run, 0, Budget())
+    plan = timed_plan(run, 0, Budget())
     assert plan.warmup_steps + plan.blocks * plan.block_steps <= 40
     assert plan.blocks >= 8
 
@@ -196,23 +182,23 @@ def test_a_variant_that_is_over_with_the_warm_up_gets_a_plan_that_fits_it():
     plan = Plan(warmup_steps=5, warmup_seconds=1.0, block_steps=83, blocks=19)
     long, short = ended(steps=1943), ended(reason="end", steps=200)
     long.blocks = [block(0.01)] * 19
-    shorter = _shortened(plan, [long, short])
+    shorter = shortened(plan, [long, short])
     assert shorter.warmup_steps + shorter.blocks * shorter.block_steps <= 200
     assert (shorter.blocks >= 8, shorter.warmup_seconds) == (True, 0.0)
     short.blocks = [block(0.01)] * 8
-    assert _shortened(plan, [long, short]) == plan
-    assert _shortened(plan, [Run(failure="it crashed")]) == plan
+    assert shortened(plan, [long, short]) == plan
+    assert shortened(plan, [Run(failure="it crashed")]) == plan
 
 
 @pytest.mark.parametrize(
     ("rounds", "blocks", "status"), [(2, 4, Status.CONFIRMED), (1, 20, Status.NOT_RUN), (3, 2, Status.NOT_RUN)]
 )
 def test_a_few_blocks_are_no_evidence_whatever_their_ratio(rounds, blocks, status):
-    gathered = _Gathered(Variant("v", {}), [ended() for _ in range(rounds)], [ended() for _ in range(rounds)])
+    gathered = PairedRuns(Variant("v", {}), [ended() for _ in range(rounds)], [ended() for _ in range(rounds)])
     for slow, fast in zip(gathered.original_runs, gathered.runs):
         slow.blocks, fast.blocks = [block(0.04)] * blocks, [block(0.01)] * blocks
     gathered.ratio = Ratio(4.0, 3.5, 4.5)
-    verdict = _judge(gathered)
+    verdict = judge(gathered)
     assert verdict.status is status
     assert status is Status.CONFIRMED or ("blocks of steps" in verdict.reason and verdict.ratio is None)
 
@@ -230,7 +216,7 @@ def test_a_few_blocks_are_no_evidence_whatever_their_ratio(rounds, blocks, statu
 def test_a_verdict_knows_whether_the_results_are_the_same(losses, tolerance, status, same):
     slow, fast = ended(losses=[1.0, 0.9]), ended(losses=losses)
     slow.blocks, fast.blocks = [block(0.04)] * 8, [block(0.01)] * 8
-    verdict = _judge(_Gathered(Variant("v", {}, tolerance), [slow] * 2, [fast] * 2, ratio=Ratio(4.0, 3.5, 4.5)))
+    verdict = judge(PairedRuns(Variant("v", {}, tolerance), [slow] * 2, [fast] * 2, ratio=Ratio(4.0, 3.5, 4.5)))
     assert (verdict.status, verdict.same_results) == (status, same)
 
 
@@ -249,15 +235,15 @@ def test_a_verdict_knows_whether_the_results_are_the_same(losses, tolerance, sta
 def test_what_is_traced_once_shows_in_the_start(written, repaired, status):
     def run(seconds):
         run = ended()
-        run.end["start_seconds"], run.blocks = seconds, [block(0.01)] * 10
+        run.end.start_seconds, run.blocks = seconds, [block(0.01)] * 10
         return run
 
-    gathered = _Gathered(
+    gathered = PairedRuns(
         Variant("v", {}), [*map(run, written), ended()], [*map(run, repaired), ended()], ratio=Ratio(1.0, 0.98, 1.02)
     )
-    wide = _judge(replace(gathered, ratio=Ratio(1.0, 0.7, 1.4)))
+    wide = judge(replace(gathered, ratio=Ratio(1.0, 0.7, 1.4)))
     assert wide.status is Status.INCONCLUSIVE  # the later steps may be slower
-    verdict = _judge(gathered)
+    verdict = judge(gathered)
     assert verdict.status is status
     if status is Status.CONFIRMED:
         before, after = statistics.median(written), statistics.median(repaired)
@@ -274,7 +260,7 @@ def test_what_is_traced_once_shows_in_the_start(written, repaired, status):
     [
         Run(failure="it took too long"),
         Run(failure="the process was ended by SIGKILL (out of memory?)"),
-        Run(end={"reason": "exception", "detail": "ValueError: no", "steps": 900, "line": 7}),
+        Run(end=TrainingReport("exception", "ValueError: no", steps=900, line=7)),
     ],
     ids=lambda run: run.failure or "exception",
 )
@@ -290,10 +276,10 @@ def test_a_script_that_fails_while_it_is_measured_is_not_run(late, in_round, mon
             run.blocks = [block(0.01 if name == "v" else 0.012)] * 9
         return runs
 
-    monkeypatch.setattr("kerascheck.runtime.verify.compare.measure_in_turn", measure)
+    monkeypatch.setattr("kerascheck.runtime.verify.measuring.measure_in_turn", measure)
     script = Script("/train.py", {})
-    ((verdict,), _) = _measure_group(script, [Variant("v", {})], Plan(in_turn=True), Budget(), lambda *_: None)
-    assert (verdict.status, verdict.reason) == (Status.NOT_RUN, why_useless(late))
+    ((verdict,), _) = measure_group(script, [Variant("v", {})], Plan(in_turn=True), Budget(), lambda *_: None)
+    assert (verdict.status, verdict.reason) == (Status.NOT_RUN, unusable_reason(late))
 
 
 def timed(monkeypatch, times):
@@ -307,13 +293,13 @@ def timed(monkeypatch, times):
         asked.append((set(scripts), plan.rows))
         return runs
 
-    monkeypatch.setattr("kerascheck.runtime.verify.compare.measure_in_turn", measure)
+    monkeypatch.setattr("kerascheck.runtime.verify.measuring.measure_in_turn", measure)
     return asked
 
 
 def measured(variants=("v",), budget=Budget(seconds=1000), ceiling=None):
     script = Script("/train.py", {})
-    return _measure_group(
+    return measure_group(
         script, [Variant(name, {}) for name in variants], Plan(in_turn=True), budget, lambda *_: None, ceiling
     )
 
@@ -323,7 +309,7 @@ def test_the_ceiling_is_measured_beside_the_first_round_only(monkeypatch):
     ((verdict,), beside) = measured(ceiling=Script("/train.py", {}))
     assert asked[0] == ({ORIGINAL, "v", CEILING}, True) and CEILING in beside
     assert all(CEILING not in names for names, _ in asked[1:]) and len(asked) > 1
-    assert _analysis(ended(), {"iterator": 0}, beside).largest_input_gain == pytest.approx(2)
+    assert _analysis(ended(), Ceiling(0, False), beside).largest_input_gain == pytest.approx(2)
     asked.clear()
     assert measured((), ceiling=Script("/train.py", {}))[0] == [] and [names for names, _ in asked] == [
         {ORIGINAL, CEILING}
@@ -363,24 +349,24 @@ def test_a_script_as_written_goes_on_as_long_as_a_variant_needs_it():
         return run
 
     steady, few, wild = run(*[0.01] * 20), run(*[0.01] * 4), run(*[0.01, 0.05] * 10)
-    assert _settled({ORIGINAL: steady, "v": steady}) == {ORIGINAL, "v"}
-    assert _settled({ORIGINAL: steady, "v": steady, "w": few}) == {"v"}
-    assert _settled({ORIGINAL: steady, "v": wild, CEILING: wild}) == {CEILING}
-    assert _settled({ORIGINAL: steady, "v": Run(failure="it took too long")}) == {ORIGINAL, "v"}
-    assert _settled({ORIGINAL: Run(), "v": steady}) == set()
+    assert settled({ORIGINAL: steady, "v": steady}) == {ORIGINAL, "v"}
+    assert settled({ORIGINAL: steady, "v": steady, "w": few}) == {"v"}
+    assert settled({ORIGINAL: steady, "v": wild, CEILING: wild}) == {CEILING}
+    assert settled({ORIGINAL: steady, "v": Run(failure="it took too long")}) == {ORIGINAL, "v"}
+    assert settled({ORIGINAL: Run(), "v": steady}) == set()
 
 
 def test_the_warm_up_holds_a_short_first_epoch():
     run = ended(epoch_lengths=[30, 30])
     run.blocks = [block(0.01)]
-    assert _timed_plan(run, 0, Budget()).warmup_steps > 30
+    assert timed_plan(run, 0, Budget()).warmup_steps > 30
 
 
 def test_the_number_of_steps_can_be_limited():
     run = ended()
     run.blocks = [block(0.01)]
     for steps in (12, 60, 1000):
-        plan = _timed_plan(run, 0, Budget(steps=steps))
+        plan = timed_plan(run, 0, Budget(steps=steps))
         assert 3 * plan.blocks * plan.block_steps <= steps
         # As many blocks as a verdict needs, however few the steps are.
         assert 2 * plan.blocks >= 8
@@ -405,15 +391,8 @@ one.predict(x)
 """
 
 
-def at(line, number):
-    return {
-        "event": "training",
-        "kind": "fit",
-        "number": number,
-        "order": number,
-        "stack": [["/a.py", line, 0]],
-        "data_places": [],
-    }
+def started(line, number):
+    return TrainingStart("fit", number, number, at("/a.py", line))
 
 
 @pytest.fixture
@@ -425,30 +404,35 @@ def two_fits(monkeypatch):
         asked.append(plan.training)
         if plan.training in ends:
             return ends[plan.training]
-        return Run(end={"reason": "end", "steps": 0, "detail": "", "notes": []}, trainings=[at(3, 0), at(6, 1)])
+        return Run(end=TrainingReport("end"), trainings=[started(3, 0), started(6, 1)])
 
-    def fit(line, **other):
+    def fit(line):
         run = ended()
-        run.end |= {"stack": [["/a.py", line, 0]], "order": asked[-1] if asked else 0, "seconds": 9.0, **other}
+        run.end.stack, run.end.order, run.end.seconds = at("/a.py", line), 0, 9.0
         return run
 
     ends = {0: fit(3), 1: fit(6)}
-    monkeypatch.setattr("kerascheck.runtime.verify.compare.run_alone", run_alone)
+    monkeypatch.setattr("kerascheck.runtime.verify.scouting.run_alone", run_alone)
     return SimpleNamespace(asked=asked, ends=ends)
 
 
 def targets_of(*lines):
     variants = [Variant(str(line), {}, places=(("/a.py", line, line),)) for line in lines]
-    result = Comparison("/a.py", ended())
-    result.scout.end |= {"stack": [["/a.py", 3, 0]], "order": 0}
-    result.scouts = [result.scout]
-    return _targets(Script("/a.py", {"/a.py": TWO_FITS}), variants, result, Budget(), lambda *_: None), result
+    scouts = [first_fit()]
+    script = Script("/a.py", {"/a.py": TWO_FITS})
+    return assign_trainings(script, variants, scouts, Budget(), lambda *_: None), scouts
+
+
+def first_fit():
+    run = ended()
+    run.end.stack, run.end.order = at("/a.py", 3), 0
+    return run
 
 
 def test_a_finding_is_measured_in_the_training_that_it_concerns(two_fits):
-    targets, result = targets_of(2, 5)
+    targets, scouts = targets_of(2, 5)
     assert targets == {"2": 0, "5": 1}
-    assert two_fits.asked[1:] == [1] and result.scouts[1] is two_fits.ends[1]
+    assert two_fits.asked[1:] == [1] and scouts[1] is two_fits.ends[1]
 
 
 def test_nothing_further_is_run_where_the_first_training_knows_all_lines(two_fits):
@@ -463,25 +447,24 @@ def test_a_finding_that_concerns_no_training_is_measured_in_none(two_fits):
 def test_a_finding_whose_training_was_not_reached_says_so(two_fits):
     two_fits.ends[1] = Run(failure="it took too long")
     assert "its training was not measured: the script made no progress" in targets_of(5)[0]["5"]
-    two_fits.ends[10**6] = Run(failure="it took too long", trainings=[at(3, 0)])
+    two_fits.ends[10**6] = Run(failure="it took too long", trainings=[started(3, 0)])
     assert "no training that was reached uses its lines" in targets_of(5)[0]["5"]
 
 
 def test_several_fixes_together_are_measured_where_most_of_them_are(two_fits):
     variants = [Variant(str(line), {}, places=(("/a.py", line, line),)) for line in (2, 4, 5)]
     everything = Variant("all", {}, places=tuple(place for v in variants for place in v.places))
-    result = Comparison("/a.py", ended())
-    result.scout.end |= {"stack": [["/a.py", 3, 0]], "order": 0}
-    result.scouts = [result.scout]
     script = Script("/a.py", {"/a.py": TWO_FITS})
-    assert _targets(script, [*variants, everything], result, Budget(), lambda *_: None) == {
+    assert assign_trainings(script, [*variants, everything], [first_fit()], Budget(), lambda *_: None) == {
         "2": 0,
         "4": 1,
         "5": 1,
         "all": 1,
     }
     two = [variants[0], variants[1], replace(everything, places=variants[0].places + variants[1].places)]
-    assert "more than one of the fixes" in _targets(script, two, result, Budget(), lambda *_: None)["all"]
+    assert (
+        "more than one of the fixes" in assign_trainings(script, two, [first_fit()], Budget(), lambda *_: None)["all"]
+    )
 
 
 def test_a_finding_without_a_fix_has_its_training_looked_at_and_no_verdict(two_fits):
@@ -508,9 +491,9 @@ def test_trainings_are_counted_by_their_calls(text, count):
 @pytest.mark.parametrize(
     "chosen, asked",
     [
-        (Chosen(number=2), [1]),
-        (Chosen(line=6), [10**6, 1]),
-        (Chosen(line=3, path="a.py"), [10**6, 0]),
+        (TrainingSelector(number=2), [1]),
+        (TrainingSelector(line=6), [10**6, 1]),
+        (TrainingSelector(line=3, path="a.py"), [10**6, 0]),
     ],
 )
 def test_a_training_can_be_chosen(two_fits, chosen, asked):
@@ -525,15 +508,15 @@ def test_a_training_that_is_not_there_cannot_be_chosen(two_fits):
     script = Script("/a.py", {"/a.py": TWO_FITS})
     assert (
         "no training was reached at line 7: there are some at line 3, 6"
-        in compare(script, [], Budget(training=Chosen(line=7))).failure
+        in compare(script, [], Budget(training=TrainingSelector(line=7))).failure
     )
-    assert "training 3 was not reached" in compare(script, [], Budget(training=Chosen(number=3))).failure
+    assert "training 3 was not reached" in compare(script, [], Budget(training=TrainingSelector(number=3))).failure
 
 
 def test_predictions_are_looked_for_beyond_those_that_are_too_few(monkeypatch):
     def predictions(steps, line):
         run = ended(reason="end", steps=steps)
-        run.end |= {"kind": "prediction loop", "stack": [["/a.py", line, 0]]}
+        run.end.kind, run.end.stack = "prediction loop", at("/a.py", line)
         return run
 
     found = {0: predictions(2, 10), 1: predictions(16, 20), 2: ended(reason="end", steps=0)}
@@ -543,18 +526,18 @@ def test_predictions_are_looked_for_beyond_those_that_are_too_few(monkeypatch):
         asked.append((plan.kind, plan.training))
         return found[plan.training]
 
-    monkeypatch.setattr("kerascheck.runtime.verify.compare.run_alone", run_alone)
+    monkeypatch.setattr("kerascheck.runtime.verify.scouting.run_alone", run_alone)
     variants = [
         Variant(name, {}, places=(("/a.py", line, line),), predicts=True) for name, line in (("few", 10), ("many", 20))
     ]
-    result = Comparison("/a.py", ended(), scouts=[ended()])
-    targets = _targets(Script("/a.py", {"/a.py": "x = 1\n" * 20}), variants, result, Budget(), lambda *_: None)
+    scouts = [ended()]
+    targets = assign_trainings(Script("/a.py", {"/a.py": "x = 1\n" * 20}), variants, scouts, Budget(), lambda *_: None)
     assert targets == {
         "few": "its predictions are made inside a training, too few, or not in the time allowed",
         "many": 1,
     }
     assert asked == [("prediction loop", 0), ("prediction loop", 1), ("prediction loop", 2)]
-    assert result.scouts[1] is found[1]
+    assert scouts[1] is found[1]
 
 
 def test_stages_are_named_by_source_line():
@@ -569,7 +552,7 @@ def test_stages_are_named_by_source_line():
 
 
 def test_the_ceiling_bounds_what_input_fixes_can_win():
-    scout = ended(**FACTS)
+    scout = ended(**WIRE_FACTS)
     bound = analyse(0.01, scout, 2.0)
     assert bound.input_bound == pytest.approx(0.5)
     assert bound.ceiling_seconds == pytest.approx(0.005)
@@ -582,50 +565,50 @@ def test_the_ceiling_bounds_what_input_fixes_can_win():
 
 
 def test_that_data_cannot_matter_is_said_only_if_it_was_measured_well():
-    scout = ended(**FACTS)
+    scout = ended(**WIRE_FACTS)
     assert can_matter("KC101", analyse(0.005, scout, 1.01, gain_error=0.01))
     assert can_matter("KC101", analyse(0.005, scout, 1.01, gain_error=0.2)) is None
 
 
 def test_a_stage_without_a_line_was_added_by_tensorflow_where_the_others_are_known():
-    known = analyse(0.01, ended(**FACTS), None)
+    known = analyse(0.01, ended(**WIRE_FACTS), None)
     assert [where(stage, known) for stage in known.stages] == ["added by TensorFlow", "/a.py:4", "/a.py:3"]
-    unknown = analyse(0.01, ended(runtime_nodes=FACTS["runtime_nodes"]), None)
+    unknown = analyse(0.01, ended(runtime_nodes=WIRE_FACTS["runtime_nodes"]), None)
     assert {where(stage, unknown) for stage in unknown.stages} == {"place unknown"}
 
 
 def test_losses_of_different_steps_are_not_said_to_be_invisible():
     def run(steps):
         run = ended(losses=[1.0] * len(steps))
-        run.end["loss_steps"], run.blocks = steps, [block(0.01)] * 10
+        run.end.loss_steps, run.blocks = tuple(steps), [block(0.01)] * 10
         return run
 
-    gathered = _Gathered(Variant("v", {}), [run([1, 2])] * 2, [run([40, 80])] * 2, ratio=Ratio(1.0, 0.98, 1.02))
-    assert _judge(gathered).remark == "the results could not be compared: no step showed a loss in both"
+    gathered = PairedRuns(Variant("v", {}), [run([1, 2])] * 2, [run([40, 80])] * 2, ratio=Ratio(1.0, 0.98, 1.02))
+    assert judge(gathered).remark == "the results could not be compared: no step showed a loss in both"
 
 
 def test_a_ceiling_that_could_not_be_measured_says_why():
-    unknown = analyse(0.01, ended(**FACTS), None, "it took too long")
+    unknown = analyse(0.01, ended(**WIRE_FACTS), None, "it took too long")
     assert unknown.input_bound is None and unknown.missing == ["ceiling with one cached batch: it took too long"]
     assert can_matter("KC101", unknown) is None
 
 
 def test_blocks_disturbed_by_others_are_left_out_if_enough_remain():
-    quiet, loud = {"others": 0.05}, {"others": 0.6}
+    quiet, loud = block(0.01, other_load=0.05), block(0.01, other_load=0.6)
     pairs = [(quiet, quiet)] * 20 + [(quiet, loud)] * 20
     assert quiet_pairs(pairs) == pairs[:20]
     pairs = [(quiet, quiet)] * 5 + [(loud, loud)] * 20
     assert quiet_pairs(pairs) == pairs
-    unknown = [({"others": None}, {"others": None})] * 20
+    unknown = [(block(0.01), block(0.01))] * 20
     assert quiet_pairs(unknown) == unknown
 
 
 def test_where_the_host_runs_ahead_of_the_device_a_step_is_a_share_of_its_block():
-    ahead = [{**block(0.1), "ticks": [0.001] * 9 + [0.991]} for _ in range(10)]
+    ahead = [block(0.1, ticks=(*[0.001] * 9, 0.991)) for _ in range(10)]
     for facts, seconds in (({"gpus": ["Made Up 9000"]}, 0.1), ({}, 0.001)):
         runs = [ended(**facts), ended(**facts)]
         for run in runs:
             run.blocks = ahead
-        gathered = _Gathered(Variant("v", {}), runs, runs, None, Ratio(1, 0.99, 1.01))
-        assert _judge(gathered).step_seconds == (seconds, seconds)
-        assert _step_seconds(runs[0]) == seconds
+        gathered = PairedRuns(Variant("v", {}), runs, runs, None, Ratio(1, 0.99, 1.01))
+        assert judge(gathered).step_seconds == (seconds, seconds)
+        assert step_seconds(runs[0]) == seconds

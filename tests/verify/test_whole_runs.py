@@ -4,11 +4,16 @@ import sys
 from dataclasses import replace
 
 import pytest
-from verify.made_up import ended, gone, with_torch
+from verify.made_up import durations, ended, gone, with_torch
 
-from kerascheck.runtime.verify.compare import SCOUT, Budget, Status, Variant, _limited, compare, why_useless
+from kerascheck.runtime.verify.budget import Budget
+from kerascheck.runtime.verify.compare import compare
+from kerascheck.runtime.verify.planning import limited
 from kerascheck.runtime.verify.process import Plan, Script
 from kerascheck.runtime.verify.rounds import measure_in_turn, run_alone
+from kerascheck.runtime.verify.scouting import SCOUT, unusable_reason
+from kerascheck.runtime.verify.variants import Variant
+from kerascheck.runtime.verify.verdict import Status
 
 pytestmark = [pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals"), pytest.mark.slow]
 
@@ -104,11 +109,11 @@ def test_measuring_ends_when_its_time_is_over(folder):
     script = Script(path, {path: LOOP}, directory=str(folder))
     plan = Plan(warmup_steps=2, warmup_seconds=0, block_steps=5, blocks=10**6, seconds=0.5)
     alone = run_alone(script, plan, start_limit=30, block_limit=30)
-    assert why_useless(alone) is None and 2 <= len(alone.blocks) < 10**6
+    assert unusable_reason(alone) is None and 2 <= len(alone.blocks) < 10**6
     runs = measure_in_turn({"a": script, "b": script}, replace(plan, in_turn=True), start_limit=30, block_limit=30)
     for run in runs.values():
-        assert why_useless(run) is None and 2 <= len(run.blocks) < 10**6
-        assert run.end["reason"] == "done"
+        assert unusable_reason(run) is None and 2 <= len(run.blocks) < 10**6
+        assert run.end.reason == "done"
 
 
 def test_a_variant_that_ends_early_is_measured_in_what_there_is(against):
@@ -118,10 +123,10 @@ def test_a_variant_that_ends_early_is_measured_in_what_there_is(against):
 
 def test_limits_for_what_hangs_follow_from_what_is_known(folder):
     scout = ended()
-    scout.end |= {"seconds": 5.0, "durations": [[0.1, 1, False], [2.0, 1, False]]}
-    limited = _limited(Budget(seconds=20), scout)
-    assert (limited.start_limit, limited.block_limit) == (60.0, 36.0)
-    assert _limited(Budget(seconds=20, start_limit=7, block_limit=3), scout).start_limit == 7
+    scout.end.seconds, scout.end.durations = 5.0, durations((0.1, 1, False), (2.0, 1, False))
+    tighter = limited(Budget(seconds=20), scout)
+    assert (tighter.start_limit, tighter.block_limit) == (60.0, 36.0)
+    assert limited(Budget(seconds=20, start_limit=7, block_limit=3), scout).start_limit == 7
 
 
 SHORT = LOOP.replace("10**9", "30")

@@ -5,6 +5,7 @@ from command import kerascheck
 from doctor.machines import card, environment, for_cpus, machine
 
 from kerascheck.cli.why import problems
+from kerascheck.runtime.verify.messages import TrainingFacts
 
 T4 = card("Tesla T4", (7, 5), 16)
 
@@ -15,7 +16,7 @@ def seen_by(healthy, python):
 
 
 def test_a_gpu_that_the_cpu_build_cannot_use_is_named_with_what_to_install():
-    (told,) = problems({"gpus": []}, "python3", seen_by({}, for_cpus()))
+    (told,) = problems(TrainingFacts(), "python3", seen_by({}, for_cpus()))
     assert "T4" in told[0] or "CPU" in told[0]
     assert "pip install" in told[1]
 
@@ -27,17 +28,17 @@ def test_a_gpu_that_is_used_is_no_problem_and_the_interpreter_is_not_asked():
         asked.append(python)
         return machine(T4, python=None)
 
-    assert problems({"gpus": ["Tesla T4"]}, "python3", look) == []
+    assert problems(TrainingFacts(gpus=("Tesla T4",)), "python3", look) == []
     assert asked == [None]
 
 
 def test_a_gpu_that_the_script_hides_is_named():
-    (told,) = problems({"gpus": []}, "python3", seen_by({}, environment()))
+    (told,) = problems(TrainingFacts(), "python3", seen_by({}, environment()))
     assert told[0] == "this machine has Tesla T4, which the script does not use"
 
 
 def test_no_gpu_is_no_problem():
-    assert problems({"gpus": []}, "python3", lambda python: machine(python=None)) == []
+    assert problems(TrainingFacts(), "python3", lambda python: machine(python=None)) == []
 
 
 @pytest.mark.parametrize("command", ["why", "verify"])

@@ -3,17 +3,18 @@
 from dataclasses import replace
 
 import pytest
-from verify.made_up import FACTS
+from verify.made_up import FACTS, WIRE_FACTS
 
 from kerascheck.catalog import registry
 from kerascheck.finding import Finding, Location, Related, Severity
 from kerascheck.runtime.verify.analysis import stages
+from kerascheck.runtime.verify.messages import parse_facts
 from kerascheck.runtime.why.concerns import CONCERNS
 from kerascheck.runtime.why.diagnosis import diagnose, second_limit
 from kerascheck.runtime.why.lines import Lines
 from kerascheck.runtime.why.report_text import provable, render
 from kerascheck.runtime.why.step import HotLine, Part, Step
-from kerascheck.runtime.why.words import words_of
+from kerascheck.runtime.why.wording import words_of
 
 NONE = Lines({})
 
@@ -26,6 +27,7 @@ def finding(code, line, path="/a.py", severity=Severity.WARNING):
 def step(parts, **more):
     """A step of 10 ms of a fit in line 30, with the stages of ``FACTS``, whose slowest stands in line 4."""
     given = {"stages": stages(FACTS), "gpus": ("T4",), "batch_size": 8} | more
+    given["facts"] = parse_facts(given.get("facts", {}))
     parts = {part: share * 0.010 for part, share in parts.items()}
     return Step("fit", 0.010, parts, ("/a.py", 30), [("/a.py", 1, 30)], **given)
 
@@ -65,8 +67,8 @@ def test_python_that_hardly_runs_is_not_blamed():
 
 
 def without_a_slow_stage():
-    nodes = [{**node, "seconds": node["seconds"] / 1000} for node in FACTS["runtime_nodes"]]
-    return stages({**FACTS, "runtime_nodes": nodes})
+    nodes = [{**node, "seconds": node["seconds"] / 1000} for node in WIRE_FACTS["runtime_nodes"]]
+    return stages(parse_facts({**WIRE_FACTS, "runtime_nodes": nodes}))
 
 
 def test_a_stage_that_takes_little_of_the_waiting_is_not_blamed():
@@ -188,7 +190,7 @@ def test_codes_exist():
 @pytest.mark.parametrize("backend", ["jax", "torch"])
 @pytest.mark.parametrize("part", Part)
 def test_no_advice_names_what_only_tensorflow_has(part, backend):
-    eager = {"run_eagerly": True} if backend == "jax" else {}
+    eager = {"model": {"run_eagerly": True}} if backend == "jax" else {}
     for kind in ("fit", "function loop", "optimizer loop", "gradient loop"):
         said = replace(step({part: 0.9}, backend=backend, stages=(), facts=eager), kind=kind)
         text = diagnose(said, [], NONE).advice[0].text
@@ -268,8 +270,10 @@ def test_what_jax_compiles_is_named_with_its_line_and_the_shapes_that_change():
 
 
 def test_an_epoch_waits_for_the_stage_that_fills_a_shuffle_and_not_for_the_shuffle():
-    nodes = [{**node, "name": "ShuffleV3"} if node["name"] == "Prefetch" else node for node in FACTS["runtime_nodes"]]
-    made = stages({**FACTS, "runtime_nodes": nodes})
+    nodes = [
+        {**node, "name": "ShuffleV3"} if node["name"] == "Prefetch" else node for node in WIRE_FACTS["runtime_nodes"]
+    ]
+    made = stages(parse_facts({**WIRE_FACTS, "runtime_nodes": nodes}))
     answer = diagnose(step({Part.EPOCHS: 0.9}, stages=made), [], NONE)
     assert answer.causes[Part.EPOCHS].what == "MapAndBatch"
     assert "map() and batch() makes all elements with which shuffle() fills its buffer" in answer.advice[0].text
@@ -278,8 +282,10 @@ def test_an_epoch_waits_for_the_stage_that_fills_a_shuffle_and_not_for_the_shuff
 
 
 def test_what_fills_a_buffer_is_timed_where_the_model_counts_it_as_the_shuffles():
-    nodes = [{**node, "name": "Shuffle"} if node["name"] == "MapAndBatch" else node for node in FACTS["runtime_nodes"]]
-    made = stages({**FACTS, "runtime_nodes": nodes})
+    nodes = [
+        {**node, "name": "Shuffle"} if node["name"] == "MapAndBatch" else node for node in WIRE_FACTS["runtime_nodes"]
+    ]
+    made = stages(parse_facts({**WIRE_FACTS, "runtime_nodes": nodes}))
     cut = [
         {"name": "TensorSlice", "place": ["/a.py", 3], "seconds_per_batch": 0.001},
         {"name": "Map", "place": ["/a.py", 7], "seconds_per_batch": 0.020},
@@ -305,7 +311,7 @@ def test_stages_are_told_by_the_methods_that_make_them(stage, words):
 
 
 def asked(**more):
-    return {"asked": {"steps_per_epoch": 4800, "steps_given": True} | more}
+    return {"fit_arguments": {"steps_per_epoch": 4800, "steps_given": True} | more}
 
 
 def test_steps_that_count_rows_come_first():
@@ -319,7 +325,13 @@ def test_steps_that_count_rows_come_first():
 
 @pytest.mark.parametrize(
     "facts",
-    [{}, asked(), asked(held_rows={"x": 9600}), asked(batches_of_a_pass=4800), {"asked": {"steps_per_epoch": 9}}],
+    [
+        {},
+        asked(),
+        asked(held_rows={"x": 9600}),
+        asked(batches_of_a_pass=4800),
+        {"fit_arguments": {"steps_per_epoch": 9}},
+    ],
 )
 def test_steps_that_count_batches_are_no_matter(facts):
     assert diagnose(step({Part.COMPUTE: 0.9}, facts=facts), [], NONE).advice[0].part is Part.COMPUTE
@@ -335,12 +347,14 @@ def test_steps_that_count_batches_are_no_matter(facts):
     ],
 )
 def test_a_gpu_that_the_script_hides_comes_first(value, said):
-    hidden = step({Part.COMPUTE: 0.9}, gpus=(), facts={"visible_set": [value, "/a.py", 3]})
+    hidden = step({Part.COMPUTE: 0.9}, gpus=(), facts={"visible_devices": [value, "/a.py", 3]})
     answer = diagnose(hidden, [], NONE)
     assert said in answer.advice[0].text and answer.advice[0].place == ("/a.py", 3)
     assert "a GPU or a smaller model" not in told(answer)
     # Where one is used, what the script says of it is right.
-    assert said not in told(diagnose(step({Part.COMPUTE: 0.9}, facts={"visible_set": [value, "/a.py", 3]}), [], NONE))
+    assert said not in told(
+        diagnose(step({Part.COMPUTE: 0.9}, facts={"visible_devices": [value, "/a.py", 3]}), [], NONE)
+    )
 
 
 # Nothing is said that was not measured ----------------------------------------------------------------------------
@@ -352,9 +366,9 @@ def test_a_fixed_cost_is_that_of_a_recurrent_layer_only_where_there_is_one():
     text = diagnose(bare, [], NONE).advice[0].text
     assert "90 ms of a step do not grow with the batch: with 4 times the rows it takes 1.05 times as long" in text
     assert "time steps" not in text and "What takes them was not measured" in text
-    layers = replace(bare, facts=facts | {"recurrent": ["LSTM"]})
+    layers = replace(bare, facts=parse_facts(facts | {"model": {"recurrent": ["LSTM"]}}))
     assert "LSTM computes the time steps one after another" in diagnose(layers, [], NONE).advice[0].text
-    jax = replace(bare, backend="jax", facts=facts | {"jit_compile": False})
+    jax = replace(bare, backend="jax", facts=parse_facts(facts | {"model": {"jit_compile": False}}))
     assert "jit_compile=False" in diagnose(jax, [], NONE).advice[0].text
 
 

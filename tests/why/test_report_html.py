@@ -6,16 +6,17 @@ import os
 import re
 
 import pytest
-from verify.made_up import FACTS, ended
+from verify.made_up import WIRE_FACTS, ended
 
 from kerascheck.catalog import registry
 from kerascheck.finding import Applicability, Edit, Finding, Fix, Location, Related, Severity
 from kerascheck.runtime.verify.analysis import stages
 from kerascheck.runtime.verify.findings import Linted
+from kerascheck.runtime.verify.messages import parse_facts
 from kerascheck.runtime.verify.rounds import Run
 from kerascheck.runtime.why.diagnosis import as_dict, diagnose
+from kerascheck.runtime.why.explain import WhyResult
 from kerascheck.runtime.why.lines import Lines
-from kerascheck.runtime.why.look import Look
 from kerascheck.runtime.why.report_html import render
 from kerascheck.runtime.why.step import HotLine, Part, Step
 from kerascheck.source import Cell, Source
@@ -88,9 +89,9 @@ def parallel():
     return Fix(Applicability.UNSAFE, f"Make it parallel {EVIL}", (Edit(start, start, ", num_parallel_calls=4"),))
 
 
-FACTS_HERE = FACTS | {
-    "chain": [stage | {"place": [PATH, stage["place"][1]]} for stage in FACTS["chain"]],
-    "keras": "3.15.1", "tensorflow": "2.21.0",
+FACTS_HERE = WIRE_FACTS | {
+    "chain": [stage | {"place": [PATH, stage["place"][1]]} for stage in WIRE_FACTS["chain"]],
+    "versions": {"keras": "3.15.1", "tensorflow": "2.21.0"},
     "timeline": {
         "main": [[5.0, 5.1, "executing"], [5.1, 5.2, "python"], [5.2, 5.3, "tracing"], [5.3, 5.4, "callback"], [5.4, 5.5, "input"]],
         "steps": [4.0, 5.02, 5.12, 5.22, 5.32, 5.42, 9.0],
@@ -106,15 +107,16 @@ HOT = [
 def look(parts, findings=(), source=None, **more):
     source = source or Source(PATH, TEXT)
     given = {
-        "kind": "fit", "place": (PATH, 7), "used": [(PATH, 1, 7)], "stages": stages(FACTS_HERE), "facts": FACTS_HERE,
+        "kind": "fit", "place": (PATH, 7), "used": [(PATH, 1, 7)], "stages": stages(parse_facts(FACTS_HERE)), "facts": FACTS_HERE,
         "batch_size": 8, "steps_per_epoch": 100, "first_step_seconds": 7.5, "input_lines": HOT,
     } | more  # fmt: skip
+    given["facts"] = parse_facts(given["facts"])
     parts = {part: share * 0.010 for part, share in parts.items()}
     step = Step(seconds=0.010, parts=parts, **given)
     lines = Lines({PATH: source})
     problems = [(f"no GPU {EVIL}", "run kerascheck doctor")]
     diagnosis = diagnose(step, findings, lines, problems)
-    return Look(ended(), Linted(PATH, {PATH: source}, list(findings)), diagnosis)
+    return WhyResult(ended(), Linted(PATH, {PATH: source}, list(findings)), diagnosis)
 
 
 def full(**more):
@@ -234,11 +236,13 @@ def test_the_timeline_shows_the_steps_that_were_sampled():
 def test_waiting_inside_a_compiled_step_is_not_told_to_be_computing():
     assert "computing, or waiting for its data" in render(full(), None)
     assert "computing, or waiting for its data" not in render(full(backend="jax"), None)
-    assert "computing, or waiting for its data" not in render(full(facts=FACTS_HERE | {"run_eagerly": True}), None)
+    assert "computing, or waiting for its data" not in render(
+        full(facts=FACTS_HERE | {"model": {"run_eagerly": True}}), None
+    )
 
 
 @pytest.mark.parametrize(
-    "timeline", [None, {"main": [], "steps": [1.0, 2.0]}, {"main": [[1.0, 2.0, "python"]], "steps": [1.5]}]
+    "timeline", [{}, {"main": [], "steps": [1.0, 2.0]}, {"main": [[1.0, 2.0, "python"]], "steps": [1.5]}]
 )
 def test_without_steps_there_is_no_timeline(timeline):
     assert "one after the other" not in Page(render(full(facts=FACTS_HERE | {"timeline": timeline}), None)).text
@@ -289,7 +293,7 @@ def test_a_notebook_counts_lines_in_its_cells():
 
 
 def test_a_failure_is_a_page_too():
-    answer = Look(
+    answer = WhyResult(
         Run(output=f"Traceback\nValueError: {EVIL}\n"),
         Linted(PATH, {PATH: Source(PATH, TEXT)}, []),
         None,

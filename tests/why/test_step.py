@@ -1,9 +1,12 @@
 """From what a run told to the parts of a step."""
 
-import pytest
-from verify.made_up import FACTS, block, ended
+from dataclasses import replace
 
-from kerascheck.runtime.why.step import Part, step_of
+import pytest
+from verify.made_up import WIRE_FACTS, at, block, durations, ended
+
+from kerascheck.runtime.why.breakdown import step_of
+from kerascheck.runtime.why.step import Part
 
 
 def run(kind="fit", blocks=(), parts=None, **facts):
@@ -11,9 +14,9 @@ def run(kind="fit", blocks=(), parts=None, **facts):
     made = ended(
         parts={"call": 0.0, "callbacks": 0.0, "next": 0.0} | (parts or {}), **{"backend": "tensorflow"} | facts
     )
-    made.end["kind"] = kind
-    made.end["stack"] = [["/a.py", 30, 0]]
-    made.blocks = [block(0.010) | {"phase": None}, *blocks]
+    made.end.kind = kind
+    made.end.stack = at("/a.py", 30)
+    made.blocks = [block(0.010), *blocks]
     return made
 
 
@@ -26,7 +29,7 @@ def test_fit_waits_for_what_its_call_takes_longer_than_without_input():
 
 
 def test_the_load_of_a_training_that_ends_before_its_first_block_counts():
-    short = run(parts={"call": 0.009}, call_seconds_without_input=0.003, others_meanwhile=0.7)
+    short = run(parts={"call": 0.009}, call_seconds_without_input=0.003, other_load=0.7)
     assert step_of(short).busy_others is None
     short.blocks.clear()
     assert step_of(short).busy_others == 0.7
@@ -47,17 +50,17 @@ def test_two_sizes_of_a_batch_tell_the_fixed_cost_of_a_step():
 def test_python_that_runs_while_steps_are_fed_one_batch_is_inside_the_step():
     metric = ["/a.py", 7, "tau", "numpy"]
     inside = {
-        "looks": 100,
+        "total": 100,
         "main": [["executing", "/a.py", 30, "<module>", "tensorflow", 100]],
         "others": [[*metric, 60]],
     }
     loading = ["/a.py", 3, "load", None]
-    samples = {"looks": 100, "main": [], "others": [[*metric, 50], [*loading, 40]]}
-    step = step_of(run(parts={"call": 0.010}, call_seconds_without_input=0.008, inside=inside, samples=samples))
+    samples = {"total": 100, "main": [], "others": [[*metric, 50], [*loading, 40]]}
+    step = step_of(run(parts={"call": 0.010}, call_seconds_without_input=0.008, inside_step=inside, samples=samples))
     assert step.parts[Part.INSIDE] == pytest.approx(0.6 * 0.008)
     assert [line.line for line in step.main_lines[Part.INSIDE]] == [7]
     assert [line.line for line in step.input_lines] == [3]
-    eager = run(parts={"call": 0.010}, call_seconds_without_input=0.008, inside=inside, functions_run_eagerly=True)
+    eager = run(parts={"call": 0.010}, call_seconds_without_input=0.008, inside_step=inside, functions_run_eagerly=True)
     assert Part.INSIDE not in step_of(eager).parts
 
 
@@ -73,7 +76,7 @@ def test_a_step_that_grows_with_its_batch_has_no_fixed_cost():
 
 
 def test_a_loop_waits_no_longer_than_in_the_calls_for_its_next_batch():
-    replayed = block(0.002) | {"phase": "replayed"}
+    replayed = block(0.002, phase="replayed")
     assert step_of(run("optimizer loop", [replayed], {"next": 0.001})).parts[Part.INPUT] == pytest.approx(0.001)
     assert step_of(run("optimizer loop", [replayed], {"next": 0.009})).parts[Part.INPUT] == pytest.approx(0.008)
 
@@ -96,7 +99,7 @@ def test_a_run_on_one_cached_batch_tells_the_input_of_a_loop_in_a_graph():
 
 def test_the_start_of_an_epoch_is_spread_over_its_steps():
     made = run(epoch_lengths=[10])
-    made.end["durations"] = [(0.010, 1, False), (0.110, 1, True), (0.110, 1, True)]
+    made.end.durations = durations((0.010, 1, False), (0.110, 1, True), (0.110, 1, True))
     step = step_of(made)
     assert step.parts[Part.EPOCHS] == pytest.approx(0.010)
     assert step.seconds == pytest.approx(0.020)
@@ -104,7 +107,7 @@ def test_the_start_of_an_epoch_is_spread_over_its_steps():
 
 def test_callbacks_between_epochs_are_no_start_of_an_epoch():
     made = run(epoch_lengths=[10], callbacks_between_epochs=[0.060, 0.080, 0.500])
-    made.end["durations"] = [(0.010, 1, False), (0.110, 1, True), (0.110, 1, True)]
+    made.end.durations = durations((0.010, 1, False), (0.110, 1, True), (0.110, 1, True))
     step = step_of(made)
     assert step.parts[Part.BETWEEN_EPOCHS] == pytest.approx(0.008)
     assert step.parts[Part.EPOCHS] == pytest.approx(0.002)
@@ -132,7 +135,7 @@ def test_calls_that_trace_count_by_what_they_take_longer():
 
 def test_an_input_fix_may_win_the_starts_of_epochs_too():
     made = run(parts={"call": 0.010}, call_seconds_without_input=0.005, epoch_lengths=[10])
-    made.end["durations"] = [(0.110, 1, True), (0.110, 1, True)]
+    made.end.durations = durations((0.110, 1, True), (0.110, 1, True))
     assert step_of(made).largest_gain(Part.INPUT) == pytest.approx(0.020 / 0.005)
 
 
@@ -147,25 +150,24 @@ def test_a_switch_that_runs_functions_eagerly_is_seen():
 
 def test_waiting_in_tensorflow_is_no_python_of_the_script():
     samples = {
-        "looks": 100,
-        "main_kinds": {"input": 90},
+        "total": 100,
         "main": [["input", "/a.py", 30, "<module>", "tensorflow", 50], ["input", "/a.py", 12, "__getitem__", None, 40]],
         "others": [["/a.py", 7, "generate", "cv2", 30]],
     }
-    lines = step_of(run(samples=samples, **FACTS)).input_lines
+    lines = step_of(run(samples=samples, **WIRE_FACTS)).input_lines
     assert [(line.line, line.share) for line in lines] == [(12, 0.4), (7, 0.3)]
 
 
 def test_what_begins_a_later_epoch_tells_more_than_the_second_one_that_compiled_again():
     made = run(epoch_lengths=[10])
-    made.end["durations"] = [(0.010, 1, False), (0.410, 1, True)]
-    made.blocks[0] |= {"steps": 11, "seconds": 0.140, "inner_steps": 10, "inner_seconds": 0.100}
+    made.end.durations = durations((0.010, 1, False), (0.410, 1, True))
+    made.blocks[0] = replace(made.blocks[0], steps=11, seconds=0.140, inner_steps=10, inner_seconds=0.100)
     assert step_of(made).parts[Part.EPOCHS] == pytest.approx(0.003)
 
 
 def test_only_pytorch_runs_eagerly_as_a_rule():
     assert step_of(run("gradient loop", backend="jax")).ranked == [Part.EAGER]
-    assert step_of(run(backend="jax", run_eagerly=True)).ranked == [Part.EAGER]
+    assert step_of(run(backend="jax", model={"run_eagerly": True})).ranked == [Part.EAGER]
     assert step_of(run("optimizer loop", backend="torch")).ranked == [Part.STEP]
 
 
@@ -177,15 +179,10 @@ def test_a_loop_on_pytorch_computes_from_its_forward_pass_to_its_optimizer():
 
 def test_an_epoch_that_waits_for_steps_that_ran_ahead_takes_no_time_itself():
     made = run(epoch_lengths=[10], backend="jax")
-    made.end["durations"] = [(0.001, 1, False), (0.100, 1, True)]
-    made.blocks[0] |= {"steps": 11, "seconds": 0.110, "inner_steps": 10, "inner_seconds": 0.010}
-    waited = block(0.010) | {
-        "phase": "sampled",
-        "steps": 11,
-        "seconds": 0.140,
-        "inner_steps": 10,
-        "inner_seconds": 0.100,
-    }
+    made.end.durations = durations((0.001, 1, False), (0.100, 1, True))
+    made.blocks[0] = replace(made.blocks[0], steps=11, seconds=0.110, inner_steps=10, inner_seconds=0.010)
+    waited = block(0.010, phase="sampled")
+    waited = replace(waited, steps=11, seconds=0.140, inner_steps=10, inner_seconds=0.100)
     made.blocks += [waited, waited]
     step = step_of(made)
     assert step.parts[Part.EPOCHS] == pytest.approx(0.003)
@@ -194,7 +191,7 @@ def test_an_epoch_that_waits_for_steps_that_ran_ahead_takes_no_time_itself():
 
 def test_one_start_of_an_epoch_tells_nothing():
     made = run(epoch_lengths=[10])
-    made.blocks[0] |= {"steps": 11, "seconds": 1.110, "inner_steps": 10, "inner_seconds": 0.100}
+    made.blocks[0] = replace(made.blocks[0], steps=11, seconds=1.110, inner_steps=10, inner_seconds=0.100)
     assert Part.EPOCHS not in step_of(made).parts
 
 
@@ -204,11 +201,13 @@ def test_one_start_of_an_epoch_tells_nothing():
 def fit(**facts):
     """A ``fit`` of 2 epochs of 50 steps of 10 ms, in whose calls nothing is waited for."""
     asked = {"epochs": 2, "steps_per_epoch": 50} | facts.pop("asked", {})
-    return run(parts={"call": 0.010} | facts.pop("parts", {}), call_seconds_without_input=0.010, asked=asked, **facts)
+    return run(
+        parts={"call": 0.010} | facts.pop("parts", {}), call_seconds_without_input=0.010, fit_arguments=asked, **facts
+    )
 
 
 def test_the_parts_add_up_to_the_training():
-    step = step_of(fit(start={"seconds": 2.01, "looks": 9}, epoch_lengths=[50], validation=validated(0.5)))
+    step = step_of(fit(fit_start={"seconds": 2.01, "total": 9}, epoch_lengths=[50], validation=validated(0.5)))
     assert step.total_steps == 100
     assert step.parts[Part.START] * 100 == pytest.approx(2.0)
     assert step.parts[Part.VALIDATION] * 100 == pytest.approx(1.0)
@@ -221,9 +220,9 @@ def validated(seconds, **more):
 
 
 def test_a_start_counts_only_where_the_steps_of_the_training_are_known():
-    start = {"seconds": 2.0, "looks": 9}
-    assert Part.START not in step_of(fit(start=start, asked={"steps_per_epoch": None})).parts
-    assert Part.START not in step_of(fit(start=start, fit_in_loop=True)).parts
+    start = {"seconds": 2.0, "total": 9}
+    assert Part.START not in step_of(fit(fit_start=start, asked={"steps_per_epoch": None})).parts
+    assert Part.START not in step_of(fit(fit_start=start, fit_in_loop=True)).parts
 
 
 def test_lines_of_the_start_are_those_that_are_traced():
@@ -232,7 +231,7 @@ def test_lines_of_the_start_are_those_that_are_traced():
         ["tracing", "/a.py", 12, "call", "tensorflow", 50],
         ["tracing", None, None, "f", "keras", 10],
     ]
-    step = step_of(fit(start={"seconds": 9.0, "looks": 100, "main": main}))
+    step = step_of(fit(fit_start={"seconds": 9.0, "total": 100, "main": main}))
     assert [(line.line, line.share) for line in step.start_lines] == [(12, 0.5)]
 
 
@@ -283,7 +282,7 @@ def test_validations_count_by_how_often_the_script_asks_for_them(every, seconds)
 def test_steps_of_changing_length_have_a_mean():
     made = run(parts={"call": 0.0})
     made.blocks = []
-    made.end["durations"] = [(0.010, 1, False), (0.010, 1, False), (0.100, 1, False), (9.0, 1, True)]
+    made.end.durations = durations((0.010, 1, False), (0.010, 1, False), (0.100, 1, False), (9.0, 1, True))
     step = step_of(made)
     # What of it is waiting was not measured.
     assert step.parts == {Part.UNEXPLAINED: pytest.approx(0.040)} and step.unknown

@@ -10,7 +10,7 @@ from kerascheck.runtime.why.step import Part
 
 
 def test_it_has_ten_lines_at_most_and_nothing_private():
-    made = step({Part.INPUT: 0.6, Part.COMPUTE: 0.3}, facts={"tensorflow": "2.21.0", "keras": "3.15.0"})
+    made = step({Part.INPUT: 0.6, Part.COMPUTE: 0.3}, facts={"versions": {"tensorflow": "2.21.0", "keras": "3.15.0"}})
     made = replace(made, epochs=2, steps_per_epoch=1000, busy_others=0.1)
     lines = list(summary.lines(diagnose(made, [finding("KC101", 4)], NONE)))
     assert len(lines) <= 10 and max(map(len, lines)) <= 100

@@ -1,89 +1,94 @@
-"""Where the time of a training goes, from a look at it and a run on one cached batch."""
+"""Analysis of a training: how its time splits up, from a diagnosing run and a run on one cached batch."""
 
 from __future__ import annotations
 
 import math
 import os
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from kerascheck.finding import NO_EFFECT
+from kerascheck.runtime.verify.messages import Dataset, PipelineNode, Place, Span, TrainingFacts
+from kerascheck.runtime.verify.process import Ceiling
 from kerascheck.runtime.verify.rounds import Run
 
 PIPELINE_FAMILIES = ("KC1",)
 PREDICTION = "prediction loop"
 WEAK_KINDS = ("gradient loop", PREDICTION, "dataset loop")
-"""Loops that are no trainings, or may be an inspection of the data before one."""
+"""Kinds of bare loops: no trainings, or perhaps an inspection of the data before one."""
 
 
 @dataclass(slots=True)
 class Stage:
-    """One stage of the input pipeline as it runs, after TensorFlow's own rewriting."""
+    """A stage of the input pipeline as it runs, after TensorFlow's graph rewrites."""
 
     name: str
-    place: tuple[str, int] | None
-    """File and line of the script that asked for it; None for stages that TensorFlow added."""
+    place: Place | None
+    """Where the script creates it; None for stages that TensorFlow added."""
     seconds_per_batch: float
     """Processor time of its own, divided by its parallel calls."""
     share: float
     """Of all stages, 0 to 1."""
     parallelism: float
-    near: tuple[str, int] | None = None
-    """``place``, or for a stage that TensorFlow added the place of the nearest stage of the script's, towards the output first."""
-    function: tuple[str, int, int] | None = None
-    """Path, first and last line of the script's function that it applies to every element; None without one."""
+    near: Place | None = None
+    """``place``, or that of the nearest stage with one, towards the output first."""
+    function: Span | None = None
+    """The script's function that it applies to every element."""
 
 
 @dataclass(slots=True)
 class Analysis:
-    """Everything that is known about a training, None where it could not be measured."""
+    """A measured training; None stands for what could not be measured."""
 
     kind: str
     step_seconds: float
     number: int | None = None
     """In the order of the script's trainings, from 1; None for bare loops and predictions."""
-    place: tuple[str, int] | None = None
-    """File and line of the script from which it was run."""
+    place: Place | None = None
+    """Where the script trains."""
     first_step_seconds: float | None = None
-    """From the start of the script's frameworks to the end of the first step: start-up, tracing, compilation."""
+    """From the start of the script to the end of the first step: imports, tracing, compilation."""
     ceiling_seconds: float | None = None
+    """Of a step on one cached batch."""
     input_bound: float | None = None
-    """Share of a step that is spent waiting for data: 1 - ceiling / step, 0 to 1."""
+    """Share of a step that waits for data: 1 - ceiling / step, 0 to 1."""
     largest_input_gain: float | None = None
-    """What an infinitely fast pipeline would bring, as a ratio."""
+    """Speed-up by an infinitely fast pipeline."""
     gain_error: float = 0.0
-    """Standard error of the logarithm of that ratio, from the noise of its blocks."""
+    """Standard error of the logarithm of that speed-up, from the noise of its blocks."""
     stages: list[Stage] = field(default_factory=list)
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: TrainingFacts = TrainingFacts()
+    host_peak_bytes: int = 0
+    """Peak resident memory of the process."""
     missing: list[str] = field(default_factory=list)
-    """What could not be measured, and why."""
+    """What could not be measured, and why, for people."""
 
     @property
     def unit(self) -> str:
-        """What is timed: a step, or a call of ``predict``."""
+        """The unit that is timed: a step, or a call of ``predict``."""
         return "call" if self.kind == PREDICTION else "step"
 
 
 def analyse(
     step_seconds: float, scout: Run, gain: float | None, why_no_gain: str = "", gain_error: float = 0.0
 ) -> Analysis:
-    """Put together what ``scout`` (a diagnosing run) and a run on one cached batch tell.
+    """Combine a diagnosing run with the gain of a run on one cached batch.
 
-    ``step_seconds``: the step as measured without diagnosis. ``gain``: how many times faster the steps of the cached batch
-    were than their neighbours as written; None if that could not be measured, for the reason ``why_no_gain``; ``gain_error``: the
-    standard error of its logarithm.
+    Args:
+        step_seconds: of a step, measured without diagnosis.
+        scout: the diagnosing run.
+        gain: speed-up of the steps on the cached batch against neighbouring steps as written; None: not measured.
+        why_no_gain: the reason for None, for people.
+        gain_error: standard error of the logarithm of ``gain``.
     """
-    end = scout.told
-    facts = {**end["facts"], "host_peak_bytes": end["host_peak_bytes"]}
-    number = None if end["kind"] in WEAK_KINDS or "order" not in end else end["order"] + 1
-    place = next(((path, line) for path, line, _ in end.get("stack", ())), None)
-    result = Analysis(end["kind"], step_seconds, number, place, end.get("first_step_at"), facts=facts)
+    report = scout.report
+    facts = report.facts
+    number = None if report.kind in WEAK_KINDS or report.order is None else report.order + 1
+    result = Analysis(report.kind, step_seconds, number, report.place, report.first_step_at)
+    result.facts, result.host_peak_bytes = facts, report.host_peak_bytes
     result.stages = stages(facts)
-    for key, value in facts.items():
-        if key.endswith("_failed"):
-            result.missing.append(f"{key.removesuffix('_failed').replace('_', ' ')}: {value}")
+    result.missing += [f"{name.replace('_', ' ')}: {why}" for name, why in facts.failures.items()]
     if gain is None:
         result.missing.append(f"ceiling with one cached batch: {why_no_gain}")
     else:
@@ -94,18 +99,17 @@ def analyse(
     return result
 
 
-def stages(facts: Mapping[str, Any]) -> list[Stage]:
-    """The running nodes, output first, with the source lines of the datasets that they come from."""
-    nodes = facts.get("runtime_nodes", ())
-    made = list(facts.get("chain", ()))
+def stages(facts: TrainingFacts) -> list[Stage]:
+    """Return the running stages, output first, with the source lines of their datasets."""
+    datasets = list(facts.chain)
     found = []
-    for node, elements in zip(nodes, _elements_per_batch(nodes)):
-        if node["name"] == "Root":
+    for node, elements in zip(facts.runtime_nodes, _elements_per_batch(facts.runtime_nodes)):
+        if node.name == "Root":
             continue
-        place, function, name = _source(node["name"], made)
+        place, function, name = _take_source(node.name, datasets)
         # The model counts processor time over all parallel calls.
-        seconds = node["seconds"] / max(1, node["elements"]) * elements / max(1.0, node["parallelism"])
-        found.append(Stage(name, place, seconds, 0.0, node["parallelism"], function=function))
+        seconds = node.seconds / max(1, node.elements) * elements / max(1.0, node.parallelism)
+        found.append(Stage(name, place, seconds, 0.0, node.parallelism, function=function))
     total = sum(stage.seconds_per_batch for stage in found)
     places = [stage.place for stage in found]
     for index, stage in enumerate(found):
@@ -114,27 +118,32 @@ def stages(facts: Mapping[str, Any]) -> list[Stage]:
     return found
 
 
-def _elements_per_batch(nodes: Sequence[Mapping[str, Any]]) -> list[float]:
-    """How many elements each node makes for one batch of the output. What a ``repeat`` reads begins, and is counted, again in every pass."""
+def _elements_per_batch(nodes: Sequence[PipelineNode]) -> list[float]:
+    """Number of elements that each node makes for one batch of the output.
+
+    The nodes below a ``repeat`` start, and are counted, anew in every pass.
+    """
     found: list[float] = []
-    for index, node in enumerate(nodes):
-        reader = node.get("reader", index - 1 if index else None)
-        if reader is None or nodes[reader]["name"] == "Root":
+    for node in nodes:
+        reader = node.reader
+        if reader is None or nodes[reader].name == "Root":
             found.append(1.0)
-        elif "Repeat" in nodes[reader]["name"]:
+        elif "Repeat" in nodes[reader].name:
             found.append(found[reader])
         else:
-            found.append(found[reader] * node["elements"] / max(1, nodes[reader]["elements"]))
+            found.append(found[reader] * node.elements / max(1, nodes[reader].elements))
     return found
 
 
-_RUNS_AS = {"fromgenerator": "flatmap"}
-"""Names of datasets that the runtime knows by another one."""
+_RUNS_AS = {"fromgenerator": "flatmap"}  # runtime name of a dataset whose class has another name
 
 
-def _source(node: str, made: list[dict[str, Any]]) -> tuple[tuple[str, int] | None, tuple[str, int, int] | None, str]:
-    """Take from ``made`` the datasets that ``node`` stands for, in the order of the pipeline: where they were made, their
-    function, and the name that says most."""
+def _take_source(node: str, datasets: list[Dataset]) -> tuple[Place | None, Span | None, str]:
+    """Take from ``datasets`` those that ``node`` implements, in the order of the pipeline.
+
+    Returns:
+        Where they were created, the function that they apply, and the most specific name.
+    """
     bare = node.lower().removesuffix("v2").removesuffix("v3").removesuffix("v4").replace("parallel", "")
     parts = (
         ["batch", "map"] if bare == "mapandbatch" else ["shuffle", "repeat"] if bare == "shuffleandrepeat" else [bare]
@@ -142,38 +151,42 @@ def _source(node: str, made: list[dict[str, Any]]) -> tuple[tuple[str, int] | No
     place = function = None
     shown = node
     for part in parts:
-        for index, dataset in enumerate(made):
-            name = dataset["name"].lower().replace("parallel", "")
+        for index, dataset in enumerate(datasets):
+            name = dataset.name.lower().replace("parallel", "")
             name = _RUNS_AS.get(name, name)
             if part.startswith(name) or name.startswith(part):
-                place = dataset["place"] or place
-                function = dataset.get("function") or function
-                shown = dataset["name"] if dataset["name"].lower() in _RUNS_AS else shown
-                # What stands before it in the chain, TensorFlow has removed or merged.
-                del made[: index + 1]
+                place = dataset.place or place
+                function = dataset.function or function
+                shown = dataset.name if dataset.name.lower() in _RUNS_AS else shown
+                # TensorFlow has removed or merged the datasets before it in the chain.
+                del datasets[: index + 1]
                 break
-    return place and tuple(place), function and tuple(function), shown
+    return place, function, shown
 
 
 _FED = {"arrays": "the arrays given to fit", "generator": "the generator", "pydataset": "the PyDataset"}
 
 
-def keras_input(facts: Mapping[str, Any], fit: tuple[str, int] | None) -> tuple[str, tuple[str, int] | None] | None:
-    """The data of which Keras makes a pipeline of its own, in words, and its line in the script; None for a tf.data dataset.
+def keras_input(facts: TrainingFacts, fit: Place | None) -> tuple[str, Place | None] | None:
+    """Describe the data from which Keras builds its own pipeline, with its line in the script.
 
     Args:
         facts: of the run.
-        fit: the line that calls ``fit``, which names arrays and iterators of a library best.
+        fit: the line that calls ``fit``; the place of arrays and of iterators of a library.
+
+    Returns:
+        None for a ``tf.data`` dataset.
     """
-    kind, name, path, line = facts.get("feeder") or (None,) * 4
-    if kind not in _FED:
+    feeder = facts.feeder
+    if feeder is None or feeder.kind not in _FED:
         return None
-    place = (path, line) if path is not None and line is not None else fit
-    return (f"{_FED[kind]} {name}" if name else _FED[kind]), place
+    place = (feeder.path, feeder.line) if feeder.path is not None and feeder.line is not None else fit
+    data = _FED[feeder.kind]
+    return (f"{data} {feeder.name}" if feeder.name else data), place
 
 
 def can_matter(code: str, analysis: Analysis | None) -> str | None:
-    """Why a finding of rule ``code`` cannot gain anything here; None where it can, or nothing is known."""
+    """Explain why a finding of rule ``code`` cannot gain anything here; None where it can, or nothing is known."""
     if analysis is None or analysis.largest_input_gain is None or not code.startswith(PIPELINE_FAMILIES):
         return None
     if (
@@ -184,33 +197,33 @@ def can_matter(code: str, analysis: Analysis | None) -> str | None:
     return None
 
 
-def ceiling_order(scout: Run) -> dict[str, Any] | str:
-    """What to tell a run that shall be fed one cached batch, or why there is none."""
-    kind, facts = scout.told["kind"], scout.told["facts"]
-    if kind == "prediction loop":
+def ceiling_of(scout: Run) -> Ceiling | str:
+    """Choose the input that a run on one cached batch replaces; a string says why there is none."""
+    kind, facts = scout.report.kind, scout.facts
+    if kind == PREDICTION:
         return "predictions have none"
     if kind == "graph loop":
-        return {"iterator": None, "loops": True}
-    if "element_spec" in facts:
-        return {"iterator": facts["first_iterator"], "loops": False}
-    if kind == "fit" and facts.get("backend") in ("jax", "torch"):
-        return {"iterator": None, "loops": False}
+        return Ceiling(iterator=None, loops=True)
+    if facts.element_spec is not None:
+        return Ceiling(iterator=facts.first_iterator, loops=False)
+    if kind == "fit" and facts.backend in ("jax", "torch"):
+        return Ceiling(iterator=None, loops=False)
     return "no tf.data iterator feeds this training"
 
 
 def where(stage: Stage, analysis: Analysis) -> str:
-    """Whose a stage of the pipeline is, for people."""
+    """Origin of a stage of the pipeline, for people."""
     made = keras_input(analysis.facts, analysis.place)
     if made is not None:
         what, place = made
         return f"made by Keras of {what}" + (f", {relative(place[0])}:{place[1]}" if place else "")
     if stage.place is not None:
         return f"{relative(stage.place[0])}:{stage.place[1]}"
-    return "added by TensorFlow" if analysis.facts.get("chain") else "place unknown"
+    return "added by TensorFlow" if analysis.facts.chain else "place unknown"
 
 
 def title(analysis: Analysis, *, several: bool) -> str:
-    """What a training is called in reports: ``training 2 (fit, train.py:40)``; numbered where the script has ``several``."""
+    """Name of a training in reports: ``training 2 (fit, train.py:40)``; numbered where the script has ``several``."""
     name = f"training {analysis.number}" if several and analysis.number else "training" if analysis.number else "loop"
     place = f", {relative(analysis.place[0])}:{analysis.place[1]}" if analysis.place else ""
     return f"{name} ({analysis.kind}{place})"

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from kerascheck.finding import Finding
 from kerascheck.report.common import place
-from kerascheck.runtime.verify.compare import Status, Verdict
 from kerascheck.runtime.verify.findings import TOGETHER, Linted, Repair, is_about_speed, repair_of
+from kerascheck.runtime.verify.verdict import Status, Verdict
 
 if TYPE_CHECKING:
     from kerascheck.fixes.apply import Fixed

@@ -10,9 +10,14 @@ from typing import Any
 
 from kerascheck.catalog.measured import DEVICES, cell
 from kerascheck.runtime.verify import gpu
-from kerascheck.runtime.verify.compare import Budget, Comparison, Progress, Status, Variant, compare, machine
+from kerascheck.runtime.verify.budget import Budget, Progress
+from kerascheck.runtime.verify.compare import Comparison, compare
 from kerascheck.runtime.verify.findings import ABOUT_EPOCHS, ABOUT_PREDICTIONS
+from kerascheck.runtime.verify.machine_class import machine
+from kerascheck.runtime.verify.messages import TrainingFacts
 from kerascheck.runtime.verify.process import Script
+from kerascheck.runtime.verify.variants import Variant
+from kerascheck.runtime.verify.verdict import Status
 
 _ORDER = (
     Status.CONFIRMED,
@@ -71,7 +76,7 @@ def row(code: str, name: str, comparison: Comparison | None, device: str | None 
         key=lambda v: (_ORDER.index(v.status), -(v.ratio.value if v.ratio is not None else 0)),
     )
     best = verdicts[0] if verdicts else None
-    facts = ((comparison.scout.end or {}).get("facts") or {}) if comparison else {}
+    facts = comparison.scout.facts if comparison else TrainingFacts()
     failure = comparison.failure if comparison else None
     measured = {
         "status": best.status.value if best else Status.NOT_RUN.value,
@@ -79,11 +84,13 @@ def row(code: str, name: str, comparison: Comparison | None, device: str | None 
         "ratio": round(best.ratio.value, 2) if best and best.ratio else None,
         "low": round(best.ratio.low, 2) if best and best.ratio else None,
         "high": round(best.ratio.high, 2) if best and best.ratio else None,
-        "machine": machine() | ({"gpu": facts["gpus"][0]} if facts.get("gpus") else {}),
-        "versions": {key: facts[key] for key in ("keras", "tensorflow", "jax", "torch") if facts.get(key)},
+        "machine": machine() | ({"gpu": facts.gpus[0]} if facts.gpus else {}),
+        "versions": {
+            key: facts.versions[key] for key in ("keras", "tensorflow", "jax", "torch") if facts.versions.get(key)
+        },
         "date": time.strftime("%Y-%m-%d"),
     }
-    return {"code": code, "name": name, device or ("gpu" if facts.get("gpus") else "cpu"): measured}
+    return {"code": code, "name": name, device or ("gpu" if facts.gpus else "cpu"): measured}
 
 
 def merge(old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

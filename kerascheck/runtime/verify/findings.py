@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kerascheck.finding import Applicability, Finding
 from kerascheck.report.common import place
-from kerascheck.runtime.verify.compare import Variant
+from kerascheck.runtime.verify.variants import Variant
 
 if TYPE_CHECKING:
     from kerascheck.project.config import Configuration

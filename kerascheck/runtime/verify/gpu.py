@@ -424,16 +424,16 @@ def doubted(comparison: Comparison, summary: Mapping[str, Any] | None, failure: 
 
     ``failure``: of the sampler, which becomes a note.
     """
-    from kerascheck.runtime.verify.compare import Status
+    from kerascheck.runtime.verify.verdict import Status
 
-    facts = (comparison.scout.end or {}).get("facts", {})
+    used = bool(comparison.scout.facts.gpus)
     if failure is not None:
         comparison.notes.append(failure)
-    elif summary is None and facts.get("gpus"):
+    elif summary is None and used:
         comparison.notes.append(
             "the GPU was not watched, for nvidia-ml-py is missing: what other processes did on it was not seen"
         )
-    if summary is not None and summary["trouble"] and facts.get("gpus"):
+    if summary is not None and summary["trouble"] and used:
         for verdict in comparison.verdicts:
             if verdict.status in (Status.CONFIRMED, Status.NO_EFFECT, Status.SLOWER, Status.INCONCLUSIVE):
                 verdict.status, verdict.reason = Status.INCONCLUSIVE, f"no verdict: {summary['trouble']}"

@@ -10,8 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kerascheck.runtime.verify.compare import Budget, Comparison, Progress, Status
+from kerascheck.runtime.verify.budget import Budget, Progress
+from kerascheck.runtime.verify.compare import Comparison
 from kerascheck.runtime.verify.evidence import has_example, measure_room, row
+from kerascheck.runtime.verify.verdict import Status
 
 BACKENDS = ("tensorflow", "jax", "torch")
 """In the order of preference: the examples are written for the first one."""
@@ -132,12 +134,12 @@ def why_not(text: str, backend: str) -> str | None:
 
 def _missed(comparison: Comparison, on: Engine) -> str | None:
     """Why a run that took place says nothing about the GPU; None if it does, or if nothing ran."""
-    facts = (comparison.scout.end or {}).get("facts", {})
-    if comparison.failure or not facts:
+    facts = comparison.scout.facts
+    if comparison.failure or comparison.scout.end is None:
         return None
-    if not facts.get("gpus"):
+    if not facts.gpus:
         return "its example did not use the GPU"
-    backend = facts.get("backend", BACKENDS[0])
+    backend = facts.backend or BACKENDS[0]
     if on.backend != BACKENDS[0] and backend != on.backend:
         return f"its example ran on {backend}, not on {_NAMES[on.backend]}"
     return None

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kerascheck.runtime.verify.compare import Status
 from kerascheck.runtime.verify.result import Verification
 from kerascheck.runtime.verify.stats import Ratio
+from kerascheck.runtime.verify.verdict import Status
 
 SUFFIX = ".txt"
 _SCHEMA = 1

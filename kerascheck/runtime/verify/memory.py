@@ -139,7 +139,7 @@ def _placed_children(node: ast.AST) -> Iterator[Any]:
 
 def remember(result: Verification) -> Path | None:
     """Keep the verdicts on single findings; returns the file, or None if there was nothing to keep or it cannot be written."""
-    from kerascheck.runtime.verify.compare import Status
+    from kerascheck.runtime.verify.verdict import Status
 
     fresh = {}
     for verdict in result.comparison.verdicts:
@@ -234,7 +234,7 @@ def recall(
     :func:`installed_versions` (the default); ``target_of``: the TensorFlow ("2.15") that the settings of a path say its code
     runs on, or None. Evidence of other versions or machines, and of code that has changed since, says so (:attr:`Evidence.outdated`).
     """
-    from kerascheck.runtime.verify.compare import machine
+    from kerascheck.runtime.verify.machine_class import machine
 
     versions = installed_versions() if versions is None else versions
     found: dict[Finding, Evidence] = {}
@@ -273,7 +273,7 @@ def _evidence(
     entry: Any, state: str, here: Mapping[str, Any], installed: Mapping[str, str], target: str | None
 ) -> Evidence | None:
     """What an entry shows; None where it shows nothing, or was written by another program."""
-    from kerascheck.runtime.verify.compare import Status
+    from kerascheck.runtime.verify.verdict import Status
 
     try:
         if _is_inconclusive(entry):

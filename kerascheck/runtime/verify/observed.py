@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from kerascheck.finding import Finding
 from kerascheck.runtime.verify.analysis import PIPELINE_FAMILIES, Analysis, Stage, relative
 from kerascheck.runtime.verify.findings import Linted, is_about_speed, lines_of
-from kerascheck.runtime.verify.uses import Frame, Span, lines_used
+from kerascheck.runtime.verify.messages import Frame, Span
+from kerascheck.runtime.verify.uses import lines_used
 
 NOTHING_SEEN = "no stage of an input pipeline was seen at its lines"
 

@@ -15,7 +15,8 @@ from kerascheck.runtime.verify.result import Verification
 
 if TYPE_CHECKING:
     from kerascheck.project.config import Configuration
-    from kerascheck.runtime.verify.compare import Comparison, Variant
+    from kerascheck.runtime.verify.compare import Comparison
+    from kerascheck.runtime.verify.variants import Variant
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,11 @@ import tempfile
 import time
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+
+from kerascheck.runtime.plain import plain
+from kerascheck.runtime.verify.messages import Message, parse
 
 _CHILD = Path(__file__).parent / "child" / "__main__.py"
 _MARK = "KERASCHECK_RUN"
@@ -55,8 +57,18 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
+class Ceiling:
+    """Which input to replace by one cached batch, which shows how far a faster input can go."""
+
+    iterator: int | None
+    """Index of the first ``tf.data`` iterator to replace, in the order of their creation; None: none of them."""
+    loops: bool
+    """Whether to replace the datasets that loops inside a ``tf.function`` iterate over."""
+
+
+@dataclass(frozen=True, slots=True)
 class Script:
-    """What to run: the script, its arguments, and where.
+    """A script with its arguments and environment.
 
     ``sources`` maps absolute paths to the text to run instead of the file's; it always holds the script itself.
     """
@@ -67,9 +79,8 @@ class Script:
     directory: str | None = None
     python: str = sys.executable
     environment: Mapping[str, str] = field(default_factory=dict)
-    ceiling: Mapping[str, Any] | None = None
-    """Feed the training one cached batch: ``iterator`` is the number of the first tf.data iterator to replace (None: none of
-    them), ``loops`` whether loops over datasets inside of tf.functions are meant. None: leave its data alone."""
+    ceiling: Ceiling | None = None
+    """None: leave the data alone."""
 
 
 class Ended(Exception):
@@ -85,7 +96,6 @@ class ScriptProcess:
 
     def __init__(self, script: Script, plan: Plan, *, seed: int = 1) -> None:
         """Start it; raises OSError if the interpreter cannot be started."""
-        self.messages: list[dict[str, Any]] = []
         self._buffer = b""
         self._frozen = False
         self._mark = uuid.uuid4().hex
@@ -98,9 +108,9 @@ class ScriptProcess:
             "script": script.path,
             "sources": dict(script.sources),
             "argv": list(script.arguments),
-            "plan": asdict(plan),
+            "plan": plain(plan),
             "seed": seed,
-            "ceiling": script.ceiling,
+            "ceiling": plain(script.ceiling),
             "scratch": self._scratch,
             "events": child_events,
             "orders": child_orders,
@@ -144,8 +154,14 @@ class ScriptProcess:
         """Process (and process group) id."""
         return self._process.pid
 
-    def next_message(self, deadline: float) -> dict[str, Any]:
-        """The next message; raises :class:`TooLate` at ``deadline`` (``time.monotonic()``), :class:`Ended` without one."""
+    def next_message(self, deadline: float) -> Message:
+        """Wait for the next message, until ``deadline`` (``time.monotonic()``).
+
+        Raises:
+            TooLate: no message has come by then.
+            Ended: the process has ended without one.
+            InvalidMessage: what came is no message.
+        """
         while b"\n" not in self._buffer:
             wait = deadline - time.monotonic()
             if wait <= 0:
@@ -160,9 +176,7 @@ class ScriptProcess:
             elif self._process.poll() is not None and not select.select([self._events], [], [], 0)[0]:
                 raise Ended(self._how_it_ended())
         line, self._buffer = self._buffer.split(b"\n", 1)
-        message: dict[str, Any] = json.loads(line)
-        self.messages.append(message)
-        return message
+        return parse(line)
 
     def _how_it_ended(self) -> str:
         try:

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from kerascheck.report.html import change, escape, gpu_over_time, lines, page, table
 from kerascheck.runtime.verify import gpu
 from kerascheck.runtime.verify.analysis import Analysis, relative, title, typical, where
-from kerascheck.runtime.verify.compare import Status, Verdict
 from kerascheck.runtime.verify.findings import place_of
 from kerascheck.runtime.verify.report_text import METHOD, NOTHING_TO_COMPARE, details_of, pointless, ranked
 from kerascheck.runtime.verify.result import Verification
 from kerascheck.runtime.verify.stats import percentiles
+from kerascheck.runtime.verify.verdict import Status, Verdict
 
 _BINS = 64
 
@@ -150,7 +150,7 @@ def _analysis(analysis: Analysis) -> Iterator[str]:
                 f'{stage.share:.0%} <span class="soft">{place}</span></li>'
             )
         yield "</ol>"
-    yield table((part,) for part in details_of(analysis.facts))
+    yield table((part,) for part in details_of(analysis))
     for missing in analysis.missing:
         yield f'<p class="soft">Not measured: {escape(missing)}</p>'
     yield "</section>"

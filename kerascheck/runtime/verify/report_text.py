@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
 from kerascheck.report.common import plain
 from kerascheck.report.text import wrapped
 from kerascheck.runtime.verify import gpu
 from kerascheck.runtime.verify.analysis import Analysis, bar, can_matter, title, typical, where
-from kerascheck.runtime.verify.compare import Status, Verdict
 from kerascheck.runtime.verify.findings import place_of
 from kerascheck.runtime.verify.result import Verification
+from kerascheck.runtime.verify.verdict import Status, Verdict
 
 _COLORS = {
     Status.CONFIRMED: "green",
@@ -90,7 +89,6 @@ def ranked(result: Verification) -> list[Verdict]:
 
 def _where_time_goes(analysis: Analysis, several: bool, style: Style) -> Iterator[str]:
     name = plain(title(analysis, several=several))
-    facts = analysis.facts
     first = (
         f", the first one ended {analysis.first_step_seconds:.1f} s after the start"
         if analysis.first_step_seconds
@@ -106,31 +104,32 @@ def _where_time_goes(analysis: Analysis, several: bool, style: Style) -> Iterato
         )
     for stage in sorted(analysis.stages, key=lambda s: -s.share)[:4]:
         yield f"  {stage.name[:14]:<15} {bar(stage.share)} {stage.share:4.0%}   of the pipeline, {plain(where(stage, analysis))}"
-    if "alone_seconds_per_batch" in facts:
-        yield f"  the pipeline alone makes a batch in {typical([facts['alone_seconds_per_batch']])}"
-    yield "  " + ", ".join(details_of(facts))
+    if analysis.facts.alone_seconds_per_batch is not None:
+        yield f"  the pipeline alone makes a batch in {typical([analysis.facts.alone_seconds_per_batch])}"
+    yield "  " + ", ".join(details_of(analysis))
     for missing in analysis.missing:
         yield style(f"  not measured: {plain(missing)}", fg="bright_black")
     yield ""
 
 
-def details_of(facts: Mapping[str, Any]) -> Iterator[str]:
-    """Single facts worth a word."""
-    if facts.get("backend"):
-        yield f"Keras {facts.get('keras') or facts.get('tf-keras')} on {facts['backend']}"
-    if "traces" in facts:
-        yield f"{facts['traces']} graph{'s' * (facts['traces'] != 1)} traced"
-    if facts.get("host_reads_per_step") is not None:
-        yield f"{facts['host_reads_per_step']:.1f} host reads per step by the script itself"
-    if facts.get("bytes_per_step"):
-        yield f"{facts['bytes_per_step'] / 1e6:.2g} MB to the device per step"
-    if facts.get("jit_compile") is not None:
-        blocked = f" ({', '.join(facts['jit_blocked_by'])} cannot be compiled)" if facts.get("jit_blocked_by") else ""
-        yield f"XLA {'on' if facts['jit_compile'] else 'off'}{blocked}"
-    if facts.get("compute_dtypes"):
-        yield "computes in " + " and ".join(facts["compute_dtypes"])
-    if facts.get("host_peak_bytes"):
-        yield f"{facts['host_peak_bytes'] / 1e9:.2g} GB of memory at most"
+def details_of(analysis: Analysis) -> Iterator[str]:
+    """Single facts about a training that reports mention."""
+    facts, model = analysis.facts, analysis.facts.model
+    if facts.backend:
+        yield f"Keras {facts.versions.get('keras') or facts.versions.get('tf-keras')} on {facts.backend}"
+    if facts.traces is not None:
+        yield f"{facts.traces} graph{'s' * (facts.traces != 1)} traced"
+    if facts.host_reads_per_step is not None:
+        yield f"{facts.host_reads_per_step:.1f} host reads per step by the script itself"
+    if facts.bytes_per_step:
+        yield f"{facts.bytes_per_step / 1e6:.2g} MB to the device per step"
+    if model is not None:
+        blocked = f" ({', '.join(model.jit_blocked_by)} cannot be compiled)" if model.jit_blocked_by else ""
+        yield f"XLA {'on' if model.jit_compile else 'off'}{blocked}"
+        if model.compute_dtypes:
+            yield "computes in " + " and ".join(model.compute_dtypes)
+    if analysis.host_peak_bytes:
+        yield f"{analysis.host_peak_bytes / 1e9:.2g} GB of memory at most"
 
 
 def _notes(notes: Sequence[str], style: Style) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What a verification found, as one object for all reports and for the evidence memory."""
+"""The result of a verification, for all reports and for the evidence memory."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from kerascheck.finding import Finding
-from kerascheck.runtime.verify.compare import Comparison, Status, Verdict, frames
+from kerascheck.runtime.plain import plain
+from kerascheck.runtime.verify.compare import Comparison
 from kerascheck.runtime.verify.findings import Linted, Repair, is_about_speed
+from kerascheck.runtime.verify.messages import TrainingFacts
 from kerascheck.runtime.verify.observed import Observation, observations
+from kerascheck.runtime.verify.scouting import frames
+from kerascheck.runtime.verify.verdict import Status, Verdict
 
 FRAMEWORKS = ("keras", "tf-keras", "tensorflow", "jax", "torch")
 """Names of the distributions whose versions a measurement depends on."""
@@ -32,12 +36,7 @@ class Verification:
     @property
     def versions(self) -> dict[str, str]:
         """Of the frameworks that the script loaded."""
-        facts = (
-            self.comparison.scout.end["facts"]
-            if self.comparison.scout.end and "facts" in self.comparison.scout.end
-            else {}
-        )
-        return {name: facts[name] for name in FRAMEWORKS if facts.get(name)}
+        return versions_of(self.comparison.scout.facts)
 
     @property
     def has_several_trainings(self) -> bool:
@@ -98,7 +97,6 @@ class Verification:
 
     def _training(self, number: int) -> dict[str, Any]:
         analysis = self.comparison.analyses[number]
-        facts = {k: v for k, v in analysis.facts.items() if k not in ("chain", "runtime_nodes")}
         return {
             "kind": analysis.kind,
             "number": analysis.number,
@@ -109,13 +107,45 @@ class Verification:
             "input_bound": analysis.input_bound,
             "largest_input_gain": analysis.largest_input_gain,
             "stages": [asdict(stage) for stage in analysis.stages],
-            "facts": facts,
+            "facts": {**_json_facts(analysis.facts), "host_peak_bytes": analysis.host_peak_bytes},
             "not_measured": analysis.missing,
         }
 
     def _verdict(self, verdict: Verdict) -> dict[str, Any]:
         repair = self.repairs.get(verdict.name)
         return verdict.as_dict() | {"findings": [_named(finding) for finding in (repair.findings if repair else ())]}
+
+
+def versions_of(facts: TrainingFacts) -> dict[str, str]:
+    """The versions of the frameworks of a run, in the order of :data:`FRAMEWORKS`."""
+    return {name: facts.versions[name] for name in FRAMEWORKS if facts.versions.get(name)}
+
+
+_ALWAYS = ("epoch_lengths", "first_iterator", "gpus")
+_WHERE_KNOWN = (
+    "backend", "host_reads_per_step", "device_peak_bytes", "replicas", "alone_seconds_per_batch",
+    "alone_first_batch_seconds", "bytes_per_step",
+)  # fmt: skip
+
+
+def _json_facts(facts: TrainingFacts) -> dict[str, Any]:
+    """The facts of a diagnosed training in the report for programs, flat."""
+    found = {name: plain(getattr(facts, name)) for name in _ALWAYS}
+    found |= {name: value for name in _WHERE_KNOWN if (value := getattr(facts, name)) is not None}
+    found |= facts.versions
+    if facts.element_spec is not None:
+        found["element_spec"] = [[plain(part.shape), part.dtype] for part in facts.element_spec]
+    if facts.traces is not None:
+        found |= {"traces": facts.traces, "traces_by_function": dict(facts.traces_by_function)}
+    if facts.validation_places:
+        found["validation_places"] = plain(facts.validation_places)
+    if facts.feeder is not None:
+        found["feeder"] = [facts.feeder.kind, facts.feeder.name, facts.feeder.path, facts.feeder.line]
+    if facts.one_cached_batch:
+        found["one_cached_batch"] = True
+    if facts.model is not None:
+        found |= plain(facts.model)
+    return found | {f"{name}_failed": why for name, why in facts.failures.items()}
 
 
 def _named(finding: Finding) -> dict[str, Any]:

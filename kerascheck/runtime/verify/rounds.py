@@ -1,43 +1,62 @@
-"""Rounds of fresh processes whose blocks are measured in turn: A B B A ..., all others frozen meanwhile."""
+"""Rounds of fresh processes whose blocks run in turn, A B B A ..., while all others are frozen."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
 
+from kerascheck.runtime.verify.messages import (
+    BlockTiming,
+    InvalidMessage,
+    LateFacts,
+    Ready,
+    TrainingFacts,
+    TrainingReport,
+    TrainingStart,
+)
 from kerascheck.runtime.verify.process import Ended, Plan, Script, ScriptProcess, TooLate
 
-_MORE_SECONDS = 30.0
-_FEWEST_BLOCKS = 2
+TOO_LATE = "it took too long"
+"""``Run.failure`` of a process that was ended at its deadline."""
+_LATE_FACTS_SECONDS = 30.0  # that one diagnostic after the report may take
+_FEWEST_BLOCKS = 2  # of each run before a late round ends
 
 
 @dataclass(slots=True)
 class Run:
-    """What one process told."""
+    """The messages of one process."""
 
-    blocks: list[dict[str, Any]] = field(default_factory=list)
-    end: dict[str, Any] | None = None
-    """Its closing message, or None."""
+    blocks: list[BlockTiming] = field(default_factory=list)
+    end: TrainingReport | None = None
+    """None where the process ended without it."""
     failure: str | None = None
-    """Why there is no closing message, or why it is not of use."""
+    """Why ``end`` is missing or cannot be used."""
     output: str = ""
-    trainings: list[dict[str, Any]] = field(default_factory=list)
-    """A message for each training that made a step, and for each loop that may be one, in their order."""
+    trainings: list[TrainingStart] = field(default_factory=list)
+    """In the order of their first steps."""
 
     @property
-    def told(self) -> dict[str, Any]:
-        """The closing message of a run that has one (ValueError otherwise)."""
+    def report(self) -> TrainingReport:
+        """The closing message of a run that has one.
+
+        Raises:
+            ValueError: there is none.
+        """
         if self.end is None:
-            raise ValueError(f"a run that did not end well has told nothing: {self.failure}")
+            raise ValueError(f"a run that did not end well has no report: {self.failure}")
         return self.end
+
+    @property
+    def facts(self) -> TrainingFacts:
+        """Of the closing message; without one, empty facts."""
+        return TrainingFacts() if self.end is None else self.end.facts
 
 
 Settled = Callable[[Mapping[str, Run]], Collection[str]]
-"""Of the runs so far, those whose next blocks would say nothing more."""
+"""Given the runs so far, returns the names of those that need no further block."""
 
 
 def measure_in_turn(
@@ -49,10 +68,15 @@ def measure_in_turn(
     plans: Mapping[str, Plan] = MappingProxyType({}),
     settled: Settled = lambda runs: (),
 ) -> dict[str, Run]:
-    """Run all ``scripts`` side by side, one block of each at a time, in forward and backward order by turns.
+    """Run all ``scripts`` side by side, one block of each at a time, in alternating order.
 
-    ``start_limit``: seconds until every script must have warmed up; ``block_limit``: seconds that a block may take; ``plans``: of
-    single scripts, in the place of ``plan``; ``settled``: asked after every block of all, who of them is done.
+    Args:
+        scripts: by name.
+        plan: of all scripts that ``plans`` does not name.
+        start_limit: seconds until every script must have warmed up.
+        block_limit: seconds that a block may take.
+        plans: of single scripts.
+        settled: called after every round of blocks; the runs that it names get no further block.
     """
     runs = {name: Run() for name in scripts}
     with ExitStack() as stack:
@@ -84,9 +108,9 @@ def measure_one_by_one(
     plans: Mapping[str, Plan] = MappingProxyType({}),
     settled: Settled = lambda runs: (),
 ) -> dict[str, Run]:
-    """Run all ``scripts`` one after the other to the ends of their plans: for a GPU, whose memory holds one process only.
+    """Run all ``scripts`` one after the other to the ends of their plans: a GPU's memory holds one process only.
 
-    Arguments as for :func:`measure_in_turn`; what one of them does says nothing of the others, so that none is ``settled`` early.
+    Arguments as for :func:`measure_in_turn`; ``settled`` is ignored.
     """
     limits = {"start_limit": start_limit, "block_limit": block_limit}
     return {name: run_alone(script, plans.get(name, plan), **limits) for name, script in scripts.items()}
@@ -100,44 +124,51 @@ def run_alone(script: Script, plan: Plan, *, start_limit: float, block_limit: fl
     return run
 
 
-def _read_more(process: ScriptProcess, end: dict[str, Any]) -> None:
-    """Add the facts of the last, disturbing diagnoses to the closing message, as far as they come."""
+def _read_late_facts(process: ScriptProcess, report: TrainingReport) -> None:
+    """Add the facts of the diagnostics that follow ``report``, until one of them hangs."""
     try:
         while True:
-            message = process.next_message(time.monotonic() + _MORE_SECONDS)
-            if message["event"] == "more":
-                end["facts"] |= message["facts"]
-                if message["last"]:
+            message = process.next_message(time.monotonic() + _LATE_FACTS_SECONDS)
+            if isinstance(message, LateFacts):
+                report.facts = message.added_to(report.facts)
+                if message.last:
                     return
     except (Ended, TooLate):
-        # The looks before it have told theirs.
-        if "alone_seconds_per_batch" not in end["facts"]:
-            end["facts"]["pipeline_alone_failed"] = "the data does not start again"
+        # The earlier diagnostics have sent their facts.
+        if report.facts.alone_seconds_per_batch is None:
+            failures = {**report.facts.failures, "pipeline_alone": "the data does not start again"}
+            report.facts = replace(report.facts, failures=failures)
 
 
 def _until_ready(process: ScriptProcess, run: Run, deadline: float, block_limit: float = 0.0) -> bool:
-    """Read messages until the process waits for its next block (True, and it is frozen) or has ended (False)."""
+    """Read messages until the process waits for its next block or has ended.
+
+    Returns:
+        Whether it waits; it is frozen then.
+    """
     try:
         while True:
             message = process.next_message(deadline)
-            if message["event"] == "ready":
+            if isinstance(message, Ready):
                 process.freeze()
                 return True
-            if message["event"] == "training":
+            if isinstance(message, TrainingStart):
                 run.trainings.append(message)
-            elif message["event"] == "block":
+            elif isinstance(message, BlockTiming):
                 run.blocks.append(message)
                 deadline = max(deadline, time.monotonic() + block_limit)
-            elif message["event"] == "end":
+            elif isinstance(message, TrainingReport):
                 run.end = message
                 run.output = process.output()
-                if message.get("more"):
-                    _read_more(process, message)
+                if message.more:
+                    _read_late_facts(process, message)
                 return False
     except Ended as error:
         run.failure = str(error)
     except TooLate:
-        run.failure = "it took too long"
+        run.failure = TOO_LATE
+    except InvalidMessage as error:
+        run.failure = f"the measured process sent a damaged message, which is a fault of kerascheck: {error}"
     run.output = process.output()
     process.kill()
     return False

@@ -14,8 +14,10 @@ import click
 
 from kerascheck.project.config import Configuration, overrides_from
 from kerascheck.runtime.verify import gpu
-from kerascheck.runtime.verify.compare import Budget, compare, machine
+from kerascheck.runtime.verify.budget import Budget
+from kerascheck.runtime.verify.compare import compare
 from kerascheck.runtime.verify.files import write_whole
+from kerascheck.runtime.verify.machine_class import machine
 from kerascheck.runtime.verify.prepared import Prepared
 from kerascheck.runtime.verify.result import Verification
 

@@ -10,20 +10,15 @@ from typing import Any
 
 from kerascheck.runtime.verify import gpu
 from kerascheck.runtime.verify.analysis import typical
-from kerascheck.runtime.verify.compare import (
-    SCOUT,
-    Budget,
-    Comparison,
-    Progress,
-    Status,
-    Variant,
-    compare,
-    machine,
-    why_useless,
-)
+from kerascheck.runtime.verify.budget import Budget, Progress
+from kerascheck.runtime.verify.compare import Comparison, compare
+from kerascheck.runtime.verify.machine_class import machine
 from kerascheck.runtime.verify.process import Script
 from kerascheck.runtime.verify.rounds import Run, run_alone
+from kerascheck.runtime.verify.scouting import SCOUT, unusable_reason
 from kerascheck.runtime.verify.stats import Ratio
+from kerascheck.runtime.verify.variants import Variant
+from kerascheck.runtime.verify.verdict import Status
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 _ALL = "all devices"
@@ -125,7 +120,7 @@ def measure(script: Script, names: Sequence[str], command: str, budget: Budget, 
                 start_limit=budget.start_limit,
                 block_limit=budget.block_limit,
             )
-            result.failure = why_useless(run)
+            result.failure = unusable_reason(run)
             if result.failure:
                 result.failure = f"on {_count(side)}, {result.failure}"
                 return result
@@ -145,10 +140,9 @@ def _shown(script: Script, side: Side) -> Script:
 
 
 def _describe(side: Side, run: Run) -> None:
-    facts = run.told["facts"]
-    side.replicas = facts.get("replicas")
+    side.replicas = run.facts.replicas
     # The last batch of an epoch may be smaller.
-    side.global_batch = max(facts.get("rows") or [0]) or None
+    side.global_batch = max(run.facts.rows or (0,)) or None
 
 
 def _judge(result: Scaling, comparison: Comparison) -> None:

@@ -11,10 +11,8 @@ import ast
 import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
-Span = tuple[str, int, int]
-"""Path, first and last line."""
+from kerascheck.runtime.verify.messages import Frame, Span
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -27,17 +25,6 @@ TRAINS = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients",
 _FITS = frozenset({"fit", "fit_generator", "train_on_batch"})
 _NOT_RUN = frozenset({"validation_data"})
 """Arguments of ``fit`` that a measured run leaves out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """A function of the script on the stack when a training made its first step."""
-
-    path: str
-    line: int
-    """Where it was."""
-    first_line: int
-    """Of its definition, decorators included; 0 for a module."""
 
 
 def lines_used(sources: Mapping[str, str], stack: Sequence[Frame], *, everything_before: bool = False) -> list[Span]:

@@ -9,8 +9,8 @@ from typing import Any
 from kerascheck.finding import Finding, Severity
 from kerascheck.lint.pipeline import processors
 from kerascheck.runtime.verify.analysis import Stage, keras_input
-from kerascheck.runtime.verify.uses import Span
-from kerascheck.runtime.why import words
+from kerascheck.runtime.verify.messages import DatasetTime, Span, Timeline
+from kerascheck.runtime.why import wording
 from kerascheck.runtime.why.concerns import CONCERNS, DIVIDES_BY_CORES, PYTHON_IN_PIPELINE, PYTHON_OF_KERAS, parts_of
 from kerascheck.runtime.why.lines import Lines
 from kerascheck.runtime.why.step import Cause, HotLine, Part, Step
@@ -76,7 +76,7 @@ class Diagnosis:
     lines: Lines = field(default_factory=lambda: Lines({}))
     """Of the files of the script."""
     warning: str | None = None
-    """What to know before all this is read: see :func:`kerascheck.runtime.why.words.warning`."""
+    """What to know before all this is read: see :func:`kerascheck.runtime.why.wording.warning`."""
 
 
 def diagnose(
@@ -98,7 +98,7 @@ def diagnose(
     causes = {part: cause for part in step.ranked if (cause := _cause(step, part, lines)) is not None}
     problems = [*_of_script(step), *(Advice(None, None, f"{what}: {todo}") for what, todo in machine_problems)]
     advice: list[Advice] = []
-    limit = _LIMIT + (_LIMIT_OF_LOAD * (step.busy_others or 0.0) if words.is_busy(step) else 0.0)
+    limit = _LIMIT + (_LIMIT_OF_LOAD * (step.busy_others or 0.0) if wording.is_busy(step) else 0.0)
     for part in step.ranked:
         told = {id(finding) for one in advice for finding in one.findings}
         mine = [finding for finding in here if id(finding) not in told and part in parts_of(finding.code)]
@@ -124,23 +124,23 @@ def diagnose(
     elsewhere = [finding for finding in about_speed if finding not in here]
     return Diagnosis(
         step,
-        words.headline(step, limit),
+        wording.headline(step, limit),
         causes,
         [*problems, *advice],
         little,
         elsewhere,
-        list(words.remarks(step, lines)),
+        list(wording.remarks(step, lines)),
         lines,
-        words.warning(step),
+        wording.warning(step),
     )
 
 
 def _of_script(step: Step) -> list[Advice]:
     """What the script asks for that makes every part longer: data that is read again and again, and GPUs that it hides."""
     found = []
-    if (repeated := words.repeated_rows(step)) is not None:
-        found.append(Advice(None, None if words.is_busy(step) else repeated[0], repeated[1], place=step.place))
-    if (hidden := words.hidden_devices(step)) is not None:
+    if (repeated := wording.repeated_rows(step)) is not None:
+        found.append(Advice(None, None if wording.is_busy(step) else repeated[0], repeated[1], place=step.place))
+    if (hidden := wording.hidden_devices(step)) is not None:
         found.append(Advice(None, None, hidden[1], place=hidden[0]))
     return found
 
@@ -161,9 +161,9 @@ def _cause(step: Step, part: Part, lines: Lines) -> Cause | None:
         return _epoch_cause(step)
     if part is Part.START:
         return _start_cause(step, lines)
-    if part is Part.PREDICT and step.facts.get("predictions"):
+    if part is Part.PREDICT and step.facts.predictions:
         return _predict_cause(step, lines)
-    if part is Part.COMPILE and not step.facts.get("new_shapes"):
+    if part is Part.COMPILE and step.facts.new_shapes is None:
         return _compile_cause(step)
     if part is Part.COMPILE:
         padding = next((each for each in step.stages if "Padded" in each.name or "Ragged" in each.name), None)
@@ -177,12 +177,12 @@ def _cause(step: Step, part: Part, lines: Lines) -> Cause | None:
 
 def _compile_cause(step: Step) -> Cause | None:
     """The function that JAX or ``torch.compile`` compiled most often, at its line or at the one that called it first."""
-    compiled = step.facts.get("compiled") or {}
-    functions = compiled.get("functions") or {}
-    if not functions:
+    compiled = step.facts.compiled
+    if compiled is None or not compiled.functions:
         return None
+    functions = compiled.functions
     name = max(functions, key=functions.__getitem__)
-    path, line = (compiled.get("places") or {}).get(name) or (None, None)
+    path, line = compiled.places.get(name, (None, None))
     return Cause(name, path, line, functions[name] / sum(functions.values()))
 
 
@@ -202,10 +202,11 @@ def _start_cause(step: Step, lines: Lines) -> Cause | None:
 
 def _predict_cause(step: Step, lines: Lines) -> Cause:
     """The call of ``predict`` that takes longest."""
-    predictions = step.facts["predictions"]
-    path, line, seconds = max(predictions, key=lambda each: each[2])
-    share = seconds / sum(each[2] for each in predictions)
-    return Cause(lines.text(path, line) or "predict", path, line, share, python=True)
+    calls = step.facts.predictions
+    longest = max(calls, key=lambda call: call.seconds)
+    share = longest.seconds / sum(call.seconds for call in calls)
+    text = lines.text(longest.path, longest.line) or "predict"
+    return Cause(text, longest.path, longest.line, share, python=True)
 
 
 def _between_steps(step: Step, part: Part) -> list[HotLine]:
@@ -234,7 +235,7 @@ def _input_cause(step: Step, lines: Lines) -> Cause | None:
             return _of_line(own[0], own[0].share / busy, lines)
         return Cause(f"in {library}", None, None, share / busy, python=True)
     made = _keras_cause(step)
-    if made is None and (cut := step.facts.get("by_dataset")):
+    if made is None and (cut := step.facts.by_dataset):
         return _cut_cause(cut)
     if made is not None and made.place != step.place:
         # Of all that such a step waits for, only this Python is the script's.
@@ -254,7 +255,7 @@ def _epoch_cause(step: Step) -> Cause | None:
         return None
     if (made := _keras_cause(step)) is not None:
         return made
-    if "Shuffle" in stage.name and (cut := step.facts.get("by_dataset")):
+    if "Shuffle" in stage.name and (cut := step.facts.by_dataset):
         # TensorFlow's model counts what fills a buffer as work of the buffer.
         return _cut_cause(cut)
     path, line = stage_place(stage, step) or (None, None)
@@ -271,14 +272,13 @@ def _keras_cause(step: Step) -> Cause | None:
     return Cause(what, path, line, 1.0)
 
 
-def _cut_cause(cut: Sequence[Mapping[str, Any]]) -> Cause:
-    """The dataset that takes most on top of the one before it, of the datasets timed one by one."""
+def _cut_cause(cut: Sequence[DatasetTime]) -> Cause:
+    """The dataset that adds most to the time of the one before it."""
     before, best = 0.0, (0.0, cut[-1])
     for dataset in cut:
-        best = max(best, (dataset["seconds_per_batch"] - before, dataset), key=lambda each: each[0])
-        before = dataset["seconds_per_batch"]
-    path, line = best[1]["place"]
-    return Cause(best[1]["name"], path, line, best[0] / max(before, best[0], 1e-9))
+        best = max(best, (dataset.seconds_per_batch - before, dataset), key=lambda each: each[0])
+        before = dataset.seconds_per_batch
+    return Cause(best[1].name, *best[1].place, best[0] / max(before, best[0], 1e-9))
 
 
 def _of_line(line: HotLine, share: float, lines: Lines) -> Cause:
@@ -314,12 +314,12 @@ def _advise(step: Step, part: Part, cause: Cause | None, mine: list[Finding], li
         first = mine[0]
         text = first.message
         if part is Part.LOOKUP:
-            text = words.without_finding(step, part, cause)
+            text = wording.without_finding(step, part, cause)
         if part is Part.PREDICT:
-            text = f"{words.without_finding(step, part, cause)}. Or: {text}"
+            text = f"{wording.without_finding(step, part, cause)}. Or: {text}"
         least, largest = _bounds(first, step, part)
         return Advice(part, largest, text, mine, cause, leads=True, least_bound=least)
-    text = words.without_finding(step, part, cause, covered=bool(mine))
+    text = wording.without_finding(step, part, cause, covered=bool(mine))
     is_fact = part in (*_COMPUTING, Part.UNEXPLAINED) or (part in (Part.INPUT, Part.START) and cause is None)
     least, largest = (None, None) if is_fact else _bounds(None, step, part)
     return Advice(part, largest, text, mine, cause, is_fact=is_fact, least_bound=least)
@@ -362,7 +362,7 @@ def _bounds(finding: Finding | None, step: Step, part: Part) -> tuple[float | No
     if step.load_changed:
         return None, None
     least, largest = None, step.largest_gain(part)
-    if words.is_busy(step) and (ends := step.gains_under_load(part)) is not None:
+    if wording.is_busy(step) and (ends := step.gains_under_load(part)) is not None:
         least, largest = ends
     if finding is None or finding.code not in DIVIDES_BY_CORES:
         return least, largest
@@ -427,8 +427,13 @@ def as_dict(diagnosis: Diagnosis) -> dict[str, Any]:
         "matters_little": [_json_finding(finding) for finding in diagnosis.little],
         "elsewhere": [_json_finding(finding) for finding in diagnosis.elsewhere],
         "remarks": list(diagnosis.remarks),
-        "timeline": step.facts.get("timeline"),
+        "timeline": _json_timeline(step.facts.timeline),
     }  # fmt: skip
+
+
+def _json_timeline(timeline: Timeline) -> dict[str, Any]:
+    main = [[segment.start, segment.end, segment.kind] for segment in timeline.main]
+    return {"main": main, "steps": list(timeline.steps)}
 
 
 def _json_place(place: tuple[str, int] | None) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 
 from kerascheck.finding import Finding, Location
-from kerascheck.runtime.verify.uses import Span
+from kerascheck.runtime.verify.messages import Span
 from kerascheck.source import Source
 from kerascheck.source.escape import escaped
 

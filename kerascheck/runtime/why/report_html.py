@@ -14,12 +14,12 @@ from kerascheck.runtime.verify.analysis import Stage, relative, typical
 from kerascheck.runtime.verify.result import FRAMEWORKS
 from kerascheck.runtime.why.diagnosis import Advice, Diagnosis, second_limit
 from kerascheck.runtime.why.step import Cause, HotLine, Part, Step
-from kerascheck.runtime.why.words import nothing_said, seconds_of
+from kerascheck.runtime.why.wording import nothing_said, seconds_of
 
 if TYPE_CHECKING:
-    from kerascheck.runtime.verify.compare import Verdict
+    from kerascheck.runtime.verify.verdict import Verdict
+    from kerascheck.runtime.why.explain import WhyResult
     from kerascheck.runtime.why.lines import Lines
-    from kerascheck.runtime.why.look import Look
 
 _MOST_LINES = 8
 _RARE = 0.005
@@ -69,7 +69,7 @@ details { margin: .75rem 0 0; } summary { cursor: pointer; } details h3 { margin
 )
 
 
-def render(answer: Look, used: Mapping[str, Any] | None, proofs: Sequence[Verdict] = ()) -> str:
+def render(answer: WhyResult, used: Mapping[str, Any] | None, proofs: Sequence[Verdict] = ()) -> str:
     """The page. All that comes from the script, its path or its output is escaped.
 
     Args:
@@ -81,7 +81,7 @@ def render(answer: Look, used: Mapping[str, Any] | None, proofs: Sequence[Verdic
     return page(f"{relative(answer.linted.script)}: why its training is slow", body, _STYLE)
 
 
-def _failed(answer: Look) -> Iterator[str]:
+def _failed(answer: WhyResult) -> Iterator[str]:
     yield f"<h1>{escape(relative(answer.linted.script))}</h1>"
     yield f'<div class="card"><p class="status not-run">not run</p><p>{escape(answer.failure or "")}</p></div>'
     printed = answer.run.output.strip().splitlines()[-_LAST_PRINTED:]
@@ -90,7 +90,7 @@ def _failed(answer: Look) -> Iterator[str]:
 
 
 def _body(
-    answer: Look, diagnosis: Diagnosis, used: Mapping[str, Any] | None, proofs: Sequence[Verdict]
+    answer: WhyResult, diagnosis: Diagnosis, used: Mapping[str, Any] | None, proofs: Sequence[Verdict]
 ) -> Iterator[str]:
     step = diagnosis.step
     yield from _header(answer, diagnosis)
@@ -120,16 +120,16 @@ def _body(
 def _proof(verdict: Verdict) -> Iterator[str]:
     """What the first recommendation gains, measured."""
     yield "<h2>Measured</h2>"
-    told = [verdict.name, verdict.reason]
+    sentences = [verdict.name, verdict.reason]
     if verdict.ratio is not None:
-        told.append(f"{verdict.ratio.value:.2f} times as fast {verdict.ratio.interval}")
+        sentences.append(f"{verdict.ratio.value:.2f} times as fast {verdict.ratio.interval}")
     if verdict.step_seconds is not None:
-        told.append(
+        sentences.append(
             f"{typical([verdict.step_seconds[0]])} per step as written, {typical([verdict.step_seconds[1]])} repaired"
         )
     status = verdict.status.value
     yield f'<div class="card"><p class="status {status.replace(" ", "-")}">{escape(status)}</p>'
-    yield f"<p>{escape('. '.join(told))}</p></div>"
+    yield f"<p>{escape('. '.join(sentences))}</p></div>"
 
 
 def _sentence(text: str) -> str:
@@ -148,7 +148,7 @@ def _percent(share: float) -> str:
     return "&lt;1%" if 0 < share < 0.005 else f"{share:.0%}"
 
 
-def _header(answer: Look, diagnosis: Diagnosis) -> Iterator[str]:
+def _header(answer: WhyResult, diagnosis: Diagnosis) -> Iterator[str]:
     step = diagnosis.step
     place = diagnosis.lines.shown(*step.place) if step.place else relative(answer.linted.script)
     where = (
@@ -215,7 +215,7 @@ def _excerpt(known: Lines, path: str, line: int) -> str:
     return f"<pre>{text}</pre>" if text else ""
 
 
-def _recommendations(answer: Look, diagnosis: Diagnosis) -> Iterator[str]:
+def _recommendations(answer: WhyResult, diagnosis: Diagnosis) -> Iterator[str]:
     if not diagnosis.advice:
         yield f'<section class="card"><p>{escape(nothing_said(diagnosis.step))}</p></section>'
     for number, advice in enumerate(diagnosis.advice, 1):
@@ -227,7 +227,7 @@ def _recommendations(answer: Look, diagnosis: Diagnosis) -> Iterator[str]:
         yield f'<p class="soft">The next limit is {limit.value}: {_percent(diagnosis.step.share(limit))} of a step today.</p>'
 
 
-def _advice(number: int, advice: Advice, answer: Look, diagnosis: Diagnosis) -> Iterator[str]:
+def _advice(number: int, advice: Advice, answer: WhyResult, diagnosis: Diagnosis) -> Iterator[str]:
     step = diagnosis.step
     share = step.share(advice.part) if advice.part is not None else 0.0
     about = (
@@ -259,7 +259,7 @@ def _gain(advice: Advice) -> str:
     return f'<span>steps could become <span class="ratio">{words}</span> as fast by this</span>'
 
 
-def _finding(finding: Finding, answer: Look, known: Lines) -> Iterator[str]:
+def _finding(finding: Finding, answer: WhyResult, known: Lines) -> Iterator[str]:
     path, line, _ = known.span(finding.location)
     yield f"<h3>{finding.code} {escape(finding.name)}, <code>{escape(known.shown(path, line))}</code></h3>"
     yield f"<p>{_ended(finding.message)}</p>"
@@ -283,7 +283,7 @@ def _how_to_apply(finding: Finding) -> str:
     return f' <span class="soft">{how}{careful}</span>'
 
 
-def _diff(finding: Finding, path: str, answer: Look) -> str:
+def _diff(finding: Finding, path: str, answer: WhyResult) -> str:
     source = answer.linted.sources.get(path)
     if finding.fix is None or source is None:
         return ""
@@ -399,23 +399,27 @@ _UNCLEAR = ("unclear", "inside the compiled step: computing, or waiting for its 
 
 def _kind(kind: str, step: Step) -> tuple[str, str]:
     in_graph = (
-        step.kind in _HIDES_WAITING and step.backend.startswith("tensorflow") and not step.facts.get("run_eagerly")
+        step.kind in _HIDES_WAITING
+        and step.backend.startswith("tensorflow")
+        and not (step.facts.model is not None and step.facts.model.run_eagerly)
     )
     return _UNCLEAR if kind == "executing" and in_graph else _KINDS.get(kind, ("unclear", kind))
 
 
 def _timeline(step: Step) -> Iterator[str]:
     """The main thread in the last steps that were sampled."""
-    told = step.facts.get("timeline") or {}
-    main = told.get("main") or []
-    moments = [moment for moment in told.get("steps") or [] if main and main[0][0] <= moment <= main[-1][1]]
+    timeline = step.facts.timeline
+    main = timeline.main
+    moments = [moment for moment in timeline.steps if main and main[0].start <= moment <= main[-1].end]
     if len(moments) < 2:
         return
     length = (moments[-1] - moments[0]) / (len(moments) - 1)
     shown = moments[-1 - max(_FEWEST_STEPS, int(_SHORTEST_SECONDS / max(length, 1e-6))) :]
     begin, span = shown[0], max(shown[-1] - shown[0], 1e-9)
     segments = [
-        (max(a, begin), min(b, shown[-1]), *_kind(kind, step)) for a, b, kind in main if b > begin and a < shown[-1]
+        (max(each.start, begin), min(each.end, shown[-1]), *_kind(each.kind, step))
+        for each in main
+        if each.end > begin and each.start < shown[-1]
     ]
     yield f"<h2>{len(shown) - 1} steps, one after the other</h2>"
     yield '<figure class="card"><svg class="timeline" viewBox="0 0 1000 60" preserveAspectRatio="none" role="img" aria-label="Timeline of the main thread">'
@@ -463,9 +467,9 @@ def _listed(title: str, about: str, findings: Sequence[Finding]) -> Iterator[str
 
 
 def _environment(step: Step) -> str:
-    from kerascheck.runtime.verify.compare import machine
+    from kerascheck.runtime.verify.machine_class import machine
 
     here = machine()
-    versions = ", ".join(f"{name} {step.facts[name]}" for name in FRAMEWORKS if step.facts.get(name))
+    versions = ", ".join(f"{name} {step.facts.versions[name]}" for name in FRAMEWORKS if step.facts.versions.get(name))
     devices = "".join(f", {name}" for name in step.gpus)
     return f"{versions or step.backend} on {here['system']}, {here['cores']} cores {here['processor']}{devices}."

@@ -15,11 +15,11 @@ from kerascheck.runtime.verify.report_text import printed_last
 from kerascheck.runtime.why.diagnosis import Advice, Diagnosis, second_limit
 from kerascheck.runtime.why.lines import Lines
 from kerascheck.runtime.why.step import Cause, Part, Step
-from kerascheck.runtime.why.words import nothing_said, seconds_of, words_of
+from kerascheck.runtime.why.wording import nothing_said, seconds_of, words_of
 
 if TYPE_CHECKING:
-    from kerascheck.runtime.verify.compare import Verdict
-    from kerascheck.runtime.why.look import Look
+    from kerascheck.runtime.verify.verdict import Verdict
+    from kerascheck.runtime.why.explain import WhyResult
 
 _SHOWN_SHARE = 0.03
 _MOST_PARTS = 5
@@ -87,13 +87,13 @@ def _whole(step: Step) -> str:
     around = [(name, step.parts.get(part, 0.0) * total) for part, name in _WHOLE.items()]
     steps = step.seconds * total - sum(seconds for _, seconds in around)
     parts = [(f"{total:,} step{'s' * (total != 1)}", steps), *around]
-    told = [
+    shown = [
         f"{seconds_of(seconds)} for {name}"
         for name, seconds in sorted(parts, key=lambda each: -each[1])
         if seconds >= 0.05
     ]
     asked = f"{count(step.epochs, 'epoch')} of {step.steps_per_epoch:,} step{'s' * (step.steps_per_epoch != 1)}"
-    return f"All of it, {asked}, takes about {seconds_of(step.training_seconds)}: {', '.join(told)}."
+    return f"All of it, {asked}, takes about {seconds_of(step.training_seconds)}: {', '.join(shown)}."
 
 
 def _part(part: Part, diagnosis: Diagnosis, width: int, style: Style) -> str:
@@ -115,9 +115,9 @@ def _shortened(text: str, room: int) -> str:
 def _advice(label: str, advice: Advice, lines: Lines, width: int, style: Style) -> Iterator[str]:
     yield f"{label}: " + style(_shortened(_head(advice, lines), width - len(label) - 2), bold=True)
     yield from _wrapped(_sentence(advice.text), width, "  ")
-    told = " ".join(filter(None, (_gain(advice), _others(advice))))
-    if told:
-        yield from _wrapped(told, width, "  ")
+    gain = " ".join(filter(None, (_gain(advice), _others(advice))))
+    if gain:
+        yield from _wrapped(gain, width, "  ")
 
 
 def _head(advice: Advice, lines: Lines) -> str:
@@ -181,7 +181,7 @@ def _wrapped(text: str, width: int, indent: str = "") -> Iterator[str]:
     )
 
 
-def failed(answer: Look, style: Style) -> Iterator[str]:
+def failed(answer: WhyResult, style: Style) -> Iterator[str]:
     """Why there is no answer, and what the script printed last."""
     yield style("not run", fg="magenta", bold=True) + f"  {plain(answer.failure or '')}"
     yield from printed_last(answer.run.output)

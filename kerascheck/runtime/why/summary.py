@@ -12,7 +12,7 @@ from kerascheck.report.common import count
 from kerascheck.runtime.verify.analysis import typical
 from kerascheck.runtime.why.diagnosis import Advice, Diagnosis
 from kerascheck.runtime.why.step import Part, Step
-from kerascheck.runtime.why.words import seconds_of
+from kerascheck.runtime.why.wording import seconds_of
 
 _WIDTH = 100
 _SHOWN_SHARE = 0.03
@@ -23,7 +23,7 @@ def lines(diagnosis: Diagnosis) -> Iterator[str]:
     """Lines of at most 100 columns: machine, versions, parts of the time, and what to do first."""
     step = diagnosis.step
     yield f"kerascheck {kerascheck.__version__}, {platform.system()}, {count(processors(), 'core')}, {_gpus(step)}"
-    yield ", ".join(f"{name} {step.facts[name]}" for name in _FRAMEWORKS if step.facts.get(name))
+    yield ", ".join(f"{name} {step.facts.versions[name]}" for name in _FRAMEWORKS if step.facts.versions.get(name))
     yield _training(step)
     shown = [part for part in step.ranked if step.share(part) >= _SHOWN_SHARE]
     yield from _wrapped("Time: " + ", ".join(f"{part.value} {step.share(part):.0%}" for part in shown))

@@ -33,9 +33,8 @@ class FitClock:
             return
         first = arguments.get("initial_epoch") or 0
         self.asked = {
-            "epochs": max(0, (arguments.get("epochs") or 1) - first),
-            "validation_freq": arguments.get("validation_freq") or 1,
-            "validation_steps": arguments.get("validation_steps"),
+            "epochs": max(0, int((arguments.get("epochs") or 1) - first)),
+            "validation_freq": _whole(arguments.get("validation_freq") or 1),
             **_fed(arguments.get("x"), arguments.get("steps_per_epoch")),
         }
         self._called = time.perf_counter()
@@ -54,14 +53,19 @@ class FitClock:
         seconds = time.perf_counter() - self._called
         self._sampler.stop()
         looks = self._sampler.main.most_common(_MOST_LINES)
-        self.start = {"seconds": seconds, "looks": self._sampler.looks}
+        self.start = {"seconds": seconds, "total": self._sampler.looks}
         if seconds >= _SHORTEST_START:
             self.start["main"] = [[*key, count] for key, count in looks]
         self._sampler = None
 
     def found(self):
         """Facts for the parent."""
-        return {"asked": self.asked, "start": self.start, "fit_in_loop": self.in_loop}
+        return {"fit_arguments": self.asked, "fit_start": self.start, "fit_in_loop": self.in_loop}
+
+
+def _whole(value):
+    """A number as an int, several of them as a list."""
+    return [int(each) for each in value] if hasattr(value, "__iter__") else int(value)
 
 
 def _fed(x, steps_per_epoch):
@@ -69,7 +73,6 @@ def _fed(x, steps_per_epoch):
     found: dict = {} if steps_per_epoch is None else {"steps_per_epoch": int(steps_per_epoch), "steps_given": True}
     frame = getattr(x, "gi_frame", None)
     if frame is not None:
-        found["generator"] = [frame.f_code.co_filename, frame.f_code.co_firstlineno, frame.f_code.co_name]
         found["held_rows"] = {name: len(value) for name, value in frame.f_locals.items() if _is_table(value)}
     elif kind_of_data(x) == "pydataset" and hasattr(x, "__len__"):
         found["batches_of_a_pass"] = len(x)
@@ -167,7 +170,7 @@ def watch_environment(state):
     def noted(self, key, value):
         set_item(self, key, value)
         if key == "CUDA_VISIBLE_DEVICES":
-            state.recorder.facts["visible_set"] = [value, *(user_place() or (None, None))]
+            state.recorder.facts["visible_devices"] = [value, *(user_place() or (None, None))]
 
     setattr(os._Environ, "__setitem__", noted)  # noqa: B010 - an assignment is an error to mypy
 
@@ -180,7 +183,7 @@ def patch_tensorflow(tf, state):
     def set_visible_devices(devices, device_type=None):
         original(devices, device_type)
         if not devices and device_type in (None, "GPU"):
-            state.recorder.facts["visible_set"] = ["", *(user_place() or (None, None))]
+            state.recorder.facts["visible_devices"] = ["", *(user_place() or (None, None))]
 
     tf.config.set_visible_devices = set_visible_devices
 

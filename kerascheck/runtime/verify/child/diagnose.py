@@ -60,7 +60,7 @@ def patch_tensorflow(tf, state):
             series.steps for series in state.recorder.series.values() if series.number is not None
         )
 
-    state.recorder.facts.setdefault("on_warm", []).append(on_warm)
+    state.recorder.when_warm.append(on_warm)
 
 
 def _count_traces(state):
@@ -116,7 +116,7 @@ def distribution(state, leader):
 
 def facts(state, leader):
     """What every run tells about the training: backend and versions, element spec, steps per epoch, devices."""
-    found = {key: value for key, value in state.recorder.facts.items() if key != "on_warm"}
+    found = dict(state.recorder.facts)
     if leader.framework is not None:
         found["backend"] = leader.framework
     found["epoch_lengths"] = state.epoch_lengths
@@ -230,7 +230,6 @@ def dataset_places(state, series):
     for stage in series.chain:
         if stage["place"] is not None:
             path, line = stage["place"]
-            series.places.append([path, line, line])
             series.data_places.append([path, line, line])
 
 
@@ -264,7 +263,7 @@ def model(state, leader):
         return None
     layers = list(found._flatten_layers()) if hasattr(found, "_flatten_layers") else []
     policy = getattr(found, "dtype_policy", None)
-    return {
+    facts = {
         "jit_compile": bool(getattr(found, "jit_compile", False) or getattr(found, "_jit_compile", False)),
         "jit_blocked_by": sorted({layer.name for layer in layers if getattr(layer, "supports_jit", True) is False}),
         "compute_dtypes": sorted(
@@ -275,6 +274,7 @@ def model(state, leader):
         "recurrent": sorted({type(layer).__name__ for layer in layers if _is_recurrent(layer)}),
         "parameters": int(found.count_params()) if getattr(found, "built", False) else None,
     }
+    return {"model": facts}
 
 
 def _is_recurrent(layer):

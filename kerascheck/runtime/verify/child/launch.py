@@ -104,8 +104,6 @@ def _describe(error, served):
         "exception": type(error).__name__,
         "stdin": isinstance(error, EOFError) and "reading a line" in str(error),
         "line": place.lineno if place else None,
-        "file": place.filename if place else None,
-        "traceback": text[-8000:],
     }
 
 

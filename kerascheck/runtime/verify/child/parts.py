@@ -153,7 +153,7 @@ def install(state):
         return
     recorder = state.recorder
     state.validation = validation.Validation(state)
-    recorder.facts.setdefault("on_warm", []).append(state.parts.start)
+    recorder.when_warm.append(state.parts.start)
     # Sampling slows Python down, most of all where processors are few: it has a time of its own.
     recorder.phases = [
         ("sampled", functools.partial(start_sampling, state)),
@@ -284,15 +284,14 @@ def found(state, leader):
         "validation": state.validation.found(),
         **state.clock.found(),
         "compiled": getattr(state, "compiled", None) or clock.compiled_by_torch(),
-        "others_meanwhile": parts.others_meanwhile(),
+        "other_load": parts.others_meanwhile(),
         "new_traces": parts.traced,
         "traces_always": always,
         "functions_run_eagerly": functions_run_eagerly(),
         "measured_steps": steps,
         "samples": {
-            "looks": sampler.looks,
+            "total": sampler.looks,
             "main": [[*key, count] for key, count in sampler.main.most_common(_HOTTEST)],
-            "main_kinds": _by_kind(sampler.main),
             "others": [[*key, count] for key, count in sampler.others.most_common(_HOTTEST)],
         },
         "timeline": {
@@ -331,13 +330,6 @@ def _leaves(element):
     return [element]
 
 
-def _by_kind(counter):
-    kinds: dict[str, int] = {}
-    for (kind, *_), count in counter.items():
-        kinds[kind] = kinds.get(kind, 0) + count
-    return kinds
-
-
 def _segments(looks):
     """[start, end, kind] of runs of equal looks, in seconds of the process's clock."""
     found: list[list] = []
@@ -367,7 +359,7 @@ def without_input(state, leader):
     rows = state.most_rows = sys.modules["tensorflow"].nest.flatten(batch)[0].shape[0]
     return {
         "call_seconds_without_input": seconds, "one_cached_batch": True, "batch_size": rows,
-        "others_without_input": load.of_others(), "inside": _inside(state, trained),
+        "other_load_without_input": load.of_others(), "inside_step": _inside(state, trained),
     }  # fmt: skip
 
 
@@ -377,7 +369,7 @@ def inside_loop(state, leader):
         return None
     function, arguments = state.last_call
     _until_quiet()
-    return {"inside": _inside(state, functools.partial(_called, function, arguments))}
+    return {"inside_step": _inside(state, functools.partial(_called, function, arguments))}
 
 
 def _inside(state, call):
@@ -389,7 +381,7 @@ def _inside(state, call):
         call()
     sampler.stop()
     return {
-        "looks": sampler.looks,
+        "total": sampler.looks,
         "main": [[*key, count] for key, count in sampler.main.most_common(_HOTTEST)],
         "others": [[*key, count] for key, count in sampler.others.most_common(_HOTTEST)],
     }

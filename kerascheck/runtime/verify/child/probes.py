@@ -128,7 +128,7 @@ def _patch_keras(keras, state):
             clock.keep_first_batches(state)
     else:
         state.recorder.facts["backend"] = "tensorflow (tf-keras)"
-    state.recorder.facts["tf-keras" if legacy else "keras"] = keras.__version__
+    state.recorder.found_version("tf-keras" if legacy else "keras", keras.__version__)
 
 
 def _definer(cls, method):
@@ -496,7 +496,7 @@ def _patch_tensorflow(tf, state):
     from tensorflow.python.eager.polymorphic_function import polymorphic_function
 
     tf.random.set_seed(state.run["seed"])
-    state.recorder.facts["tensorflow"] = tf.__version__
+    state.recorder.found_version("tensorflow", tf.__version__)
     _patch_function(polymorphic_function.Function, state)
     _patch_tape(backprop.GradientTape, state)
     _patch_iterator(iterator_ops.OwnedIterator, state)
@@ -746,7 +746,7 @@ def _counted(original_next, iterator, state):
 
 def _patch_torch(torch, state):
     recorder = state.recorder
-    recorder.facts["torch"] = torch.__version__
+    recorder.found_version("torch", torch.__version__)
     backward = torch.Tensor.backward
 
     @functools.wraps(backward)
@@ -777,7 +777,7 @@ def _patch_torch(torch, state):
 
 def _patch_jax(jax, state):
     recorder = state.recorder
-    recorder.facts["jax"] = jax.__version__
+    recorder.found_version("jax", jax.__version__)
     if state.run["plan"]["parts"]:
         clock.patch_jax(jax, state)
     previous = recorder.sync

@@ -31,7 +31,6 @@ class Series:
         self.framework = None  # of a hand-written loop, where it is not the backend of Keras
         self.number = None  # in the order of all trainings; None for bare loops
         self.order = 0  # among the bare loops of its kind
-        self.places = []
         self.stack = []  # [path, line, first line of the function or 0], innermost first, when it made its first step
         self.data_places = []  # where the datasets that feed it were made
         self.element_spec = None  # of the tf.data iterator that fed its first step
@@ -65,21 +64,6 @@ class Block:
         self.inner_steps = 0
         self.epochs = 0  # how many began in it
         self.ticks = []
-
-
-def user_places():
-    """[path, first line, last line] of the script's own code on the stack: functions whole, the main program by line."""
-    places = []
-    frame: types.FrameType | None = sys._getframe(2)
-    while frame is not None:
-        if is_user_frame(frame):
-            code = frame.f_code
-            lines = [frame.f_lineno]
-            if code.co_name != "<module>":
-                lines += [line for _, _, line in code.co_lines() if line]
-            places.append([code.co_filename, min(lines), max(lines)])
-        frame = frame.f_back
-    return places
 
 
 def user_stack():
@@ -194,10 +178,11 @@ class Recorder:
         self.disabled = False
         self.series = {}
         self._strong = 0  # origins so far that are not bare loops
+        self.when_warm = []  # functions to call once the warm-up of a diagnosed run is over
         self.at_first_tick = []  # functions of a new series, while its data and its stack are there
         self.at_end = []  # diagnostics: functions of the leading series that return a dictionary
         self.last_looks = []  # likewise, but disturbing ones
-        self.facts = {}  # what probes noticed about the training
+        self.facts = {}  # of probes about the training; keys as in TrainingFacts (kerascheck/runtime/verify/messages.py)
         self.notes = []  # what was done to the script's run: redirections, muted validation
         self.sync = lambda value: None
         self.on_tick = lambda steps: None  # told of the steps that are timed
@@ -208,6 +193,10 @@ class Recorder:
         self.inside = _Inside(self)
         self.epoch_began = True
         self.origin = time.perf_counter()
+
+    def found_version(self, name, version):
+        """Note the version of an imported framework."""
+        self.facts.setdefault("versions", {})[name] = str(version)
 
     def disable(self):
         """Measure nothing any more (in a process that the script forked)."""
@@ -244,7 +233,7 @@ class Recorder:
     def fault(self, detail):
         """End the process because of an error of ours."""
         self.disabled = True
-        self._channel.send(event="end", reason="fault", detail=detail[:500], notes=[], seconds=0)
+        self._channel.send(event="end", reason="fault", detail=detail[:500])
         os._exit(0)
 
     def _tick(self, now, key, kind, name, steps, value, loss, epoch, framework):
@@ -279,7 +268,6 @@ class Recorder:
         if kind not in WEAK_KINDS:
             series.number = self._strong
             self._strong += 1
-        series.places = user_places()
         series.stack = user_stack()
         series.first_iterator = self.iterators_so_far() - 1
         for look in self.at_first_tick:
@@ -393,7 +381,7 @@ class Recorder:
 
     def _next_block(self, series):
         if self._plan["in_turn"]:
-            self._channel.send(event="ready", blocks=len(series.blocks))
+            self._channel.send(event="ready")
             if not self._channel.wait():
                 self.finish(reason="done", detail="", leader=series)
         block = Block()
@@ -409,12 +397,12 @@ class Recorder:
             "inner_seconds": block.inner_seconds,
             "epochs": block.epochs,
             "ticks": block.ticks,
-            "others": block.load.of_others(),
+            "other_load": block.load.of_others(),
             "phase": series.phase,
         }
         series.blocks.append(closed)
         self._read_losses(series)
-        self._channel.send(event="block", index=len(series.blocks) - 1, **closed)
+        self._channel.send(event="block", **closed)
         if len(series.blocks) >= self._plan["blocks"] or self._is_late(series):
             self._next_phase(series)
             return
@@ -434,8 +422,8 @@ class Recorder:
         return sum(block["seconds"] for block in series.blocks) > self._plan["seconds"]
 
     def _on_warm(self):
-        for start in self.facts.pop("on_warm", ()):
-            start()
+        while self.when_warm:
+            self.when_warm.pop(0)()
 
     def leader(self):
         """The series that is "the training": a bare loop only if there is nothing else; None without a step."""
@@ -474,12 +462,10 @@ class Recorder:
                 "passes": leader.passes,
                 "first_step_at": leader.first - self.origin,
                 "start_seconds": leader.start_seconds,
-                "training_seconds": leader.last - leader.first,
                 "durations": leader.durations[:2000],
                 "losses": leader.losses,
                 "loss_steps": leader.loss_steps,
                 "epoch_starts": leader.epoch_starts[:200],
-                "places": leader.places,
                 "stack": leader.stack,
                 "data_places": leader.data_places,
             }

@@ -210,8 +210,11 @@ def link(source: str, target: str) -> None:
 def _measure(job: Mapping[str, Any], project: str) -> None:
     from kerascheck.runtime.plain import plain, restored
     from kerascheck.runtime.verify import gpu
-    from kerascheck.runtime.verify.compare import Budget, Variant, compare, machine
+    from kerascheck.runtime.verify.budget import Budget
+    from kerascheck.runtime.verify.compare import compare
+    from kerascheck.runtime.verify.machine_class import machine
     from kerascheck.runtime.verify.process import Script
+    from kerascheck.runtime.verify.variants import Variant
 
     script = restored(Script, job["script"])
     script = replace(
@@ -237,7 +240,7 @@ def _measure(job: Mapping[str, Any], project: str) -> None:
     with gpu.Sampler() as sampler:
         comparison = compare(script, variants, budget, _progress)
     watched = sampler.summary()
-    gpus = (comparison.scout.end or {}).get("facts", {}).get("gpus")
+    gpus = comparison.scout.facts.gpus
     where = {**machine(), "gpu": gpus[0]} if gpus else machine()
     result = {"comparison": plain(gpu.doubted(comparison, watched, sampler.failure)), "machine": where, "gpu": watched}
     _tell(result, project)

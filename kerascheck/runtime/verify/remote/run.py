@@ -13,10 +13,12 @@ import click
 
 from kerascheck.report.common import plain
 from kerascheck.runtime.plain import restored
-from kerascheck.runtime.verify.compare import Budget, Comparison, Progress, Variant
+from kerascheck.runtime.verify.budget import Budget, Progress
+from kerascheck.runtime.verify.compare import Comparison
 from kerascheck.runtime.verify.process import Script
 from kerascheck.runtime.verify.remote import pack, talk
 from kerascheck.runtime.verify.remote.target import Target
+from kerascheck.runtime.verify.variants import Variant
 
 if TYPE_CHECKING:
     from kerascheck.runtime.verify.scaling import Scaling

@@ -14,10 +14,11 @@ from dataclasses import replace
 from typing import Any
 
 from kerascheck.runtime.plain import plain
-from kerascheck.runtime.verify.compare import Budget, Progress, Variant
+from kerascheck.runtime.verify.budget import Budget, Progress
 from kerascheck.runtime.verify.process import Script
 from kerascheck.runtime.verify.remote.far import MARK
 from kerascheck.runtime.verify.remote.pack import Upload
+from kerascheck.runtime.verify.variants import Variant
 
 _FRAMEWORKS = frozenset({"tensorflow", "keras", "tf_keras", "torch", "jax"})
 _PASSED_ON = ("KERAS_BACKEND",)

@@ -1,11 +1,11 @@
-"""What an answer says of a part that no finding leads, and around it."""
+"""Sentences of an answer about a part that no finding leads, and around it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from kerascheck.lint.pipeline import processors
+from kerascheck.runtime.verify.messages import Compilations, EmbeddingTable, Validation
 from kerascheck.runtime.why.lines import Lines
 from kerascheck.runtime.why.step import Cause, Part, Step
 
@@ -65,7 +65,7 @@ def _device(step: Step) -> str:
 
 
 def _at_least(step: Step) -> str:
-    return "" if (step.facts.get("validation") or {}).get("whole") else "at least "
+    return "" if (step.facts.validation is not None and step.facts.validation.whole) else "at least "
 
 
 def without_finding(step: Step, part: Part, cause: Cause | None, *, covered: bool = False) -> str:
@@ -95,7 +95,7 @@ def without_finding(step: Step, part: Part, cause: Cause | None, *, covered: boo
 
 
 def _about_input(step: Step, cause: Cause | None, uncovered: str) -> str:
-    fed_by = (step.facts.get("feeder") or [""])[0]
+    fed_by = _feeder_kind(step)
     if fed_by == "generator" and cause is not None and not cause.python and cause.place != step.place:
         return (
             f"every batch waits for {cause.what}, which runs in one thread: make its batches cheaper, or read the data with tf.data "
@@ -136,6 +136,10 @@ def _about_input(step: Step, cause: Cause | None, uncovered: str) -> str:
     return f"{words_of(cause.what)} is the slowest stage{parallel}: let it do less{kept}"
 
 
+def _feeder_kind(step: Step) -> str:
+    return "" if step.facts.feeder is None else step.facts.feeder.kind
+
+
 def _workers(step: Step, fed_by: str) -> str:
     """What several workers may win, as the end of a sentence; empty where their start would cost more, or nobody can tell."""
     if fed_by == "dataloader":
@@ -162,7 +166,7 @@ def words_of(stage: str) -> str:
 
 
 def _about_epochs(step: Step, cause: Cause | None) -> str:
-    if (step.facts.get("feeder") or [None])[0] in ("arrays", "generator", "pydataset"):
+    if _feeder_kind(step) in ("arrays", "generator", "pydataset"):
         return (
             "the first step of every epoch waits until Keras has started its own input pipeline again: use longer epochs, "
             "or pass fit a tf.data dataset"
@@ -184,7 +188,7 @@ def _about_epochs(step: Step, cause: Cause | None) -> str:
 
 
 def _about_eager(step: Step) -> str:
-    if step.facts.get("functions_run_eagerly"):
+    if step.facts.functions_run_eagerly:
         return "remove tf.config.run_functions_eagerly(True)"
     if step.kind in ("fit", "train_on_batch loop"):
         return "remove run_eagerly=True from compile()"
@@ -216,56 +220,59 @@ def _about_overhead(step: Step) -> str:
 def _measured_overhead(step: Step) -> str:
     """What was measured of a cost that does not grow with the batch, as a clause."""
     fixed = seconds_of(step.parts[Part.OVERHEAD])
-    larger, longer = step.facts.get("times_larger"), step.facts.get("times_as_long")
-    told = f": with {larger} times the rows it takes {longer:.2f} times as long" if larger and longer else ""
-    return f"{fixed} of a step do not grow with the batch{told}"
+    larger, longer = step.facts.times_larger, step.facts.times_as_long
+    measured = f": with {larger} times the rows it takes {longer:.2f} times as long" if larger and longer else ""
+    return f"{fixed} of a step do not grow with the batch{measured}"
 
 
 def _known_of_overhead(step: Step) -> str:
     """What is known of the model that could explain such a cost, as the end of a clause; empty where nothing is."""
-    if recurrent := step.facts.get("recurrent"):
+    model = step.facts.model
+    if model is None:
+        return ". What takes them was not measured"
+    if recurrent := model.recurrent:
         return f"; {' and '.join(recurrent)} compute{'s' * (len(recurrent) == 1)} the time steps one after another"
-    if step.backend == "jax" and step.facts.get("jit_compile") is False:
+    if step.backend == "jax" and not model.jit_compile:
         return "; with jit_compile=False JAX starts each operation by itself: leave it out"
     return ". What takes them was not measured"
 
 
 def _about_start(step: Step, cause: Cause | None) -> str:
     steps = step.seconds - step.parts[Part.START]
-    told = (
+    times = (
         f"{seconds_of(step.start_seconds)} until the first step has ended, {seconds_of(steps)} for each one after that"
     )
     if cause is None:
-        return f"{told}. No line of the script was seen to take it: the step is built and compiled once for each call of fit"
+        return f"{times}. No line of the script was seen to take it: the step is built and compiled once for each call of fit"
     return (
-        f"{told}; {cause.share:.0%} of it was seen in this function. Loops over tensors in Python are unrolled into the graph: "
+        f"{times}; {cause.share:.0%} of it was seen in this function. Loops over tensors in Python are unrolled into the graph: "
         "write them as keras.layers.RNN or keras.ops.scan"
     )
 
 
 def _about_shapes(step: Step) -> str:
-    known = step.facts.get("new_shapes")
-    if not known:
-        compiled = step.facts.get("compiled") or {}
-        names = ", ".join(list(compiled.get("functions") or {})[:3])
+    known, model = step.facts.new_shapes, step.facts.model
+    if known is None:
+        compiled = step.facts.compiled or Compilations()
+        names = ", ".join(list(compiled.functions)[:3])
         return (
-            f"{compiled.get('count', 0)} functions were compiled while steps were measured ({names}){_what_changed(compiled)}: "
+            f"{compiled.count} functions were compiled while steps were measured ({names}){_what_changed(compiled)}: "
             f"pad the batches to one shape, or to a few{', or compile with dynamic=True' * (step.backend == 'torch')}"
         )
-    each = known["seconds"] * known["seen"] / max(1, known["new"])
-    shapes = ", ".join(str(tuple(shape)) for shape in known["shapes"][:3])
-    switch = ", or leave out jit_compile=True" if step.facts.get("jit_compile") else ""
+    each = known.seconds * known.seen / max(1, known.new)
+    shapes = ", ".join(str(shape) for shape in known.shapes[:3])
+    switch = ", or leave out jit_compile=True" if model is not None and model.jit_compile else ""
     return (
-        f"{known['new']} of {known['seen']} batches had to be compiled for first, in {seconds_of(each)} on average, with "
+        f"{known.new} of {known.seen} batches had to be compiled for first, in {seconds_of(each)} on average, with "
         f"shapes such as {shapes}: pad them to one length, or to a few{switch}"
     )
 
 
-def _what_changed(compiled: Mapping[str, Any]) -> str:
-    """What differed between two compilations of a function, as a clause; empty where nothing is known to."""
-    if reasons := compiled.get("reasons"):
-        return f", because of {reasons[0].splitlines()[0].partition(': ')[2]}"
-    for seen in (compiled.get("shapes") or {}).values():
+def _what_changed(compiled: Compilations) -> str:
+    """The difference between two compilations of a function, as a clause; empty where none is known."""
+    if compiled.reasons:
+        return f", because of {compiled.reasons[0].splitlines()[0].partition(': ')[2]}"
+    for seen in compiled.shapes.values():
         changed = [at for at, kinds in enumerate(zip(*seen)) if len({str(kind) for kind in kinds}) > 1]
         if len(seen) > 1 and changed:
             dtype, *_ = seen[0][changed[0]]
@@ -275,7 +282,7 @@ def _what_changed(compiled: Mapping[str, Any]) -> str:
 
 
 def _about_lookup(step: Step) -> str:
-    layers = dict.fromkeys(each[1] for each in step.facts.get("lookup_layers") or [("", "a lookup layer", 0.0)])
+    layers = dict.fromkeys(layer.kind for layer in step.facts.lookup_layers) or {"a lookup layer": None}
     return (
         f"{' and '.join(layers)}: {seconds_of(step.parts[Part.LOOKUP])} a step, measured by itself: it works on the processor, in every "
         "step of every epoch. Apply it to the dataset with map(), or once before the training"
@@ -283,24 +290,24 @@ def _about_lookup(step: Step) -> str:
 
 
 def _about_tables(step: Step) -> str:
-    tables = step.facts.get("whole_tables") or [("a table", 0, None, "the optimizer", 0.0)]
-    name, rows, used, optimizer, _ = max(tables, key=lambda each: each[-1])
-    of_batch = f", of which a batch uses {used:,}" if used else ""
+    tables = step.facts.whole_tables or (EmbeddingTable("a table", 0, None, "the optimizer", 0.0),)
+    table = max(tables, key=lambda each: each.seconds)
+    of_batch = f", of which a batch uses {table.rows_used:,}" if table.rows_used else ""
     return (
-        f"{optimizer} keeps moments of all {rows:,} rows of {name}{of_batch}, and updates them in every step: "
+        f"{table.optimizer} keeps moments of all {table.rows:,} rows of {table.name}{of_batch}, and updates them in every step: "
         f"{seconds_of(step.parts[Part.TABLES])}, measured by itself. Use an optimizer without moments (SGD), or a smaller table"
     )
 
 
 def _about_validation(step: Step) -> str:
-    found = step.facts.get("validation") or {}
-    batches, of_a_pass = found.get("batches"), found.get("batches_of_a_pass")
+    found = step.facts.validation or Validation()
+    batches, of_a_pass = found.batches, found.batches_of_a_pass
     if batches and of_a_pass and batches > of_a_pass:
         return (
             f"each validation reads {batches:,} batches of a set that has {of_a_pass:,}: validation_steps counts batches, "
             f"not rows. Use validation_steps={of_a_pass}"
         )
-    first, seconds = found.get("first_seconds") or 0.0, found.get("seconds") or 0.0
+    first, seconds = found.first_seconds or 0.0, found.seconds or 0.0
     if seconds and first > seconds / 2:
         return (
             f"{seconds_of(first)} of {seconds_of(seconds)} go to the first batch of the validation set, which is read from "
@@ -310,14 +317,18 @@ def _about_validation(step: Step) -> str:
 
 
 def repeated_rows(step: Step) -> tuple[float, str] | None:
-    """How many times an epoch reads its data, and what says so, where ``steps_per_epoch`` counts rows as if they were batches."""
-    asked = step.facts.get("asked") or {}
-    steps = asked.get("steps_per_epoch")
-    if not steps or not asked.get("steps_given"):
+    """Explain a ``steps_per_epoch`` that counts rows as if they were batches.
+
+    Returns:
+        How many times an epoch reads its data, and the sign of it as a clause; None where it does so once.
+    """
+    asked = step.facts.fit_arguments
+    steps = asked.steps_per_epoch
+    if not steps or not asked.steps_given:
         return None
-    if (batches := asked.get("batches_of_a_pass")) and steps >= 2 * batches:
+    if (batches := asked.batches_of_a_pass) and steps >= 2 * batches:
         return steps / batches, f"an epoch reads {steps:,} batches of data that has {batches:,}"
-    held = [name for name, rows in (asked.get("held_rows") or {}).items() if rows == steps]
+    held = [name for name, rows in asked.held_rows.items() if rows == steps]
     if held and (step.batch_size or 1) > 1:
         rows = steps * (step.batch_size or 1)
         return float(step.batch_size or 1), (
@@ -328,11 +339,12 @@ def repeated_rows(step: Step) -> tuple[float, str] | None:
 
 
 def hidden_devices(step: Step) -> tuple[tuple[str, int] | None, str] | None:
-    """Where the script says which GPUs it may see, and what follows from that; None where it does not, or has one."""
-    value, path, line = step.facts.get("visible_set") or (None, None, None)
-    if value is None or step.gpus:
+    """Where the script restricts the GPUs that it sees, with a clause for people; None where it does not, or uses one."""
+    visible = step.facts.visible_devices
+    if visible is None or step.gpus:
         return None
-    place = (path, line) if path is not None and line is not None else None
+    place = (visible.path, visible.line) if visible.path is not None and visible.line is not None else None
+    value = visible.value
     if value in ("", "-1"):
         return place, "the script hides every GPU from itself here, and trains on the processor: delete the line"
     return place, (

@@ -1,0 +1,615 @@
+"""Messages from the measured process to kerascheck, one JSON object a line.
+
+The measured process (``kerascheck/runtime/verify/child``) imports nothing of ours and sends dictionaries;
+:func:`parse` turns each line into one of the classes below. The keys on the wire are the names of the fields. Classes
+with many instances, such as :class:`Frame`, travel as arrays of their fields in order.
+
+A run sends, in this order: :class:`Started`; a :class:`TrainingStart` for each training that makes a step; a
+:class:`BlockTiming` after each block of steps, and a :class:`Ready` before it where the plan says ``in_turn``; one
+:class:`TrainingReport`; then, if that says ``more``, :class:`LateFacts`.
+
+Times are in seconds and shares lie between 0 and 1, unless a field says otherwise. ``None`` means "not measured" or
+"unknown".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kerascheck.runtime.plain import fields_of, restored
+
+Place = tuple[str, int]
+"""Path and line of the script or of a module of its own."""
+Span = tuple[str, int, int]
+"""Path, first and last line."""
+
+_FAILED = "_failed"
+"""Suffix of the keys under which diagnostics that raised send their error."""
+
+
+class InvalidMessage(ValueError):
+    """A line of the measured process is no message; ``str()`` names the field."""
+
+
+# Parts of messages ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A stack frame of the script when a training made its first step."""
+
+    path: str
+    line: int
+    first_line: int
+    """Of the function's definition, decorators included; 0 for a module."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepTime:
+    """The time between two ticks before or between blocks."""
+
+    seconds: float
+    steps: int
+    starts_epoch: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A ``tf.data`` dataset of the training's pipeline."""
+
+    name: str
+    """Class without "Dataset", such as "ParallelMap"."""
+    place: Place | None = None
+    """Where the script created it."""
+    function: Span | None = None
+    """The script's own function that it applies to every element."""
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineNode:
+    """A node of the running pipeline in TensorFlow's performance model."""
+
+    name: str
+    elements: int
+    """Produced so far."""
+    seconds: float
+    """Processor time of its own, over all parallel calls."""
+    parallelism: float
+    reader: int | None = None
+    """Index of the node that consumes its elements; None for the output."""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorSpec:
+    """One component of an element of the training's data."""
+
+    shape: tuple[int | None, ...] | None
+    """None where the rank is unknown."""
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Feeder:
+    """The data that ``fit`` gets, or the ``DataLoader`` of a hand-written loop."""
+
+    kind: str
+    """"dataset", "pydataset", "generator", "arrays" or "dataloader"."""
+    name: str | None = None
+    """Of the script's class or generator function that makes batches."""
+    path: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """Compilation and numeric types of the fitted model."""
+
+    jit_compile: bool = False
+    jit_blocked_by: tuple[str, ...] = ()
+    """Names of layers that XLA cannot compile."""
+    compute_dtypes: tuple[str, ...] = ()
+    dtype_policy: str | None = None
+    run_eagerly: bool = False
+    recurrent: tuple[str, ...] = ()
+    """Classes of layers that compute their time steps one after another."""
+    parameters: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepParts:
+    """Seconds per step, without steps that begin an epoch."""
+
+    call: float = 0.0
+    """Inside the compiled step."""
+    callbacks: float = 0.0
+    """Inside ``on_train_batch_begin`` and ``on_train_batch_end``."""
+    next: float = 0.0
+    """Inside ``next()`` of a Python iterator over the data."""
+    predict: float = 0.0
+    """Inside ``predict`` between two steps."""
+    fit: float = 0.0
+    """Inside ``fit``, where the script calls it in a loop."""
+    tracing: float = 0.0
+    """By which calls that traced a graph took longer than the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class PredictCall:
+    """A call site of ``predict`` between two steps."""
+
+    path: str
+    line: int
+    seconds: float
+    """Per step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """The first validation of a training."""
+
+    calls: int = 0
+    """How often ``fit`` validated."""
+    seconds: float | None = None
+    """Of one validation, extrapolated where it was stopped early."""
+    first_seconds: float | None = None
+    """Until its first batch has ended."""
+    whole: bool = False
+    """Whether ``seconds`` covers all of its batches."""
+    batches: int | None = None
+    batches_of_a_pass: int | None = None
+    """Batches in one pass over the validation data, where that repeats."""
+
+
+@dataclass(frozen=True, slots=True)
+class FitArguments:
+    """What the script passes to ``fit``."""
+
+    epochs: int | None = None
+    validation_freq: int | tuple[int, ...] | None = None
+    steps_per_epoch: int | None = None
+    """As given, or as Keras knows it from the data."""
+    steps_given: bool = False
+    """Whether the script passes ``steps_per_epoch``."""
+    held_rows: Mapping[str, int] = field(default_factory=dict)
+    """Lengths of the arrays and lists in a generator's frame, by name."""
+    batches_of_a_pass: int | None = None
+    """``len()`` of a ``PyDataset``."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadSample:
+    """How often the profiler saw one line in a thread other than the main one."""
+
+    path: str | None
+    """None where no frame of the script was on the stack; then ``function`` is a library's."""
+    line: int | None
+    function: str
+    library: str | None
+    """Package that the line had called into."""
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class MainSample:
+    """How often the profiler saw one line in the main thread."""
+
+    kind: str
+    """Activity: "tracing", "input", "callback", "between epochs", "executing" or "python"."""
+    path: str | None
+    line: int | None
+    function: str
+    library: str | None
+    count: int
+
+    @property
+    def in_thread(self) -> ThreadSample:
+        """The sample without its activity."""
+        return ThreadSample(self.path, self.line, self.function, self.library, self.count)
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """What the sampling profiler saw."""
+
+    total: int = 0
+    """Samples taken; each covers all threads."""
+    main: tuple[MainSample, ...] = ()
+    """Busiest lines first."""
+    others: tuple[ThreadSample, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FitStart:
+    """From the call of ``fit`` to the end of its first step."""
+
+    seconds: float | None = None
+    total: int = 0
+    """Samples taken meanwhile."""
+    main: tuple[MainSample, ...] = ()
+    """At the innermost line of the script, so that tracing counts for the traced line."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineSegment:
+    """A run of equal samples of the main thread; ends are moments of the process's clock."""
+
+    start: float
+    end: float
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The main thread during the newest sampled steps."""
+
+    main: tuple[TimelineSegment, ...] = ()
+    steps: tuple[float, ...] = ()
+    """Moments at which steps ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compilations:
+    """What JAX or ``torch.compile`` compiled while steps were measured."""
+
+    count: int = 0
+    seconds: float = 0.0
+    functions: Mapping[str, int] = field(default_factory=dict)
+    """Number of compilations by function."""
+    places: Mapping[str, tuple[str | None, int | None]] = field(default_factory=dict)
+    """Path and line of the first call, or of the definition, by function."""
+    shapes: Mapping[str, tuple[tuple[tuple[str | int, ...], ...], ...]] = field(default_factory=dict)
+    """By function, for each compilation, the dtype and shape of each argument."""
+    reasons: tuple[str, ...] = ()
+    """Why ``torch.compile`` compiled again."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewShapes:
+    """What the first step on a batch takes longer than the second one on the same batch (TensorFlow)."""
+
+    seconds: float
+    """Mean over the batches."""
+    new: int
+    """Batches whose shapes had to be compiled for."""
+    seen: int
+    shapes: tuple[tuple[int | None, ...], ...]
+    """Of the first component of each batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class LookupLayer:
+    """A layer for text or categories, timed by itself."""
+
+    name: str
+    kind: str
+    """Class, such as "TextVectorization"."""
+    seconds: float
+    """Per batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingTable:
+    """The optimizer's update of a large embedding table, timed by itself."""
+
+    name: str
+    rows: int
+    rows_used: int | None
+    """By one batch."""
+    optimizer: str
+    seconds: float
+    """Per step."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetTime:
+    """A dataset of the pipeline, iterated by itself."""
+
+    name: str
+    place: Place
+    seconds_per_batch: float
+    """Of all stages up to this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleDevices:
+    """Where the script restricts the GPUs that it sees."""
+
+    value: str
+    """Of ``CUDA_VISIBLE_DEVICES``; empty where ``set_visible_devices`` hides all."""
+    path: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingFacts:
+    """What the probes and diagnostics found about a training.
+
+    Every run sends the first group; the others depend on ``Plan.rows``, ``Plan.diagnose`` and ``Plan.parts``.
+    """
+
+    backend: str | None = None
+    """Of Keras, or the framework of a hand-written loop: "tensorflow", "tensorflow (tf-keras)", "jax", "torch"."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Of the frameworks that the script imported, by distribution."""
+    gpus: tuple[str, ...] = ()
+    """Names of the accelerators that the process holds."""
+    epoch_lengths: tuple[int, ...] = ()
+    """Steps of each finished epoch of ``fit``."""
+    element_spec: tuple[TensorSpec, ...] | None = None
+    """None where no ``tf.data`` iterator feeds the training."""
+    first_iterator: int = 0
+    """Index of that iterator in the order of their creation."""
+    chain: tuple[Dataset, ...] = ()
+    """The datasets that the data is made of, output first."""
+    one_cached_batch: bool = False
+    """Whether the run was fed one batch again and again, see :class:`kerascheck.runtime.verify.process.Ceiling`."""
+    validation_places: tuple[Span, ...] = ()
+    """Lines that the validation data of ``fit`` is made in."""
+    feeder: Feeder | None = None
+    visible_devices: VisibleDevices | None = None
+    failures: Mapping[str, str] = field(default_factory=dict)
+    """Errors of diagnostics by their name; on the wire each has a key of its own, such as "runtime_model_failed"."""
+
+    rows: tuple[int, ...] | None = None
+    """Samples in the first batches of a pass over the data."""
+    all_rows: bool = False
+    """Whether these were all batches."""
+
+    traces: int | None = None
+    """Graphs that TensorFlow traced."""
+    traces_by_function: Mapping[str, int] = field(default_factory=dict)
+    """Of functions with more than two traces."""
+    host_reads_per_step: float | None = None
+    """Reads of device values by the script's own Python."""
+    model: ModelFacts | None = None
+    device_peak_bytes: int | None = None
+    """GPU memory."""
+    runtime_nodes: tuple[PipelineNode, ...] = ()
+    """Output first, from the longest pass over the data."""
+    replicas: int | None = None
+    """That make a step together; None without a distribution strategy."""
+    alone_seconds_per_batch: float | None = None
+    """Of the pipeline with no model behind it."""
+    alone_first_batch_seconds: float | None = None
+    bytes_per_step: int | None = None
+    """Size of a batch."""
+
+    parts: StepParts = StepParts()
+    measured_steps: int = 0
+    """Steps that ``parts`` covers."""
+    batch_size: int | None = None
+    """Rows of the largest batch seen."""
+    predictions: tuple[PredictCall, ...] = ()
+    callbacks_between_epochs: tuple[float, ...] = ()
+    """Seconds of the callbacks between each two epochs."""
+    validation: Validation | None = None
+    fit_arguments: FitArguments = FitArguments()
+    fit_start: FitStart = FitStart()
+    fit_in_loop: bool = False
+    """Whether the script calls ``fit`` in a loop."""
+    compiled: Compilations | None = None
+    new_traces: int = 0
+    """Steps that traced a graph while steps were measured."""
+    traces_always: bool = False
+    """Whether every measured step traced one."""
+    functions_run_eagerly: bool = False
+    """Whether ``tf.config.run_functions_eagerly(True)`` is in force."""
+    other_load: float | None = None
+    """Share of the machine that other programs used since the script began; only of trainings too short for a block."""
+    samples: Samples = Samples()
+    timeline: Timeline = Timeline()
+
+    call_seconds_without_input: float | None = None
+    """Of a step of ``fit`` on one batch that is fed again."""
+    other_load_without_input: float | None = None
+    """Share of the machine that other programs used meanwhile."""
+    inside_step: Samples = Samples()
+    """During steps whose input was there already."""
+    times_larger: int | None = None
+    """Rows of a larger batch, in batches of the training."""
+    times_as_long: float | None = None
+    """Time of a step on that batch, in steps of the training."""
+    by_dataset: tuple[DatasetTime, ...] = ()
+    """Source first."""
+    new_shapes: NewShapes | None = None
+    lookup_layers: tuple[LookupLayer, ...] = ()
+    whole_tables: tuple[EmbeddingTable, ...] = ()
+
+    @property
+    def has_eager_switch(self) -> bool:
+        """Whether compiled functions run eagerly because the script says so."""
+        return self.functions_run_eagerly or (self.model is not None and self.model.run_eagerly)
+
+
+# Messages ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The probes are installed; the script begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The process waits for the order to run its next block."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingStart:
+    """A training, or a loop that may be one, has made its first step."""
+
+    kind: str
+    """Such as "fit", "optimizer loop" or "prediction loop"."""
+    number: int | None
+    """In the order of the trainings, from 0; None for bare loops (:data:`kerascheck.runtime.verify.analysis.WEAK_KINDS`)."""
+    order: int
+    """Among the loops of its kind, from 0."""
+    stack: tuple[Frame, ...] = ()
+    """Innermost frame first."""
+    data_places: tuple[Span, ...] = ()
+    """Lines in which the datasets that feed it were made."""
+
+    @property
+    def used_places(self) -> tuple[Span, ...]:
+        """Lines that the training uses besides those that its stack leads to."""
+        return self.data_places
+
+
+@dataclass(frozen=True, slots=True)
+class BlockTiming:
+    """Consecutive steps that were timed together."""
+
+    steps: int
+    seconds: float
+    inner_steps: int
+    """Steps that do not begin an epoch."""
+    inner_seconds: float
+    epochs: int = 0
+    """How many began in the block."""
+    ticks: tuple[float, ...] = ()
+    """Seconds of single steps, as the host sees them."""
+    other_load: float | None = None
+    """Share of the machine that other programs used meanwhile."""
+    phase: str | None = None
+    """"sampled" while the profiler runs, "replayed" while one batch is fed again; None for undisturbed steps."""
+
+    @property
+    def seconds_per_step(self) -> float:
+        """Mean over all steps of the block."""
+        return self.seconds / self.steps
+
+
+@dataclass(slots=True)
+class TrainingReport:
+    """The closing message of a run.
+
+    The fields from ``kind`` on are about the training that the plan means; they keep their defaults where none made a
+    step.
+    """
+
+    reason: str
+    """"done" (the plan is fulfilled), "trained" or "exhausted" (the training is shorter than the plan), "end", "exit",
+    "interrupted", "exception" (of the script) or "fault" (of a probe)."""
+    detail: str = ""
+    """The message of the exception, the status of ``sys.exit``, or what is exhausted."""
+    seconds: float = 0.0
+    """From the installation of the probes to this message."""
+    notes: tuple[str, ...] = ()
+    """Changes that the probes made to the run, for people."""
+    trainings: int = 0
+    """How many made a step; bare loops count only where there is nothing else."""
+    host_peak_bytes: int = 0
+    more: bool = False
+    """Whether :class:`LateFacts` follow."""
+    exception: str | None = None
+    """Class of the script's exception."""
+    stdin: bool = False
+    """Whether that exception is a read of standard input."""
+    line: int | None = None
+    """Where in the script it was raised."""
+    kind: str = ""
+    """See :attr:`TrainingStart.kind`."""
+    name: str = ""
+    """Of the model, the compiled function or the class of the optimizer; empty where there is none."""
+    order: int | None = None
+    """Number of the training, or position of a bare loop among those of its kind; from 0."""
+    steps: int = 0
+    passes: int = 0
+    """Over ``tf.data`` iterators that fed the training."""
+    first_step_at: float | None = None
+    """From the installation of the probes to the end of the first step."""
+    start_seconds: float | None = None
+    """Processor time of the process until the steps of the warm-up were done."""
+    durations: tuple[StepTime, ...] = ()
+    losses: tuple[float, ...] = ()
+    """The first ones."""
+    loss_steps: tuple[int, ...] = ()
+    """After how many steps each was read."""
+    epoch_starts: tuple[int, ...] = ()
+    """Step counts at which an epoch began."""
+    stack: tuple[Frame, ...] = ()
+    """See :attr:`TrainingStart.stack`."""
+    data_places: tuple[Span, ...] = ()
+    facts: TrainingFacts = TrainingFacts()
+
+    @property
+    def place(self) -> Place | None:
+        """Where the script trains."""
+        return (self.stack[0].path, self.stack[0].line) if self.stack else None
+
+    @property
+    def used_places(self) -> tuple[Span, ...]:
+        """As :attr:`TrainingStart.used_places`; the validation data counts too."""
+        return (*self.data_places, *self.facts.validation_places)
+
+
+@dataclass(frozen=True, slots=True)
+class LateFacts:
+    """Facts of one of the diagnostics that follow the report, because they disturb the training or may hang."""
+
+    last: bool
+    values: Mapping[str, Any]
+    """Restored fields of :class:`TrainingFacts`."""
+
+    def added_to(self, facts: TrainingFacts) -> TrainingFacts:
+        """``facts`` with these."""
+        failures = {**facts.failures, **self.values.get("failures", {})}
+        return replace(facts, **{**self.values, "failures": failures})
+
+
+Message = Started | Ready | TrainingStart | BlockTiming | TrainingReport | LateFacts
+
+_EVENTS: Mapping[str, type] = {
+    "started": Started,
+    "ready": Ready,
+    "training": TrainingStart,
+    "block": BlockTiming,
+    "end": TrainingReport,
+}
+"""Key ``event`` of a message; "more" is :class:`LateFacts`."""
+
+
+def parse(line: bytes | str) -> Message:
+    """Parse one line of the measured process.
+
+    Raises:
+        InvalidMessage: it is no message.
+    """
+    try:
+        content = json.loads(line)
+        event = content.pop("event")
+        if event == "more":
+            facts = _fact_fields(content.pop("facts"))
+            return LateFacts(**fields_of(_Last, content, "the message 'more'"), values=facts)
+        if event == "end" and "facts" in content:
+            facts = _fact_fields(content.pop("facts"))
+            report: TrainingReport = restored(TrainingReport, content, "the message 'end'")
+            report.facts = TrainingFacts(**facts)
+            return report
+        message: Message = restored(_EVENTS[event], content, f"the message {event!r}")
+        return message
+    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        raise InvalidMessage(f"{type(problem).__name__}: {problem}") from None
+
+
+def parse_facts(content: Mapping[str, Any]) -> TrainingFacts:
+    """Build the facts of a training from the keys on the wire.
+
+    Raises:
+        ValueError: a key or value fits no field.
+    """
+    return TrainingFacts(**_fact_fields(content))
+
+
+@dataclass(frozen=True, slots=True)
+class _Last:
+    last: bool
+
+
+def _fact_fields(content: Mapping[str, Any]) -> dict[str, Any]:
+    failures = {key.removesuffix(_FAILED): why for key, why in content.items() if key.endswith(_FAILED)}
+    found = {key: value for key, value in content.items() if not key.endswith(_FAILED)}
+    return fields_of(TrainingFacts, {**found, "failures": failures} if failures else found, "facts")

@@ -1,0 +1,145 @@
+"""Verdicts on variants, and which one the interval of a ratio allows."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from kerascheck.finding import NO_EFFECT, is_no_effect
+from kerascheck.runtime.verify.budget import Budget
+from kerascheck.runtime.verify.stats import MAX_ROUNDS, Ratio
+
+QUIET = 0.2
+"""Share of the machine that other programs may use while a measurement counts as undisturbed."""
+_FINEST = 5
+"""The limit of "no effect" divided by this is the narrowest interval worth its time: a ratio at the very limit needs
+unlimited time."""
+_BEYOND_NOISE = 1.03
+"""Ratio that the whole interval must exceed: processes of the same script differ by about this much."""
+
+
+class Status(enum.Enum):
+    """The verdict on a variant."""
+
+    CONFIRMED = "confirmed"
+    NO_EFFECT = "no effect"
+    """The whole interval lies within the limit."""
+    INCONCLUSIVE = "inconclusive"
+    """The interval is too wide to tell."""
+    SLOWER = "slower"
+    CHANGES_RESULTS = "changes results"
+    NOT_RUN = "not run"
+
+
+@dataclass(slots=True)
+class Verdict:
+    """The measured value of a variant. Pairs are (script as written, variant)."""
+
+    name: str
+    status: Status
+    reason: str
+    ratio: Ratio | None = None
+    """Speed-up of steps."""
+    step_seconds: tuple[float, float] | None = None
+    """Median step."""
+    start_seconds: tuple[float, float] | None = None
+    """Processor time until the warm-up is done, imports and tracing included; only where both clearly differ."""
+    remark: str = ""
+    """A further sentence, such as that results change as the fix says."""
+    training: int = 0
+    """Index of the measured training among those of the script."""
+    losses: tuple[list[float], list[float]] | None = None
+    rounds: int = 0
+    blocks: int = 0
+    ticks: tuple[Sequence[float], Sequence[float]] = ((), ())
+    """Seconds of single steps, as the host sees them."""
+    output: str = ""
+    """The last lines that a failed variant printed."""
+    others: float | None = None
+    """Share of the machine that other programs used meanwhile, 0 to 1."""
+    no_effect: float = NO_EFFECT
+    """See :attr:`kerascheck.runtime.verify.budget.Budget.no_effect`."""
+    change: str | None = None
+    """How the results differ, expected or not; None where they agree or could not be compared."""
+
+    @property
+    def same_results(self) -> bool | None:
+        """Whether the first losses agree; None where no loss was visible in both."""
+        return False if self.change else (True if self.losses and self.losses[0] else None)
+
+    def add_remark(self, text: str) -> None:
+        """Append a clause to the remark."""
+        self.remark = f"{self.remark}; {text}" if self.remark else text
+
+    def as_dict(self) -> dict[str, Any]:
+        """Convert to types that JSON knows, without the single steps and the output."""
+        return {
+            "name": self.name,
+            "status": self.status.value,
+            "reason": self.reason,
+            "remark": self.remark,
+            "ratio": None if self.ratio is None else asdict(self.ratio),
+            "start_seconds": _labelled(self.start_seconds),
+            "step_seconds": _labelled(self.step_seconds),
+            "losses": self.losses and _labelled(tuple(map(_finite, self.losses))),
+            "others": self.others,
+            "no_effect": self.no_effect,
+            "training": self.training,
+            "rounds": self.rounds,
+            "blocks": self.blocks,
+        }
+
+
+def _labelled(pair: Sequence[Any] | None) -> dict[str, Any] | None:
+    return None if pair is None else dict(zip(("as_written", "repaired"), pair))
+
+
+def _finite(series: Iterable[float]) -> list[float | None]:
+    """Replace infinities and NaN, which JSON lacks, by None."""
+    return [value if math.isfinite(value) else None for value in series]
+
+
+def judge_ratio(ratio: Ratio, no_effect: float = NO_EFFECT) -> tuple[Status, str]:
+    """Return the verdict that an interval allows, with a reason for people.
+
+    Only an interval within the limit shows that there is no effect. One that is neither within it nor clear of 1 shows
+    nothing.
+
+    Args:
+        no_effect: see :attr:`kerascheck.runtime.verify.budget.Budget.no_effect`.
+    """
+    if ratio.low > _BEYOND_NOISE and ratio.value >= 1 + no_effect:
+        return Status.CONFIRMED, f"steps are {ratio.value:.2f} times faster"
+    if ratio.high < 1 / _BEYOND_NOISE and ratio.value <= 1 / (1 + no_effect):
+        return Status.SLOWER, f"steps take {1 / ratio.value:.2f} times as long"
+    if is_no_effect(ratio.low, ratio.high, no_effect):
+        return Status.NO_EFFECT, f"steps take as long as before, within {no_effect * 100:.3g} %"
+    return Status.INCONCLUSIVE, "the interval is too wide to tell"
+
+
+def effort_needed(ratio: Ratio, rounds: int, budget: Budget, other_load: float | None) -> str:
+    """Explain how much longer or quieter an inconclusive measurement needs, for people.
+
+    An interval narrows with the square root of the time. So the time follows from its width, and from how narrow it
+    has to become to lie within the limit or clear of 1.
+
+    Args:
+        rounds: that were measured.
+        other_load: share of the machine that other programs used.
+    """
+    distance, width = abs(math.log(ratio.value)), math.log(ratio.high / ratio.low) / 2
+    limit = math.log1p(budget.no_effect)
+    room = distance - math.log(_BEYOND_NOISE) if distance >= limit else limit - distance
+    times = max(2, round((width / max(room, limit / _FINEST)) ** 2))
+    needs = []
+    if times * rounds <= MAX_ROUNDS:
+        quick = "without --quick, " if budget.rounds is not None else ""
+        needs.append(f"about {times} times as long ({quick}--budget {math.ceil(times * budget.seconds)})")
+    if other_load is not None and other_load > QUIET:
+        needs.append(f"a quieter machine (other programs used {other_load:.0%} of it)")
+    if not needs:
+        return "its steps vary too much on this machine to tell, however long they are measured"
+    return f"too little to tell: it needs {' or '.join(needs)}"
