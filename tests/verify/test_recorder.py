@@ -48,9 +48,9 @@ def test_a_look_of_ours_that_fails_is_no_error_of_the_script(recorder):
     }  # fmt: skip
 
 
-def test_what_the_last_looks_iterate_over_is_no_training(recorder):
+def test_what_late_diagnostics_iterate_over_is_no_training(recorder):
     recorder = recorder()
-    recorder.last_looks.append(lambda leader: recorder.tick("b", "dataset loop") or {"seen": 1})
+    recorder.late_diagnostics.append(lambda leader: recorder.tick("b", "dataset loop") or {"seen": 1})
     recorder.tick("a", "fit")
     with pytest.raises(SystemExit):
         recorder.finish(reason="end", detail="")

@@ -34,7 +34,7 @@ class Plan:
     """How long a run goes on. Times in seconds; see ``child/recorder.py`` for the meaning of each.
 
     ``rows``: count the samples of the first batches of the training's data, at the end. ``parts``: time the parts of a step, and
-    the step without its input, after the blocks (:mod:`kerascheck.runtime.verify.child.parts`). ``validation``: let ``fit`` validate, which
+    the step without its input, after the blocks (``child/parts.py``). ``validation``: let ``fit`` validate, which
     then counts to the blocks.
     """
 

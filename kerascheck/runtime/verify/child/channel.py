@@ -1,4 +1,7 @@
-"""The two pipes between a measured process and kerascheck: messages out, orders to go on or to end in."""
+"""The two pipes between a measured process and kerascheck: messages out, orders to go on or to end in.
+
+``kerascheck/runtime/verify/messages.py`` defines the messages.
+"""
 
 import json
 import os

@@ -233,13 +233,15 @@ def dataset_places(state, series):
             series.data_places.append([path, line, line])
 
 
-def _computes_in_tensorflow(state):
-    return state.recorder.facts.get("backend", "tensorflow").startswith("tensorflow")
+def computes_in_tensorflow(state, leader=None):
+    """Whether TensorFlow computes the steps: of the series ``leader``, or of Keras."""
+    framework = None if leader is None else leader.framework
+    return (framework or state.recorder.facts.get("backend", "tensorflow")).startswith("tensorflow")
 
 
 def tracing(state, leader):
     """How many graphs were traced, and of which functions more than twice."""
-    if not _computes_in_tensorflow(state):
+    if not computes_in_tensorflow(state):
         return None
     counts: dict[str, int] = {}
     for function in list(getattr(state, "functions", ())):
@@ -251,7 +253,7 @@ def tracing(state, leader):
 def host_reads(state, leader):
     """Reads of device values by the script's own Python, per step."""
     steps = leader.steps - getattr(state, "steps_when_warm", leader.steps)
-    if not hasattr(state, "functions") or steps <= 0 or not _computes_in_tensorflow(state):
+    if not hasattr(state, "functions") or steps <= 0 or not computes_in_tensorflow(state):
         return None
     return {"host_reads_per_step": state.host_reads / steps}
 
@@ -385,14 +387,14 @@ def install(state):
     state.recorder.at_first_tick.append(functools.partial(fed_by, state))
     state.longest_pass = []
     if state.run["plan"]["rows"]:
-        state.recorder.last_looks.append(functools.partial(guarded, rows, state))
+        state.recorder.late_diagnostics.append(functools.partial(guarded, rows, state))
     if not state.run["plan"]["diagnose"]:
         return
     state.recorder.at_first_tick.append(functools.partial(dataset_places, state))
     looks = (tracing, host_reads, model, device_memory, runtime_model, distribution)
     for look in looks:
         state.recorder.at_end.append(functools.partial(guarded, look, state))
-    state.recorder.last_looks.append(functools.partial(guarded, pipeline_alone, state))
+    state.recorder.late_diagnostics.append(functools.partial(guarded, pipeline_alone, state))
 
 
 def guarded(look, state, leader):

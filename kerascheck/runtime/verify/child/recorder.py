@@ -181,7 +181,7 @@ class Recorder:
         self.when_warm = []  # functions to call once the warm-up of a diagnosed run is over
         self.at_first_tick = []  # functions of a new series, while its data and its stack are there
         self.at_end = []  # diagnostics: functions of the leading series that return a dictionary
-        self.last_looks = []  # likewise, but disturbing ones
+        self.late_diagnostics = []  # likewise, but disturbing ones
         self.facts = {}  # of probes about the training; keys as in TrainingFacts (kerascheck/runtime/verify/messages.py)
         self.notes = []  # what was done to the script's run: redirections, muted validation
         self.sync = lambda value: None
@@ -471,13 +471,13 @@ class Recorder:
             }
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         message["host_peak_bytes"] = peak if sys.platform == "darwin" else peak * 1024
-        last_looks = self.last_looks if leader is not None else []
-        self._channel.send(**message, more=bool(last_looks))
-        if last_looks:
+        late_diagnostics = self.late_diagnostics if leader is not None else []
+        self._channel.send(**message, more=bool(late_diagnostics))
+        if late_diagnostics:
             # They may hang, as data sources that cannot start again do: what is known has been told already.
             # What they iterate over is no training.
             self.disabled = True
-            for look in last_looks:
-                self._channel.send(event="more", facts=look(leader) or {}, last=look is last_looks[-1])
+            for look in late_diagnostics:
+                self._channel.send(event="more", facts=look(leader) or {}, last=look is late_diagnostics[-1])
         flush()
         os._exit(0)

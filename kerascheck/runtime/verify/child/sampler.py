@@ -40,9 +40,9 @@ _BY_FILE = (
     ("jax/_src/interpreters/pxla.py", EXECUTING),
     ("jax/_src/api.py", EXECUTING),
     (
-        os.path.join(os.path.dirname(os.path.abspath(__file__)), "probes.py").replace("\\", "/"),
-        EXECUTING,
-    ),  # which calls the step
+        os.path.join(os.path.dirname(os.path.abspath(__file__)), "probes", "").replace("\\", "/"),
+        EXECUTING,  # the probes call the step
+    ),
 )
 _PASSED_THROUGH = frozenset(
     {"call_function", "call_flat", "__call__", "_call", "error_handler", "fit", "enumerate_epoch"}

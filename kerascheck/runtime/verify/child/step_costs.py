@@ -1,4 +1,4 @@
-"""Looks at what a step of ``fit`` on TensorFlow is known to pay for, each with a measurement of its own."""
+"""Known costs of a step of ``fit`` on TensorFlow, each timed by itself."""
 
 import functools
 import itertools
@@ -7,7 +7,7 @@ import sys
 import time
 
 from . import diagnose
-from .parts import again, wait_for_step
+from .replay import again, wait_for_step
 
 _MOST_SHAPES = 8
 _SHAPES_SECONDS = 5.0
@@ -21,10 +21,10 @@ _LAYERS = ("TextVectorization", "StringLookup", "IntegerLookup", "Hashing", "Cat
 
 
 def install(state):
-    """Add these looks, if the plan asks for parts."""
+    """Add these diagnostics, if the plan says ``parts``."""
     if state.run["plan"]["parts"]:
         for look in (new_shapes, lookup_layers, whole_tables):
-            state.recorder.last_looks.append(functools.partial(diagnose.guarded, look, state))
+            state.recorder.late_diagnostics.append(functools.partial(diagnose.guarded, look, state))
 
 
 def _iterator(state, leader):

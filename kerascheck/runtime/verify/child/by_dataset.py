@@ -1,0 +1,73 @@
+"""Time of each dataset of the training's pipeline, iterated by itself."""
+
+import contextlib
+import time
+
+from . import diagnose
+from .replay import leaves
+
+_SHORTEST = 0.001  # seconds per batch of a pipeline that is worth the time
+_EXPLAINED = 0.5  # share of a batch in one stage from which TensorFlow's model explains it
+_SECONDS = 4.0  # for all datasets together
+
+
+def by_dataset(state, leader):
+    """Seconds per batch of each dataset of the training's pipeline, source first.
+
+    Only where TensorFlow's model of the pipeline does not explain its time: it sees nothing behind some stages, such
+    as ``unbatch``.
+    """
+    final = state.final_dataset
+    alone = state.recorder.facts.get("alone_seconds_per_batch")
+    if final is None or alone is None:
+        return None
+    if not _ends_at_shuffle(state) and (alone < _SHORTEST or _explained(state) > _EXPLAINED * alone):
+        return None
+    datasets = [final]
+    while len(datasets[-1]._inputs()) == 1:
+        datasets.append(datasets[-1]._inputs()[0])
+    found: list[dict] = []
+    end = time.perf_counter() + _SECONDS
+    for dataset in reversed(datasets):
+        place = getattr(dataset, "_kerascheck_place", None)
+        limit = (end - time.perf_counter()) / max(1, len(datasets) - len(found))
+        with contextlib.suppress(Exception):  # rows of different shapes cannot be batched
+            seconds = _seconds_per_batch(dataset, state.most_rows or 1, limit)
+            if seconds is not None and place is not None:
+                found.append({"name": diagnose.name_of(dataset), "place": place, "seconds_per_batch": seconds})
+    return {"by_dataset": found}
+
+
+def _ends_at_shuffle(state):
+    """Whether a shuffle is the slowest stage of the model, which counts the filling of its buffer too."""
+    slowest = max(state.longest_pass[1:], key=lambda node: node["seconds"], default={"name": ""})
+    return slowest["name"].startswith("Shuffle")
+
+
+def _explained(state):
+    """Seconds per batch of the slowest stage in TensorFlow's model."""
+    nodes = state.longest_pass[1:]
+    return max(
+        (node["seconds"] / max(1, nodes[0]["elements"]) / max(1.0, node["parallelism"]) for node in nodes), default=0.0
+    )
+
+
+def _seconds_per_batch(dataset, batch, limit):
+    """Seconds of ``batch`` rows; None where none come within ``limit`` seconds.
+
+    Elements are batches where their first dimension is open or ``batch``. Others are batched here, because Python
+    takes longer for a row than most pipelines.
+    """
+    spec = getattr(leaves(dataset.element_spec)[0], "shape", None)
+    if spec is None or not spec.rank or spec[0] not in (None, batch):
+        dataset = dataset.batch(batch)
+    rows, start, first = 0, time.perf_counter(), None
+    for element in dataset:
+        now = time.perf_counter()
+        if first is None:
+            first = now
+        else:
+            rows += int(leaves(element)[0].shape[0])
+        if now - start > limit:
+            break
+    return (time.perf_counter() - first) / rows * batch if first is not None and rows else None

@@ -1,0 +1,42 @@
+"""Probes that find "the training" at run time, whatever its form, and tell the recorder when steps end.
+
+Forms: ``Model.fit`` on any backend and on legacy tf.keras; ``train_on_batch`` loops; hand-written loops whose step is a
+``tf.function``; eager loops with an optimizer; loops over a dataset inside a ``tf.function``; jitted JAX steps; PyTorch
+optimizers; loops of ``predict``; bare loops over a dataset. A form inside another one, such as the optimizer inside
+``fit``, does not count again.
+"""
+
+import functools
+import sys
+import traceback
+
+from .. import clock, diagnose, parts, step_costs
+from ..hooks import AfterImport
+from ..state import State
+from . import jax, keras, scalars, tensorflow, torch
+
+
+def install(run, recorder):
+    """Patch each framework as soon as the script has imported it."""
+    state = State(run, recorder)
+    recorder.number = functools.partial(scalars.read, state)
+    recorder.iterators_so_far = lambda: len(state.iterators)
+    probes = {"keras": keras, "tf_keras": keras, "tensorflow": tensorflow, "torch": torch, "jax": jax}
+    sys.meta_path.insert(0, AfterImport({name: [_patcher(probe, state)] for name, probe in probes.items()}))
+    recorder.at_end.append(functools.partial(diagnose.facts, state))
+    clock.install(state)
+    parts.install(state)
+    diagnose.install(state)
+    step_costs.install(state)
+    parts.install_last(state)
+
+
+def _patcher(probe, state):
+    def patched(module):
+        try:
+            probe.patch(module, state)
+        except Exception as error:  # must not look like an error of the script
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            state.recorder.fault(f"{probe.__name__}, line {place.lineno}: {type(error).__name__}: {error}")
+
+    return patched

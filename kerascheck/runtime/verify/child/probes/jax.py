@@ -1,0 +1,95 @@
+"""Probes of JAX: jitted functions and gradients."""
+
+import functools
+import inspect
+import time
+
+from .. import clock
+from .scalars import first_scalar
+from .tracing_state import jax_is_idle
+
+
+class Jitted:
+    """A jitted function that tells the recorder when it was a training step."""
+
+    def __init__(self, compiled, key, state):
+        self._compiled = compiled
+        self._key = key
+        self._state = state
+        functools.update_wrapper(self, compiled)
+
+    def call(self, *args, **kwargs):
+        state, recorder = self._state, self._state.recorder
+        if not state.counts_here() or recorder.disabled:
+            return self._compiled(*args, **kwargs)
+        before, start = state.updates, time.perf_counter()
+        with recorder.inside:
+            result = self._compiled(*args, **kwargs)
+        if state.parts.waits:
+            recorder.sync(result)
+        state.parts.called(time.perf_counter() - start)
+        if self._key not in state.calls and state.updates == before:
+            return result
+        state.calls.setdefault(self._key, [])
+        key = ("function", self._key)
+        loss = first_scalar(result) if recorder.wants_loss(key) else None
+        recorder.tick(key, "function loop", getattr(self, "__name__", ""), value=result, loss=loss, framework="jax")
+        return result
+
+    __call__ = call  # the sampler passes through frames named "__call__", but counts "call" as executing
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else functools.partial(self, instance)
+
+    def __getattr__(self, name):
+        return getattr(self._compiled, name)
+
+
+def patch(jax, state):
+    """Watch jitted functions, and in which of them gradients are traced."""
+    recorder = state.recorder
+    recorder.found_version("jax", jax.__version__)
+    if state.run["plan"]["parts"]:
+        clock.patch_jax(jax, state)
+    previous = recorder.sync
+    recorder.sync = lambda value: (previous(value), jax.block_until_ready(_arrays(jax, value)))
+    jit = jax.jit
+
+    @functools.wraps(jit)
+    def wrapped_jit(*args, **kwargs):
+        if not args:
+            return lambda function: wrapped_jit(function, **kwargs)
+        key = getattr(inspect.unwrap(args[0]), "__code__", None) or id(args[0])
+        return Jitted(jit(*args, **kwargs), key, state)
+
+    jax.jit = wrapped_jit
+    for name in ("grad", "value_and_grad"):
+        _patch_gradient(jax, name, state)
+
+
+def _patch_gradient(jax, name, state):
+    """Count gradients: traced in a jitted function they make it a training step, elsewhere they are an eager step."""
+    original = getattr(jax, name)
+    recorder = state.recorder
+
+    @functools.wraps(original)
+    def gradient_of(*args, **kwargs):
+        made = original(*args, **kwargs)
+
+        @functools.wraps(made)
+        def gradient(*args, **kwargs):
+            state.updates += 1
+            if not state.counts_here() or not jax_is_idle():
+                return made(*args, **kwargs)
+            with recorder.inside:
+                result = made(*args, **kwargs)
+            recorder.tick(("gradient",), "gradient loop", "", value=result, framework="jax")
+            return result
+
+        return gradient
+
+    setattr(jax, name, gradient_of)
+
+
+def _arrays(jax, value):
+    return [leaf for leaf in jax.tree_util.tree_leaves(value) if isinstance(leaf, jax.Array)]

@@ -1,0 +1,127 @@
+"""Probes of Keras 3 on any backend, and of tf-keras."""
+
+import functools
+import sys
+import threading
+
+from .. import clock, redirect, replay
+from . import callbacks, fit, graph_loops
+from .scalars import scalar
+from .tracing_state import executes_eagerly, in_graph_loop
+
+
+def patch(keras, state):
+    """Watch models, callbacks and optimizers, and seed the random generators."""
+    legacy = not hasattr(keras, "ops")
+    keras.utils.set_random_seed(state.run["seed"])
+    fit.patch_fit(definer(keras.Model, "fit"), state)
+    fit.patch_evaluate(definer(keras.Model, "evaluate"), state)
+    fit.patch_train_on_batch(definer(keras.Model, "train_on_batch"), state)
+    for name in ("predict", "predict_on_batch"):
+        fit.patch_predict(definer(keras.Model, name), name, state)
+    fit.patch_test_on_batch(definer(keras.Model, "test_on_batch"), state)
+    callbacks.patch(keras.callbacks.CallbackList, state)
+    redirect.patch_model(keras.Model, state)
+    redirect.patch_loading(keras, state)
+    for optimizer in _optimizer_classes(keras):
+        for method in ("apply",) if not legacy else ("apply_gradients",):
+            if method in optimizer.__dict__:
+                _patch_apply(optimizer, method, state)
+    if not legacy:
+        _patch_stateless_apply(keras, state)
+        backend = keras.backend.backend()
+        state.recorder.facts["backend"] = backend
+        state.waits_for_logs = backend == "tensorflow"
+        if backend in ("jax", "torch"):
+            if state.run["ceiling"]:
+                _patch_epoch_iterator(backend, state)
+            elif state.run["plan"]["parts"]:
+                replay.patch_epoch_iterator(backend, state)
+        elif state.run["plan"]["parts"]:
+            clock.keep_first_batches(state)
+    else:
+        state.recorder.facts["backend"] = "tensorflow (tf-keras)"
+    state.recorder.found_version("tf-keras" if legacy else "keras", keras.__version__)
+
+
+def definer(cls, method):
+    """Return the class in the method resolution order of ``cls`` that defines ``method``."""
+    return next(c for c in cls.__mro__ if method in c.__dict__)
+
+
+def _optimizer_classes(keras):
+    """All classes that may override the method that applies gradients."""
+    roots = {definer(keras.optimizers.Optimizer, "apply_gradients")}
+    legacy = getattr(keras.optimizers, "legacy", None)
+    if legacy is not None and hasattr(legacy, "Optimizer") and hasattr(legacy.Optimizer, "apply_gradients"):
+        roots.add(legacy.Optimizer)
+    found = []
+    while roots:
+        cls = roots.pop()
+        found.append(cls)
+        roots.update(c for c in cls.__subclasses__() if c not in found)
+    return found
+
+
+def _patch_apply(owner, method, state):
+    """Count updates: eager ones are steps of a hand-written loop, traced ones mark a compiled step."""
+    original = owner.__dict__[method]
+    recorder = state.recorder
+
+    @functools.wraps(original)
+    def apply(self, *args, **kwargs):
+        if not state.on_script_thread():
+            return original(self, *args, **kwargs)
+        state.updates += 1
+        if state.optimizer is None:
+            state.optimizer = self
+        if in_graph_loop():
+            graph_loops.watch(state)
+        if recorder.depth:
+            return original(self, *args, **kwargs)
+        with recorder.inside:
+            result = original(self, *args, **kwargs)
+        if executes_eagerly():
+            key = ("optimizer", id(self))
+            # The loss of one replica is not the loss of the step.
+            whole = threading.get_ident() == state.main_thread
+            loss = scalar(state.target) if whole and recorder.wants_loss(key) else None
+            recorder.tick(key, "optimizer loop", type(self).__name__, value=state.target, loss=loss)
+        return result
+
+    setattr(owner, method, apply)
+
+
+def _patch_stateless_apply(keras, state):
+    """Count the updates of hand-written steps on JAX."""
+    owner = definer(keras.optimizers.Optimizer, "stateless_apply")
+    original = owner.stateless_apply
+
+    @functools.wraps(original)
+    def stateless_apply(self, *args, **kwargs):
+        state.updates += 1
+        return original(self, *args, **kwargs)
+
+    owner.stateless_apply = stateless_apply
+
+
+def _patch_epoch_iterator(backend, state):
+    """Feed ``fit`` one batch again and again (JAX, PyTorch)."""
+    trainer = sys.modules[f"keras.src.backend.{backend}.trainer"]
+    owner = trainer.JAXEpochIterator if backend == "jax" else trainer.TorchEpochIterator
+    original = owner._get_iterator
+
+    class Repeating:
+        def __iter__(self):
+            return self
+
+        def __next__(self):
+            return state.cached_batch
+
+    def get_iterator(self):
+        if state.cached_batch is None:
+            state.cached_batch = next(iter(original(self)))
+            state.recorder.facts["one_cached_batch"] = True
+        return Repeating()
+
+    owner._get_iterator = get_iterator

@@ -1,0 +1,38 @@
+"""Probes of PyTorch: ``backward`` and the optimizers."""
+
+import functools
+
+from .. import torch_loops
+from .scalars import scalar
+
+
+def patch(torch, state):
+    """Count the steps of optimizers, with the last tensor that ``backward`` was called on as the loss."""
+    recorder = state.recorder
+    recorder.found_version("torch", torch.__version__)
+    backward = torch.Tensor.backward
+
+    @functools.wraps(backward)
+    def watched_backward(self, *args, **kwargs):
+        if state.counts_here():
+            state.target = self
+        return backward(self, *args, **kwargs)
+
+    torch.Tensor.backward = watched_backward
+
+    def stepped(optimizer, args, kwargs):
+        if state.counts_here():
+            key = ("optimizer", id(optimizer))
+            loss = scalar(state.target) if recorder.wants_loss(key) else None
+            if state.run["plan"]["parts"]:
+                torch_loops.stepped(key, state)
+            recorder.tick(key, "optimizer loop", type(optimizer).__name__, loss=loss, framework="torch")
+
+    from torch.optim.optimizer import register_optimizer_step_post_hook
+
+    register_optimizer_step_post_hook(stepped)
+    if state.run["plan"]["parts"]:
+        torch_loops.patch(torch, state)
+    if torch.cuda.is_available():
+        previous = recorder.sync
+        recorder.sync = lambda value: (previous(value), torch.cuda.synchronize())

@@ -1,0 +1,42 @@
+"""State that the probes of one process share."""
+
+import threading
+import weakref
+
+
+class State:
+    """State that the probes and diagnostics of one process share."""
+
+    def __init__(self, run, recorder):
+        self.run = run
+        self.recorder = recorder
+        self.main_thread = threading.get_ident()
+        self.updates = 0  # optimizer updates and gradients seen, eager or while tracing
+        self.optimizer = None  # the first optimizer that was applied
+        self.target = None  # last eager target of a GradientTape
+        self.fits = 0  # calls of fit so far
+        self.fit_model = None
+        self.fitted_models: weakref.WeakSet = weakref.WeakSet()
+        self.fit_key = None
+        self.cuts_fit = False  # whether the fit that runs is stopped after its first steps
+        self.step_begin = 0
+        self.last_logs = {}
+        self.iterators = []  # weak references to tf.data iterators, in the order of their creation
+        self.epoch_lengths = []
+        self.cached_batch = None  # of the ceiling run
+        self.calls = {}  # training functions: key -> steps of each of the first calls
+        self.in_call = None  # (key, start) while the outermost training function runs
+        self.poller = None
+        self.call_start = 0.0  # when the step of fit began that is running
+        self.waits_for_logs = False  # whether Keras reads the results of every step
+
+    def counts_here(self):
+        """Whether an event is outermost: not inside fit or another step, and on the script's own thread."""
+        return not self.recorder.depth and self.on_script_thread()
+
+    def on_script_thread(self):
+        """Whether this thread runs the script, or the first replica of a distribution strategy."""
+        if threading.get_ident() == self.main_thread:
+            return True
+        thread = threading.current_thread()
+        return type(thread).__name__ == "_MirroredReplicaThread" and getattr(thread, "replica_id", None) == 0
