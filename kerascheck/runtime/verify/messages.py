@@ -34,9 +34,6 @@ class InvalidMessage(ValueError):
     """A line of the measured process is no message; ``str()`` names the field."""
 
 
-# Parts of messages ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Frame:
     """A stack frame of the script when a training made its first step."""
@@ -424,9 +421,6 @@ class TrainingFacts:
         return self.functions_run_eagerly or (self.model is not None and self.model.run_eagerly)
 
 
-# Messages ---------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Started:
     """The probes are installed; the script begins."""
@@ -583,7 +577,7 @@ def parse(line: bytes | str) -> Message:
         event = content.pop("event")
         if event == "more":
             facts = _fact_fields(content.pop("facts"))
-            return LateFacts(**fields_of(_Last, content, "the message 'more'"), values=facts)
+            return LateFacts(restored(bool, content["last"], "the message 'more'.last"), facts)
         if event == "end" and "facts" in content:
             facts = _fact_fields(content.pop("facts"))
             report: TrainingReport = restored(TrainingReport, content, "the message 'end'")
@@ -596,17 +590,8 @@ def parse(line: bytes | str) -> Message:
 
 
 def parse_facts(content: Mapping[str, Any]) -> TrainingFacts:
-    """Build the facts of a training from the keys on the wire.
-
-    Raises:
-        ValueError: a key or value fits no field.
-    """
+    """Build the facts of a training from the keys on the wire; raises ValueError for one that fits no field."""
     return TrainingFacts(**_fact_fields(content))
-
-
-@dataclass(frozen=True, slots=True)
-class _Last:
-    last: bool
 
 
 def _fact_fields(content: Mapping[str, Any]) -> dict[str, Any]:

@@ -85,35 +85,23 @@ def diagnose(
     lines: Lines,
     machine_problems: Sequence[tuple[str, str]] = (),
 ) -> Diagnosis:
-    """The answer for one training.
+    """Return the answer for one training.
 
     Args:
         step: what was measured.
         findings: of the linter, on the script and its own modules.
         lines: of the script and its own modules.
-        machine_problems: (what is wrong, what to do), such as a GPU that TensorFlow does not see: they come first.
+        machine_problems: (problem, remedy), such as a GPU that TensorFlow does not see: they come first.
     """
     about_speed = [finding for finding in findings if finding.code in CONCERNS]
     here = [finding for finding in about_speed if _concerns(lines.spans(finding), step)]
     causes = {part: cause for part in step.ranked if (cause := _cause(step, part, lines)) is not None}
     problems = [*_of_script(step), *(Advice(None, None, f"{what}: {todo}") for what, todo in machine_problems)]
-    advice: list[Advice] = []
     limit = _LIMIT + (_LIMIT_OF_LOAD * (step.busy_others or 0.0) if wording.is_busy(step) else 0.0)
-    for part in step.ranked:
-        told = {id(finding) for one in advice for finding in one.findings}
-        mine = [finding for finding in here if id(finding) not in told and part in parts_of(finding.code)]
-        if step.share(part) >= limit:
-            advice.append(_advise(step, part, causes.get(part), mine, lines))
-    # What computes is said first where it takes most. Any other fact is worth a word only where there is nothing to do.
-    fact = advice[:1] if advice and advice[0].part in _COMPUTING and advice[0].is_fact else []
-    unsaid = {one.part for one in advice}
-    advice = [*fact, *(one for one in advice if not one.is_fact)] or advice[:1]
-    unsaid -= {one.part for one in advice}
-    # The first batches of an epoch wait for the same stage, and the same advice helps them.
-    waits_for = {one.cause.place for one in advice if one.part is Part.INPUT and one.cause is not None} - {None}
-    advice = [
-        one for one in advice if one.part is not Part.EPOCHS or one.cause is None or one.cause.place not in waits_for
-    ]
+    candidates = _candidates(step, here, causes, lines, limit)
+    advice = _ordered(candidates)
+    unsaid = {one.part for one in candidates} - {one.part for one in advice}
+    advice = _without_repetition(advice)
     taken = {id(finding) for one in advice for finding in one.findings}
     little = [
         finding
@@ -121,18 +109,44 @@ def diagnose(
         if id(finding) not in taken
         and all(step.share(part) < _LIMIT or part in unsaid for part in parts_of(finding.code))
     ]
-    elsewhere = [finding for finding in about_speed if finding not in here]
     return Diagnosis(
         step,
         wording.headline(step, limit),
         causes,
         [*problems, *advice],
         little,
-        elsewhere,
+        [finding for finding in about_speed if finding not in here],
         list(wording.remarks(step, lines)),
         lines,
         wording.warning(step),
     )
+
+
+def _candidates(
+    step: Step, findings: Sequence[Finding], causes: Mapping[Part, Cause], lines: Lines, limit: float
+) -> list[Advice]:
+    """One advice for each part with a share of at least ``limit``, longest part first; each finding is used once."""
+    advice: list[Advice] = []
+    for part in step.ranked:
+        used = {id(finding) for one in advice for finding in one.findings}
+        mine = [finding for finding in findings if id(finding) not in used and part in parts_of(finding.code)]
+        if step.share(part) >= limit:
+            advice.append(_advise(step, part, causes.get(part), mine, lines))
+    return advice
+
+
+def _ordered(advice: Sequence[Advice]) -> list[Advice]:
+    """Put the fact first that computing takes most; drop other facts unless nothing else is left."""
+    fact = advice[:1] if advice and advice[0].part in _COMPUTING and advice[0].is_fact else []
+    return [*fact, *(one for one in advice if not one.is_fact)] or list(advice[:1])
+
+
+def _without_repetition(advice: Sequence[Advice]) -> list[Advice]:
+    """Drop advice about the start of epochs where it waits for the stage that steps wait for, too."""
+    waits_for = {one.cause.place for one in advice if one.part is Part.INPUT and one.cause is not None} - {None}
+    return [
+        one for one in advice if one.part is not Part.EPOCHS or one.cause is None or one.cause.place not in waits_for
+    ]
 
 
 def _of_script(step: Step) -> list[Advice]:
