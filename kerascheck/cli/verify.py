@@ -306,8 +306,8 @@ def _elsewhere(prepared: Prepared, options: dict[str, Any]) -> Verification | No
     """The verification of a script on the target; None, with the reason said, where that was not possible."""
     from kerascheck.runtime.verify.remote.run import measure
 
-    told = _there(prepared, options, partial(measure, variants=prepared.variants))
-    return None if told is None else prepared.result(*told)
+    measured = _there(prepared, options, partial(measure, variants=prepared.variants))
+    return None if measured is None else prepared.result(*measured)
 
 
 def _there(prepared: Prepared, options: dict[str, Any], measure: Callable[..., Any]) -> Any:

@@ -199,11 +199,11 @@ class Sampler:
     def _processes(self, device: _Device) -> dict[int, float] | None:
         """What each process used of the GPU's time since the last look, 0 to 1; None where nothing is told of
         processes."""
-        told = self._ask("nvmlDeviceGetProcessUtilization", device.handle, device.last_seen)
-        if told is None:
+        answer = self._ask("nvmlDeviceGetProcessUtilization", device.handle, device.last_seen)
+        if answer is None:
             return None
         newest: dict[int, Any] = {}
-        for process in told:
+        for process in answer:
             if process.timeStamp > device.last_seen and process.timeStamp >= getattr(
                 newest.get(process.pid), "timeStamp", 0
             ):
@@ -353,10 +353,10 @@ def _descends(pid: int, me: int) -> bool | None:
 
 def _summary(device: _Device, is_foreign: Callable[[int, _Device], bool]) -> dict[str, Any]:
     def used(foreign: bool) -> float | None:
-        told = [sample["processes"] for sample in busy if sample["processes"] is not None]
+        known = [sample["processes"] for sample in busy if sample["processes"] is not None]
         return (
-            statistics.fmean(sum(v for pid, v in each.items() if is_foreign(pid, device) == foreign) for each in told)
-            if told
+            statistics.fmean(sum(v for pid, v in each.items() if is_foreign(pid, device) == foreign) for each in known)
+            if known
             else None
         )
 
@@ -391,10 +391,10 @@ def _thinned(samples: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
 def _mark_used(devices: Sequence[dict[str, Any]]) -> None:
     """Say which GPUs the scripts computed on: where that is not told of processes, those that CUDA shows and that were
     busy."""
-    told = any(device["own"] for device in devices)
+    by_process = any(device["own"] for device in devices)
     for device in devices:
         device["used"] = (
-            bool(device["own"]) if told else device["visible"] and bool(device["utilisation"] or device["mig"])
+            bool(device["own"]) if by_process else device["visible"] and bool(device["utilisation"] or device["mig"])
         )
 
 

@@ -91,10 +91,10 @@ def measure(
 
     Raises talk.Refused where nothing was measured.
     """
-    told = _ask(target, python, upload, script, budget, progress, variants, stop)
-    comparison = _understood(Comparison, told, "comparison")
+    answer = _ask(target, python, upload, script, budget, progress, variants, stop)
+    comparison = _understood(Comparison, answer, "comparison")
     comparison.script = script.path
-    return comparison, {**told["machine"], "on": target.label}, told["gpu"]
+    return comparison, {**answer["machine"], "on": target.label}, answer["gpu"]
 
 
 def measure_scaling(
@@ -131,9 +131,9 @@ def _ask(
     return result
 
 
-def _understood(kind: type[_T], told: Mapping[str, Any], key: str) -> _T:
+def _understood(kind: type[_T], answer: Mapping[str, Any], key: str) -> _T:
     try:
-        result: _T = restored(kind, told[key])
+        result: _T = restored(kind, answer[key], key)
         return result
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise talk.Refused(f"its result cannot be understood: {type(problem).__name__}: {problem}") from None
