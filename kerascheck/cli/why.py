@@ -19,6 +19,7 @@ from kerascheck.runtime.verify.running import Progress, ScriptCommand, ends_on_s
 
 if TYPE_CHECKING:
     from kerascheck.runtime.doctor import Snapshot
+    from kerascheck.runtime.verify.gpu_summary import GpuSummary
     from kerascheck.runtime.verify.messages import TrainingFacts
     from kerascheck.runtime.verify.verdict import Verdict
     from kerascheck.runtime.why.explain import WhyResult
@@ -145,12 +146,13 @@ def problems(
 
 def _write(
     answer: WhyResult,
-    used: Any,
+    used: GpuSummary | None,
     script: str,
     arguments: tuple[str, ...],
     options: dict[str, Any],
     proofs: Sequence[Verdict],
 ) -> None:
+    from kerascheck.runtime.plain import plain
     from kerascheck.runtime.verify.files import write_whole
     from kerascheck.runtime.why import report_text
     from kerascheck.runtime.why.diagnosis import as_dict
@@ -161,7 +163,7 @@ def _write(
 
         document = (
             as_dict(answer.diagnosis)
-            | {"gpu": used}
+            | {"gpu": plain(used)}
             | ({"proofs": [each.as_dict() for each in proofs]} if options["prove"] else {})
             if answer.diagnosis is not None
             else {"version": 1, "failure": answer.failure}

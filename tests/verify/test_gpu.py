@@ -13,6 +13,7 @@ from verify.made_up import ended
 from kerascheck.runtime.verify import gpu
 from kerascheck.runtime.verify.compare import Comparison
 from kerascheck.runtime.verify.gpu import Sampler
+from kerascheck.runtime.verify.gpu_summary import GpuSummary
 from kerascheck.runtime.verify.stats import Ratio
 from kerascheck.runtime.verify.verdict import Status, Verdict
 
@@ -58,9 +59,9 @@ MEDIANS = {"name": "Made Up 9000", "utilisation": 0.5, "memory_bytes": 7, "watts
 
 def test_medians_are_told(monkeypatch):
     summary = sample(nvml(), monkeypatch)
-    assert summary["samples"] >= 1
-    assert {key: summary[key] for key in MEDIANS} == MEDIANS
-    assert (summary["driver"], summary["trouble"]) == ("570.86.15", None)
+    assert summary.samples >= 1
+    assert {key: getattr(summary, key) for key in MEDIANS} == MEDIANS
+    assert (summary.driver, summary.trouble) == ("570.86.15", None)
     (line,) = gpu.lines(summary)
     assert line.startswith("Made Up 9000: 50% busy, 7e-09 GB of memory, 300 W, 1500 MHz (medians of ")
 
@@ -74,7 +75,7 @@ def test_without_a_usable_gpu_there_is_nothing(broken, monkeypatch):
 
 def test_what_a_card_does_not_tell_is_missing_and_the_rest_is_there(monkeypatch):
     summary = sample(nvml(nvmlDeviceGetPowerUsage=fail), monkeypatch)
-    assert {key: summary[key] for key in MEDIANS} == {**MEDIANS, "watts": None}
+    assert {key: getattr(summary, key) for key in MEDIANS} == {**MEDIANS, "watts": None}
     assert "W" not in next(gpu.lines(summary)).partition("(")[0].split()
 
 
@@ -83,12 +84,10 @@ def test_every_gpu_has_its_own_line_and_its_own_course(monkeypatch):
     summary = sample(
         nvml(2, nvmlDeviceGetUtilizationRates=lambda handle: types.SimpleNamespace(gpu=rates[handle])), monkeypatch
     )
-    first, second = summary["devices"]
-    assert (first["used"], second["used"]) == (True, False)
-    assert first["time"]["utilisation"][:3] == [0.9] * 3 and first["time"]["seconds"] == sorted(
-        first["time"]["seconds"]
-    )
-    assert first["memory_total_bytes"] == 70
+    first, second = summary.devices
+    assert (first.used, second.used) == (True, False)
+    assert first.time.utilisation[:3] == [0.9] * 3 and first.time.seconds == sorted(first.time.seconds)
+    assert first.memory_total_bytes == 70
     lines = list(gpu.lines(summary))
     assert lines[0].startswith("Made Up 9000 (0): 90% busy") and lines[1] == "Made Up 9000 (1): not used"
 
@@ -96,7 +95,7 @@ def test_every_gpu_has_its_own_line_and_its_own_course(monkeypatch):
 def test_a_long_course_is_thinned_out(monkeypatch):
     monkeypatch.setattr("kerascheck.runtime.verify.gpu._MOST_POINTS", 10)
     summary = sample(nvml(), monkeypatch, count=50)
-    assert 5 <= len(summary["devices"][0]["time"]["watts"]) <= 10
+    assert 5 <= len(summary.devices[0].time.watts) <= 10
 
 
 @pytest.mark.parametrize(
@@ -115,13 +114,13 @@ def test_why_clocks_are_low_is_read_from_the_bits(mask, slowed, trouble, name, m
     questions = {f"nvmlDeviceGetCurrentClocks{each}Reasons": fail for each in ("Event", "Throttle")}
     questions[f"nvmlDeviceGetCurrentClocks{name}Reasons"] = lambda handle: mask
     summary = sample(nvml(**questions), monkeypatch)
-    assert set(summary["devices"][0]["slowed"]) == slowed
-    assert (trouble is None and summary["trouble"] is None) or trouble in summary["trouble"]
+    assert set(summary.devices[0].slowed) == slowed
+    assert (trouble is None and summary.trouble is None) or trouble in summary.trouble
 
 
 def test_a_partitioned_gpu_gets_no_verdict(monkeypatch):
     summary = sample(nvml(nvmlDeviceGetMigMode=lambda handle: [1, 1], nvmlDeviceGetUtilizationRates=fail), monkeypatch)
-    assert "partitioned (MIG)" in summary["trouble"]
+    assert "partitioned (MIG)" in summary.trouble
     assert list(gpu.lines(summary))[-1].startswith("No verdict: the GPU is partitioned (MIG)")
 
 
@@ -147,22 +146,22 @@ def other_process():
 
 def test_the_work_of_others_is_told_from_ours(other_process, monkeypatch):
     summary = sample(nvml(nvmlDeviceGetProcessUtilization=used({os.getpid(): 60, other_process: 30})), monkeypatch)
-    (device,) = summary["devices"]
-    assert (device["own"], device["others"]) == (0.6, 0.3)
-    assert summary["trouble"] == "other processes used 30% of the GPU meanwhile"
+    (device,) = summary.devices
+    assert (device.own, device.others) == (0.6, 0.3)
+    assert summary.trouble == "other processes used 30% of the GPU meanwhile"
     idle = sample(nvml(nvmlDeviceGetProcessUtilization=used({os.getpid(): 60, other_process: 1})), monkeypatch)
-    assert idle["trouble"] is None
+    assert idle.trouble is None
 
 
 def test_numbers_of_processes_from_outside_a_container_accuse_nobody(other_process, monkeypatch):
     # None of them is known here, or by chance is one that has nothing to do with it.
     assert (
-        sample(nvml(nvmlDeviceGetProcessUtilization=used({2**22 + 1: 60, other_process: 30})), monkeypatch)["trouble"]
+        sample(nvml(nvmlDeviceGetProcessUtilization=used({2**22 + 1: 60, other_process: 30})), monkeypatch).trouble
         is None
     )
     before = {"nvmlDeviceGetComputeRunningProcesses": lambda handle: [types.SimpleNamespace(pid=2**22 + 1)]}
     busy = sample(nvml(nvmlDeviceGetProcessUtilization=used({2**22 + 1: 60, 2**22 + 2: 30}), **before), monkeypatch)
-    assert busy["trouble"] == "other processes used 60% of the GPU meanwhile"
+    assert busy.trouble == "other processes used 60% of the GPU meanwhile"
 
 
 def test_work_of_others_on_a_gpu_that_the_script_does_not_use_is_no_trouble(other_process, monkeypatch):
@@ -170,8 +169,8 @@ def test_work_of_others_on_a_gpu_that_the_script_does_not_use_is_no_trouble(othe
     summary = sample(
         nvml(2, nvmlDeviceGetProcessUtilization=lambda handle, last: shares[handle](handle, last)), monkeypatch
     )
-    assert [device["used"] for device in summary["devices"]] == [True, False]
-    assert summary["trouble"] is None
+    assert [device.used for device in summary.devices] == [True, False]
+    assert summary.trouble is None
 
 
 @pytest.mark.parametrize(
@@ -191,7 +190,7 @@ def test_a_gpu_in_trouble_takes_the_verdicts_on_speed_back():
         ]
         return Comparison("a.py", ended(gpus=gpus or []), verdicts=verdicts)
 
-    summary = {"trouble": "other processes used 30% of the GPU meanwhile"}
+    summary = GpuSummary(trouble="other processes used 30% of the GPU meanwhile")
     doubted = gpu.doubted(compared(["Made Up 9000"]), summary)
     assert [v.status for v in doubted.verdicts] == [
         Status.INCONCLUSIVE,
@@ -202,12 +201,12 @@ def test_a_gpu_in_trouble_takes_the_verdicts_on_speed_back():
     assert doubted.verdicts[0].reason == "no verdict: other processes used 30% of the GPU meanwhile"
     for unharmed in (
         gpu.doubted(compared([]), summary),
-        gpu.doubted(compared(["x"]), {"trouble": None}),
+        gpu.doubted(compared(["x"]), GpuSummary()),
         gpu.doubted(compared(["x"]), None),
     ):
         assert unharmed.verdicts[0].status is Status.CONFIRMED
     assert "was not watched" in gpu.doubted(compared(["x"]), None).notes[0]
-    assert not gpu.doubted(compared([]), None).notes and not gpu.doubted(compared(["x"]), {"trouble": None}).notes
+    assert not gpu.doubted(compared([]), None).notes and not gpu.doubted(compared(["x"]), GpuSummary()).notes
 
 
 def test_a_gpu_that_is_lost_does_not_hide_the_others(monkeypatch):
@@ -217,7 +216,7 @@ def test_a_gpu_that_is_lost_does_not_hide_the_others(monkeypatch):
         return index
 
     summary = sample(nvml(2, nvmlDeviceGetHandleByIndex=handle), monkeypatch)
-    assert [device["index"] for device in summary["devices"]] == [1]
+    assert [device.index for device in summary.devices] == [1]
 
 
 # The installed NVML, in a process of its own ----------------------------------------------------------------------
@@ -283,9 +282,9 @@ def test_the_installed_nvml_is_asked_in_another_process(installed):
     installed(WORKING.format(pid=os.getpid()))
     sampler = watched(has_samples)
     summary = sampler.summary()
-    assert (summary["name"], summary["driver"], summary["utilisation"]) == ("Made Up 9000", "570.86.15", 0.5)
+    assert (summary.name, summary.driver, summary.utilisation) == ("Made Up 9000", "570.86.15", 0.5)
     # The scripts descend from this process, not from the one that asks.
-    assert (summary["devices"][0]["own"], summary["devices"][0]["others"]) == (0.4, 0)
+    assert (summary.devices[0].own, summary.devices[0].others) == (0.4, 0)
     assert sampler.failure is None and "pynvml" not in sys.modules
 
 
@@ -340,5 +339,5 @@ def test_a_real_card_is_sampled():
     with Sampler() as sampler:
         time.sleep(2)
     summary = sampler.summary()
-    assert summary["driver"] and summary["devices"][0]["memory_total_bytes"] > 0
-    assert summary["devices"][0]["time"]["watts"]
+    assert summary.driver and summary.devices[0].memory_total_bytes > 0
+    assert summary.devices[0].time.watts

@@ -8,10 +8,12 @@ import pytest
 from verify.made_up import WIRE_FACTS, ended
 
 from kerascheck.finding import Applicability, Edit, Finding, Fix, Location, Severity
+from kerascheck.runtime.plain import restored
 from kerascheck.runtime.verify import report_html, report_text
 from kerascheck.runtime.verify.analysis import analyse, stages
 from kerascheck.runtime.verify.compare import Comparison
 from kerascheck.runtime.verify.findings import Linted, Repair
+from kerascheck.runtime.verify.gpu_summary import GpuSummary
 from kerascheck.runtime.verify.messages import parse_facts
 from kerascheck.runtime.verify.result import Verification
 from kerascheck.runtime.verify.stats import Ratio
@@ -150,7 +152,7 @@ def test_what_the_gpu_did_is_told():
         "memory_total_bytes": 4e9,
         "time": time,
     }
-    result.gpu = {**medians, "devices": [device], "trouble": None}
+    result.gpu = restored(GpuSummary, {**medians, "devices": [device], "trouble": None})
     page = report_html.render(result)
     assert 'points="0.0,100.0 1000.0,0.0"' in page and 'points="0.0,100.0 500.0,75.0 1000.0,50.0"' in page
     for text in (report_html.render(result), "\n".join(report_text.render(result))):

@@ -14,6 +14,7 @@ from kerascheck.runtime.doctor.snapshot import Gpu
 from kerascheck.runtime.verify import scaling
 from kerascheck.runtime.verify.budget import Budget
 from kerascheck.runtime.verify.compare import Comparison
+from kerascheck.runtime.verify.gpu_summary import GpuSummary
 from kerascheck.runtime.verify.process import Script
 from kerascheck.runtime.verify.rounds import run_alone
 from kerascheck.runtime.verify.scaling import Scaling, Side, TooFewGpus
@@ -47,7 +48,7 @@ def judged(
     result = Scaling(
         "a.py", "python a.py", Side(["0"], replicas[0], batches[0]), Side(["0", "1"], replicas[1], batches[1])
     )
-    result.gpu = trouble and {"trouble": trouble, "devices": []}
+    result.gpu = GpuSummary(trouble=trouble) if trouble else None
     verdict = Verdict("all devices", status, "why", ratio, step_seconds=ratio and (0.09, 0.1))
     scaling._judge(result, Comparison("a.py", ended(gpus=["x"]), verdicts=[verdict]))
     return result

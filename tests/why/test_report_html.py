@@ -10,8 +10,10 @@ from verify.made_up import WIRE_FACTS, ended
 
 from kerascheck.catalog import registry
 from kerascheck.finding import Applicability, Edit, Finding, Fix, Location, Related, Severity
+from kerascheck.runtime.plain import restored
 from kerascheck.runtime.verify.analysis import stages
 from kerascheck.runtime.verify.findings import Linted
+from kerascheck.runtime.verify.gpu_summary import GpuSummary
 from kerascheck.runtime.verify.messages import parse_facts
 from kerascheck.runtime.verify.rounds import Run
 from kerascheck.runtime.why.diagnosis import as_dict, diagnose
@@ -149,7 +151,7 @@ def gpus(trouble=None, **more):
         "megahertz": None,
     }
     device = medians | {"index": 0, "used": True, "slowed": {}, "memory_total_bytes": 4e9, "time": series} | more
-    return {**medians, "driver": "1", "devices": [device], "trouble": trouble}
+    return restored(GpuSummary, {**medians, "driver": "1", "devices": [device], "trouble": trouble})
 
 
 def test_page_is_whole_escaped_and_loads_nothing():

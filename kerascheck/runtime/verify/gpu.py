@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from kerascheck.knowledge.cards import SLOWDOWNS
+from kerascheck.runtime.verify.gpu_summary import DeviceSummary, GpuSeries, GpuSummary
 from kerascheck.source import deadline
 
 if TYPE_CHECKING:
@@ -218,22 +219,15 @@ class Sampler:
         # another.
         return pid in device.before or (self._family.get(pid) is False and any(self._family.values()))
 
-    def summary(self) -> dict[str, Any] | None:
-        """What was seen, in types that JSON knows; None without samples.
-
-        Of the GPU that was used: ``name``, the number of ``samples`` and the medians of ``utilisation`` (0 to 1),
-        ``memory_bytes``, ``watts`` and ``megahertz`` while it was in use, None for what the card does not tell.
-        ``devices`` has all of them, with ``index``, ``used``, ``mig``, ``memory_total_bytes``, the share of samples
-        for which clocks were ``slowed`` by reason, the share that ``others`` used, and all of it over ``time``.
-        ``trouble``: see :func:`trouble`.
-        """
+    def summary(self) -> GpuSummary | None:
+        """Summarise the samples; None without any."""
         devices = [_summary(device, self._is_foreign) for device in self._devices if device.samples]
         if not devices:
             return None
         _mark_used(devices)
-        first = next((device for device in devices if device["used"]), devices[0])
-        found = {key: first[key] for key in ("name", "samples", *_QUANTITIES)}
-        return {**found, "driver": self._driver, "devices": devices, "trouble": trouble(devices)}
+        first = next((device for device in devices if device.used), devices[0])
+        quantities = {name: getattr(first, name) for name in ("name", "samples", *_QUANTITIES)}
+        return GpuSummary(devices, trouble(devices), driver=self._driver, **quantities)
 
 
 class _Apart:
@@ -351,7 +345,7 @@ def _descends(pid: int, me: int) -> bool | None:
     return False
 
 
-def _summary(device: _Device, is_foreign: Callable[[int, _Device], bool]) -> dict[str, Any]:
+def _summary(device: _Device, is_foreign: Callable[[int, _Device], bool]) -> DeviceSummary:
     def used(foreign: bool) -> float | None:
         known = [sample["processes"] for sample in busy if sample["processes"] is not None]
         return (
@@ -362,21 +356,25 @@ def _summary(device: _Device, is_foreign: Callable[[int, _Device], bool]) -> dic
 
     busy = [s for s in device.samples if s["utilisation"]] or device.samples
     reasons = {reason for sample in busy for reason in sample["slowed"]}
-    return {
-        "index": device.index,
-        "name": device.name,
-        "samples": len(busy),
-        **{key: _median(sample[key] for sample in busy) for key in _QUANTITIES},
-        "memory_total_bytes": device.memory_total,
-        "slowed": {
-            reason: sum(reason in sample["slowed"] for sample in busy) / len(busy) for reason in sorted(reasons)
-        },
-        "own": used(foreign=False),
-        "others": used(foreign=True),
-        "mig": device.mig,
-        "visible": device.visible,
-        "time": {key: [sample[key] for sample in _thinned(device.samples)] for key in ("seconds", *_QUANTITIES)},
-    }
+    return DeviceSummary(
+        device.index,
+        device.name,
+        len(busy),
+        **_medians(busy),
+        memory_total_bytes=device.memory_total,
+        slowed={reason: sum(reason in sample["slowed"] for sample in busy) / len(busy) for reason in sorted(reasons)},
+        own=used(foreign=False),
+        others=used(foreign=True),
+        mig=device.mig,
+        visible=device.visible,
+        time=GpuSeries(
+            **{name: [sample[name] for sample in _thinned(device.samples)] for name in ("seconds", *_QUANTITIES)}
+        ),
+    )
+
+
+def _medians(samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {name: _median(sample[name] for sample in samples) for name in _QUANTITIES}
 
 
 def _median(values: Iterator[Any]) -> float | None:
@@ -388,30 +386,32 @@ def _thinned(samples: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
     return samples[:: -(-len(samples) // _MOST_POINTS)]
 
 
-def _mark_used(devices: Sequence[dict[str, Any]]) -> None:
-    """Say which GPUs the scripts computed on: where that is not told of processes, those that CUDA shows and that were
-    busy."""
-    by_process = any(device["own"] for device in devices)
+def _mark_used(devices: Sequence[DeviceSummary]) -> None:
+    """Mark the GPUs that the scripts computed on.
+
+    Where processes are not reported, these are the busy ones that CUDA shows.
+    """
+    by_process = any(device.own for device in devices)
     for device in devices:
-        device["used"] = (
-            bool(device["own"]) if by_process else device["visible"] and bool(device["utilisation"] or device["mig"])
-        )
+        is_busy = device.visible and bool(device.utilisation or device.mig)
+        device.used = bool(device.own) if by_process else is_busy
 
 
-def trouble(devices: Sequence[Mapping[str, Any]]) -> str | None:
-    """Why times that were measured on the GPUs in use say nothing of the script, for people; None if they do."""
+def trouble(devices: Sequence[DeviceSummary]) -> str | None:
+    """Explain why times that were measured on the GPUs in use show nothing, for people; None if they do."""
     for device in devices:
-        if not device["used"]:
+        if not device.used:
             continue
-        name = f"GPU {device['index']}" if len(devices) > 1 else "the GPU"
-        if device["mig"]:
-            return f"{name} is partitioned (MIG): what its other tenants do cannot be seen, and they share its power and its clocks"
-        if (device["others"] or 0.0) > _OTHERS:
-            return f"other processes used {device['others']:.0%} of {name} meanwhile"
+        name = f"GPU {device.index}" if len(devices) > 1 else "the GPU"
+        if device.mig:
+            return (
+                f"{name} is partitioned (MIG): what its other tenants do cannot be seen, "
+                "and they share its power and its clocks"
+            )
+        if (device.others or 0.0) > _OTHERS:
+            return f"other processes used {device.others:.0%} of {name} meanwhile"
         slowed = {
-            reason: share
-            for reason, share in device["slowed"].items()
-            if reason in SLOWDOWNS.values() and share > _SLOWED
+            reason: share for reason, share in device.slowed.items() if reason in SLOWDOWNS.values() and share > _SLOWED
         }
         if slowed:
             reason = max(slowed, key=slowed.__getitem__)
@@ -419,7 +419,7 @@ def trouble(devices: Sequence[Mapping[str, Any]]) -> str | None:
     return None
 
 
-def doubted(comparison: Comparison, summary: Mapping[str, Any] | None, failure: str | None = None) -> Comparison:
+def doubted(comparison: Comparison, summary: GpuSummary | None, failure: str | None = None) -> Comparison:
     """``comparison``, without verdicts on speed where the GPUs that it ran on were in ``trouble``.
 
     ``failure``: of the sampler, which becomes a note.
@@ -433,33 +433,33 @@ def doubted(comparison: Comparison, summary: Mapping[str, Any] | None, failure: 
         comparison.notes.append(
             "the GPU was not watched, for nvidia-ml-py is missing: what other processes did on it was not seen"
         )
-    if summary is not None and summary["trouble"] and used:
+    if summary is not None and summary.trouble and used:
         for verdict in comparison.verdicts:
             if verdict.status in (Status.CONFIRMED, Status.NO_EFFECT, Status.SLOWER, Status.INCONCLUSIVE):
-                verdict.status, verdict.reason = Status.INCONCLUSIVE, f"no verdict: {summary['trouble']}"
+                verdict.status, verdict.reason = Status.INCONCLUSIVE, f"no verdict: {summary.trouble}"
     return comparison
 
 
-def lines(summary: Mapping[str, Any]) -> Iterator[str]:
+def lines(summary: GpuSummary) -> Iterator[str]:
     """What the GPUs did meanwhile, for people: a line for each that was used, and for each that was not."""
-    for device in summary["devices"]:
-        name = f"{device['name']} ({device['index']})" if len(summary["devices"]) > 1 else device["name"]
-        if not device["used"] and len(summary["devices"]) > 1:
+    for device in summary.devices:
+        name = f"{device.name} ({device.index})" if len(summary.devices) > 1 else device.name
+        if not device.used and len(summary.devices) > 1:
             yield f"{name}: not used"
             continue
         found = [
-            text.format(device[key] / unit)
+            text.format(getattr(device, key) / unit)
             for key, text, unit in (
                 ("utilisation", "{:.0%} busy", 1), ("memory_bytes", "{:.3g} GB of memory", 1e9), ("watts", "{:.0f} W", 1), ("megahertz", "{:.0f} MHz", 1),
             )
-            if device[key] is not None
+            if getattr(device, key) is not None
         ]  # fmt: skip
-        slowed = [f"clocks lowered {share:.0%} of the time ({reason})" for reason, share in device["slowed"].items()]
-        looks = f"medians of {device['samples']} looks at it, while it was used"
+        slowed = [f"clocks lowered {share:.0%} of the time ({reason})" for reason, share in device.slowed.items()]
+        looks = f"medians of {device.samples} looks at it, while it was used"
         yield (
             f"{name}: {', '.join([*found, *slowed])} ({looks})"
             if found
             else f"{name}: partitioned (MIG), its use cannot be seen"
         )
-    if summary["trouble"]:
-        yield f"No verdict: {summary['trouble']}."
+    if summary.trouble:
+        yield f"No verdict: {summary.trouble}."

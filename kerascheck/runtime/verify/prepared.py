@@ -16,6 +16,7 @@ from kerascheck.runtime.verify.result import Verification
 if TYPE_CHECKING:
     from kerascheck.project.config import Configuration
     from kerascheck.runtime.verify.compare import Comparison
+    from kerascheck.runtime.verify.gpu_summary import GpuSummary
     from kerascheck.runtime.verify.variants import Variant
 
 
@@ -34,7 +35,7 @@ class Prepared:
         """What to compare the script with, and where to look."""
         return [*(repair.variant for repair in self.repairs), *looks(self.linted, self.repairs)]
 
-    def result(self, comparison: Comparison, machine: Mapping[str, Any], gpu: Mapping[str, Any] | None) -> Verification:
+    def result(self, comparison: Comparison, machine: Mapping[str, Any], gpu: GpuSummary | None) -> Verification:
         """What a comparison on a machine says of the findings."""
         return Verification(
             comparison,

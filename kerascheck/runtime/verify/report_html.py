@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from kerascheck.report.html import change, escape, gpu_over_time, lines, page, table
+from kerascheck.runtime.plain import plain as as_json
 from kerascheck.runtime.verify import gpu
 from kerascheck.runtime.verify.analysis import Analysis, relative, title, typical, where
 from kerascheck.runtime.verify.findings import place_of
@@ -53,9 +54,9 @@ def _body(result: Verification) -> Iterator[str]:
         yield from _analysis(analysis)
     if result.gpu:
         yield "<h2>GPU</h2>" + "".join(f"<p>{escape(line)}</p>" for line in gpu.lines(result.gpu))
-        for device in result.gpu["devices"]:
-            if device["used"]:
-                yield from gpu_over_time(device)
+        for device in result.gpu.devices:
+            if device.used:
+                yield from gpu_over_time(as_json(device))
     yield "<h2>About these runs</h2>"
     if comparison.notes:
         yield "<ul>" + "".join(f"<li>{escape(note)}</li>" for note in comparison.notes) + "</ul>"

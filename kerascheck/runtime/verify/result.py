@@ -10,6 +10,7 @@ from kerascheck.finding import Finding
 from kerascheck.runtime.plain import plain
 from kerascheck.runtime.verify.compare import Comparison
 from kerascheck.runtime.verify.findings import Linted, Repair, is_about_speed
+from kerascheck.runtime.verify.gpu_summary import GpuSummary
 from kerascheck.runtime.verify.messages import TrainingFacts
 from kerascheck.runtime.verify.observed import Observation, observations
 from kerascheck.runtime.verify.scouting import frames
@@ -30,7 +31,7 @@ class Verification:
     machine: Mapping[str, Any]
     command: str
     """What was run, for people."""
-    gpu: Mapping[str, Any] | None = None
+    gpu: GpuSummary | None = None
     """Utilisation, memory, power and clocks while it ran; None without a GPU or without nvidia-ml-py."""
 
     @property
@@ -92,7 +93,7 @@ class Verification:
                 for each in self.observations
             ],
             "not_about_speed": [_named(finding) for finding in self.not_about_speed],
-            "gpu": self.gpu,
+            "gpu": plain(self.gpu),
         }
 
     def _training(self, number: int) -> dict[str, Any]:

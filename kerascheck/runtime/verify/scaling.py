@@ -12,6 +12,7 @@ from kerascheck.runtime.verify import gpu
 from kerascheck.runtime.verify.analysis import typical
 from kerascheck.runtime.verify.budget import Budget, Progress
 from kerascheck.runtime.verify.compare import Comparison, compare
+from kerascheck.runtime.verify.gpu_summary import GpuSummary
 from kerascheck.runtime.verify.machine_class import machine
 from kerascheck.runtime.verify.process import Script
 from kerascheck.runtime.verify.rounds import Run, run_alone
@@ -67,7 +68,7 @@ class Scaling:
     doubt: str | None = None
     """Why the ratio is no verdict, such as other processes on a GPU."""
     machine: Mapping[str, Any] = field(default_factory=dict)
-    gpu: Mapping[str, Any] | None = None
+    gpu: GpuSummary | None = None
     """See :meth:`gpu.Sampler.summary`."""
     seconds: float = 0.0
 

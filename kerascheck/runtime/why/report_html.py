@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from kerascheck.finding import Applicability, Finding
 from kerascheck.report.common import option
 from kerascheck.report.html import change, escape, gpu_over_time, lines, page
+from kerascheck.runtime.plain import plain
 from kerascheck.runtime.verify import gpu
 from kerascheck.runtime.verify.analysis import Stage, relative, typical
 from kerascheck.runtime.verify.result import FRAMEWORKS
@@ -17,6 +19,7 @@ from kerascheck.runtime.why.step import Cause, HotLine, Part, Step
 from kerascheck.runtime.why.wording import nothing_said, seconds_of
 
 if TYPE_CHECKING:
+    from kerascheck.runtime.verify.gpu_summary import GpuSummary
     from kerascheck.runtime.verify.verdict import Verdict
     from kerascheck.runtime.why.explain import WhyResult
     from kerascheck.runtime.why.lines import Lines
@@ -69,12 +72,12 @@ details { margin: .75rem 0 0; } summary { cursor: pointer; } details h3 { margin
 )
 
 
-def render(answer: WhyResult, used: Mapping[str, Any] | None, proofs: Sequence[Verdict] = ()) -> str:
+def render(answer: WhyResult, used: GpuSummary | None, proofs: Sequence[Verdict] = ()) -> str:
     """The page. All that comes from the script, its path or its output is escaped.
 
     Args:
         answer: of ``why``.
-        used: what the GPUs did meanwhile (:meth:`kerascheck.runtime.verify.gpu.Sampler.summary`), or None.
+        used: what the GPUs did meanwhile.
         proofs: what the first recommendation was measured to gain.
     """
     body = _failed(answer) if answer.diagnosis is None else _body(answer, answer.diagnosis, used, proofs)
@@ -89,9 +92,7 @@ def _failed(answer: WhyResult) -> Iterator[str]:
         yield f'<p class="soft">It printed last:</p><pre>{lines(printed)}</pre>'
 
 
-def _body(
-    answer: WhyResult, diagnosis: Diagnosis, used: Mapping[str, Any] | None, proofs: Sequence[Verdict]
-) -> Iterator[str]:
+def _body(answer: WhyResult, diagnosis: Diagnosis, used: GpuSummary | None, proofs: Sequence[Verdict]) -> Iterator[str]:
     step = diagnosis.step
     yield from _header(answer, diagnosis)
     yield "<h2>Where a step goes</h2>"
@@ -443,15 +444,15 @@ def _block(start: float, end: float, span: float, top: int, height: int, color: 
     )
 
 
-def _gpus(used: Mapping[str, Any]) -> Iterator[str]:
+def _gpus(used: GpuSummary) -> Iterator[str]:
     yield "<h2>GPU</h2>"
-    yield "".join(f"<p>{escape(line)}</p>" for line in gpu.lines({**used, "trouble": None}))
-    if used["trouble"]:
-        yield f"<p>Shares may be off: {_sentence(used['trouble'])}</p>"
-    for device in used["devices"]:
-        if device["used"] or len(used["devices"]) == 1:
+    yield "".join(f"<p>{escape(line)}</p>" for line in gpu.lines(replace(used, trouble=None)))
+    if used.trouble:
+        yield f"<p>Shares may be off: {_sentence(used.trouble)}</p>"
+    for device in used.devices:
+        if device.used or len(used.devices) == 1:
             yield '<section class="card">'
-            yield from gpu_over_time(device)
+            yield from gpu_over_time(plain(device))
             yield "</section>"
 
 

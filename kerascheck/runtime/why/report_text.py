@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shlex
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from kerascheck.finding import Finding
 from kerascheck.report.common import count, plain
@@ -18,6 +18,7 @@ from kerascheck.runtime.why.step import Cause, Part, Step
 from kerascheck.runtime.why.wording import nothing_said, seconds_of, words_of
 
 if TYPE_CHECKING:
+    from kerascheck.runtime.verify.gpu_summary import GpuSummary
     from kerascheck.runtime.verify.verdict import Verdict
     from kerascheck.runtime.why.explain import WhyResult
 
@@ -31,7 +32,7 @@ Style = Callable[..., str]
 
 
 def render(
-    diagnosis: Diagnosis, width: int, style: Style = lambda text, **options: text, used: Mapping[str, Any] | None = None
+    diagnosis: Diagnosis, width: int, style: Style = lambda text, **options: text, used: GpuSummary | None = None
 ) -> Iterator[str]:
     """Lines of at most ``width`` columns. ``style`` colours words; ``used``: what the GPUs did
     (``Sampler.summary``)."""

@@ -242,7 +242,11 @@ def _measure(job: Mapping[str, Any], project: str) -> None:
     watched = sampler.summary()
     gpus = comparison.scout.facts.gpus
     where = {**machine(), "gpu": gpus[0]} if gpus else machine()
-    result = {"comparison": plain(gpu.doubted(comparison, watched, sampler.failure)), "machine": where, "gpu": watched}
+    result = {
+        "comparison": plain(gpu.doubted(comparison, watched, sampler.failure)),
+        "machine": where,
+        "gpu": plain(watched),
+    }
     _tell(result, project)
 
 

@@ -15,6 +15,7 @@ from kerascheck.report.common import plain
 from kerascheck.runtime.plain import restored
 from kerascheck.runtime.verify.budget import Budget, Progress
 from kerascheck.runtime.verify.compare import Comparison
+from kerascheck.runtime.verify.gpu_summary import GpuSummary
 from kerascheck.runtime.verify.process import Script
 from kerascheck.runtime.verify.remote import pack, talk
 from kerascheck.runtime.verify.remote.target import Target
@@ -85,7 +86,7 @@ def measure(
     progress: Progress,
     variants: Sequence[Variant],
     stop: threading.Event | None = None,
-) -> tuple[Comparison, dict[str, Any], Mapping[str, Any] | None]:
+) -> tuple[Comparison, dict[str, Any], GpuSummary | None]:
     """As ``compare``, on ``target``: the comparison, the machine and its GPUs. ``stop``: set to end it from another
     thread.
 
@@ -94,7 +95,8 @@ def measure(
     answer = _ask(target, python, upload, script, budget, progress, variants, stop)
     comparison = _understood(Comparison, answer, "comparison")
     comparison.script = script.path
-    return comparison, {**answer["machine"], "on": target.label}, answer["gpu"]
+    watched = _understood(GpuSummary, answer, "gpu") if answer.get("gpu") is not None else None
+    return comparison, {**answer["machine"], "on": target.label}, watched
 
 
 def measure_scaling(
