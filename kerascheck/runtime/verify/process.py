@@ -1,4 +1,4 @@
-"""One measured process: started in its own session, spoken to over two pipes, and surely ended.
+"""One measured process in a session of its own: two pipes for messages and orders, and a certain end.
 
 POSIX only for now: freezing a process between its blocks needs ``SIGSTOP``.
 """
@@ -31,29 +31,37 @@ _LAST_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How long a run goes on. Times in seconds; see ``child/recorder.py`` for the meaning of each.
-
-    ``rows``: count the samples of the first batches of the training's data, at the end. ``parts``: time the parts of a step, and
-    the step without its input, after the blocks (``child/parts.py``). ``validation``: let ``fit`` validate, which
-    then counts to the blocks.
-    """
+    """Length and diagnostics of a run."""
 
     warmup_steps: int = 3
     warmup_seconds: float = 1.0
+    """The warm-up lasts until both are reached."""
     warmup_limit: float = 15.0
+    """Seconds after which two steps of warm-up suffice."""
     block_steps: int = 0
+    """Steps per block; 0: as many as fill ``block_seconds``."""
     block_seconds: float = 0.5
     blocks: int = 10
     seconds: float | None = None
+    """Seconds of blocks after which two blocks suffice; None: never."""
     in_turn: bool = False
+    """Wait for an order before every block; the parent then watches ``seconds``."""
     kind: str | None = None
+    """Kind of the bare loop to measure; None: any training."""
     training: int = 0
+    """Number of the training, or of the loop among those of ``kind``, in the order of their first steps."""
     passes: int | None = None
+    """Passes over ``tf.data`` iterators after which the data starts again; None: it never does."""
     weak_after: float = 10.0
+    """Seconds after which a bare loop counts as the training."""
     rows: bool = False
+    """Count the samples of the first batches, at the end."""
     diagnose: bool = False
+    """Look at graphs, the model and the pipeline, which disturbs the steps a little."""
     parts: bool = False
+    """Time the parts of a step, and the step without its input, after the blocks."""
     validation: bool = False
+    """Let ``fit`` validate; validations then count in the blocks."""
 
 
 @dataclass(frozen=True, slots=True)

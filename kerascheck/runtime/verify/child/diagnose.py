@@ -1,4 +1,4 @@
-"""Where the time goes: what can be read from TensorFlow and Keras once steps have been measured."""
+"""Diagnostics: facts that TensorFlow and Keras show once steps have been measured."""
 
 import functools
 import sys
@@ -64,11 +64,11 @@ def patch_tensorflow(tf, state):
 
 
 def _count_traces(state):
-    """Count the graphs that are traced, those of functions too that are gone by the end: one that is made anew in each turn of a loop."""
+    """Count traced graphs, including those of functions that no longer exist at the end."""
     from tensorflow.python.eager.polymorphic_function import tracing_compilation
 
     create = getattr(tracing_compilation, "_create_concrete_function", None)
-    if create is None:  # another version of TensorFlow: the functions that are left tell their counts
+    if create is None:  # another version of TensorFlow: add up the counts of the functions that still exist
         return
     state.traced = 0
 
@@ -81,7 +81,7 @@ def _count_traces(state):
 
 
 def _is_read_by_script(frame):
-    """Whether the script's own code asks for a value: by way of TensorFlow's or NumPy's conversions, not of Keras."""
+    """Whether the script's own code reads a value, through conversions of TensorFlow or NumPy but not through Keras."""
     for _ in range(_CONVERSIONS):
         if frame is None:
             return False
@@ -109,13 +109,13 @@ def _watch_strategies(state):
 
 
 def distribution(state, leader):
-    """How many replicas make a step together."""
+    """Number of replicas that make a step together."""
     strategy = getattr(state, "strategy", None) or getattr(state.fit_model, "distribute_strategy", None)
     return None if strategy is None else {"replicas": int(strategy.num_replicas_in_sync)}
 
 
 def facts(state, leader):
-    """What every run tells about the training: backend and versions, element spec, steps per epoch, devices."""
+    """Facts of every run: backend and versions, element specification, steps per epoch, devices."""
     found = dict(state.recorder.facts)
     if leader.framework is not None:
         found["backend"] = leader.framework
@@ -129,7 +129,7 @@ def facts(state, leader):
 
 
 def accelerators(state, backend):
-    """Names of the devices, other than processors, that this process holds: none or a list."""
+    """Names of the accelerators that this process holds."""
     if backend == "jax":
         return [device.device_kind for device in sys.modules["jax"].devices() if device.platform != "cpu"]
     if backend == "torch" and sys.modules["torch"].cuda.is_available():
@@ -157,7 +157,7 @@ def flat_spec(spec):
 
 
 def training_iterator(state):
-    """The newest living tf.data iterator, the one that feeds the training; None without one."""
+    """The newest living ``tf.data`` iterator, which feeds the training; None without one."""
     for reference in reversed(state.iterators):
         iterator = reference()
         if iterator is not None:
@@ -166,7 +166,7 @@ def training_iterator(state):
 
 
 def chain(dataset):
-    """The datasets that ``dataset`` is made of, itself first, each with what it is called and where it was made."""
+    """The datasets that ``dataset`` is made of, itself first."""
     found: list[dict] = []
     pending = [dataset]
     while pending and len(found) < 200:
@@ -183,7 +183,7 @@ def chain(dataset):
 
 
 def name_of(dataset):
-    """Such as "ParallelMap"; "FromGenerator" for the stage that TensorFlow makes of a Python generator."""
+    """Name such as "ParallelMap"; "FromGenerator" for the stage around a Python generator."""
     function = getattr(getattr(dataset, "_map_func", None), "_func", None)
     if getattr(getattr(function, "__code__", None), "co_filename", "").endswith("from_generator_op.py"):
         return "FromGenerator"
@@ -202,7 +202,7 @@ def _function_lines(dataset):
 
 
 def lines_of(dataset):
-    """[path, first line, last line] of the lines of the script that a dataset was made in, and of the functions that it applies."""
+    """[path, first line, last line] of where a dataset was made, and of the functions that it applies."""
     try:
         made = chain(dataset)
     except Exception:  # an unusual dataset: its lines stay unknown
@@ -212,14 +212,14 @@ def lines_of(dataset):
 
 
 def fed_by(state, series):
-    """Note what feeds a new series while it lives: at the end of its data an iterator is gone."""
+    """Note the element specification of a new series: at the end of its data the iterator is gone."""
     iterator = training_iterator(state)
     if iterator is not None:
         series.element_spec = flat_spec(iterator.element_spec)
 
 
 def dataset_places(state, series):
-    """Note where the dataset of a new series was put together: these lines belong to the training, too."""
+    """Note where the dataset of a new series was made: these lines belong to the training too."""
     iterator = training_iterator(state)
     if iterator is None or getattr(iterator, "_dataset", None) is None:
         return
@@ -240,7 +240,7 @@ def computes_in_tensorflow(state, leader=None):
 
 
 def tracing(state, leader):
-    """How many graphs were traced, and of which functions more than twice."""
+    """Number of traced graphs, and the functions with more than two."""
     if not computes_in_tensorflow(state):
         return None
     counts: dict[str, int] = {}
@@ -259,7 +259,7 @@ def host_reads(state, leader):
 
 
 def model(state, leader):
-    """Compilation by XLA, what prevents it, and the type of computation of the fitted model."""
+    """Compilation and numeric types of the fitted model."""
     found = state.fit_model
     if found is None:
         return None
@@ -294,16 +294,16 @@ def device_memory(state, leader):
 
 
 def runtime_model(state, leader):
-    """The nodes of the pipeline, output first, as tf.data's own performance model saw them in the longest pass over the data.
+    """The nodes of the pipeline in the performance model of ``tf.data``, from the longest pass over the data.
 
-    A pass that has just begun tells of its start, such as a shuffle buffer that fills.
+    A pass that has just begun shows its start, such as a shuffle buffer that fills.
     """
     note_pass(state)
     return {"runtime_nodes": state.longest_pass} if state.longest_pass else None
 
 
 def note_pass(state):
-    """Keep what the newest pass over the training's data tells, if it is the longest so far; raises where there is no model of it."""
+    """Keep the nodes of the newest pass over the data if it is the longest; raises where TensorFlow has no model."""
     iterator = training_iterator(state)
     nodes = _nodes(iterator) if iterator is not None else []
     if len(nodes) > 1 and nodes[1]["elements"] >= (state.longest_pass[1]["elements"] if state.longest_pass else 0):
@@ -332,7 +332,7 @@ def _nodes(iterator):
 
 
 def pipeline_alone(state, leader):
-    """Elements per second of the training's dataset with no model behind it, and the bytes of an element."""
+    """Seconds per batch of the training's dataset with no model behind it, and the bytes of a batch."""
     iterator = training_iterator(state)
     dataset = getattr(iterator, "_dataset", None)
     if dataset is None:
@@ -364,7 +364,7 @@ def pipeline_alone(state, leader):
 
 
 def rows(state, leader):
-    """The samples of the first batches of the training's data, and whether these were all."""
+    """Number of samples in the first batches of the training's data, and whether these were all."""
     # Of data that is distributed over replicas, the batches of all of them together.
     dataset = getattr(state, "global_dataset", None) or getattr(training_iterator(state), "_dataset", None)
     if dataset is None:
@@ -383,7 +383,7 @@ def rows(state, leader):
 
 
 def install(state):
-    """Add the looks that the plan asks for."""
+    """Add the diagnostics that the plan asks for."""
     state.recorder.at_first_tick.append(functools.partial(fed_by, state))
     state.longest_pass = []
     if state.run["plan"]["rows"]:
@@ -391,15 +391,14 @@ def install(state):
     if not state.run["plan"]["diagnose"]:
         return
     state.recorder.at_first_tick.append(functools.partial(dataset_places, state))
-    looks = (tracing, host_reads, model, device_memory, runtime_model, distribution)
-    for look in looks:
-        state.recorder.at_end.append(functools.partial(guarded, look, state))
+    for diagnostic in (tracing, host_reads, model, device_memory, runtime_model, distribution):
+        state.recorder.at_end.append(functools.partial(guarded, diagnostic, state))
     state.recorder.late_diagnostics.append(functools.partial(guarded, pipeline_alone, state))
 
 
-def guarded(look, state, leader):
-    """What ``look`` finds; where it fails, why."""
+def guarded(diagnostic, state, leader):
+    """Return the facts of a diagnostic; where it raises, its error under the key ``NAME_failed``."""
     try:
-        return look(state, leader)
+        return diagnostic(state, leader)
     except Exception as error:
-        return {f"{look.__name__}_failed": f"{type(error).__name__}: {error}".splitlines()[0][:300]}
+        return {f"{diagnostic.__name__}_failed": f"{type(error).__name__}: {error}".splitlines()[0][:300]}

@@ -1,7 +1,8 @@
 """Counts and times the steps of a training, in blocks, and stops the process when the plan is done.
 
-A *tick* is the end of one or more training steps, told by a probe. Ticks of different origin (a model's ``fit``, an
-optimizer used by hand, a dataset loop) are counted apart, and the first origin that fills the plan is "the training".
+A *tick* is the end of one or more training steps, reported by a probe. Ticks of different origins, such as the ``fit``
+of a model, an optimizer used by hand or a dataset loop, count separately. The first origin that fills the plan is "the
+training".
 """
 
 import collections
@@ -19,7 +20,7 @@ _TICKS_TO_WATCH_LOSS = 20
 _TICKS_BEFORE_PHASE = 4
 PREDICTION = "prediction loop"
 WEAK_KINDS = {"gradient loop": 1, PREDICTION: 2, "dataset loop": 2}
-"""Loops that may be an inspection before the training, and how many times ``weak_after`` they must go on to be believed."""
+"""Bare loops, which may be an inspection before the training, with the multiple of ``weak_after`` from which they count."""
 
 
 class Series:
@@ -67,7 +68,7 @@ class Block:
 
 
 def user_stack():
-    """[path, line, first line of the function, 0 for the main program] of the script's own frames, innermost first."""
+    """[path, line, first line of the function or 0 for the main program] of the script's frames, innermost first."""
     frames: list[types.FrameType | None] = [sys._getframe(2)]
     if threading.current_thread() is not threading.main_thread():
         # Steps that another thread counts, or that a strategy runs there.
@@ -85,7 +86,7 @@ def user_stack():
 
 
 def user_place():
-    """(path, line) of the script's own code nearest to the top of the stack; None without one."""
+    """(path, line) of the innermost frame of the script; None without one."""
     frame: types.FrameType | None = sys._getframe(2)
     while frame is not None and not is_user_frame(frame):
         frame = frame.f_back
@@ -98,7 +99,7 @@ def is_user_frame(frame):
 
 
 def claim(paths):
-    """Count the files at ``paths`` as the script's own, wherever they lie: an example of an installed package is a script too."""
+    """Count the files at ``paths`` as the script's own, even inside an installed package."""
     _OWN.update(paths)
 
 
@@ -113,13 +114,13 @@ def is_user_code(code):
 
 
 class CpuLoad:
-    """How much of the machine other programs use, from a first look to a second one (Linux; None elsewhere)."""
+    """How much of the machine other programs use between two readings (Linux; None elsewhere)."""
 
     def __init__(self):
-        self._start = self._look()
+        self._start = self._read()
 
     @staticmethod
-    def _look():
+    def _read():
         try:
             with open("/proc/stat", "rb") as stream:
                 user, nice, system, idle, iowait, *rest = map(int, stream.readline().split()[1:])
@@ -130,7 +131,7 @@ class CpuLoad:
 
     def of_others(self):
         """The share of all processors' time that went to others, 0 to 1."""
-        now = self._look()
+        now = self._read()
         if self._start is None or now is None:
             return None
         busy, idle, own = (b - a for a, b in zip(self._start, now))
@@ -138,7 +139,7 @@ class CpuLoad:
 
 
 def flush():
-    """Write out what the script has printed, to whatever it has put in the place of the standard streams."""
+    """Flush the standard streams, or whatever the script has replaced them with."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -147,7 +148,7 @@ def flush():
 
 
 class _Inside:
-    """A part of the script in which events belong to something that ticks by itself, or are no training at all."""
+    """A part of the script whose events belong to another origin, or to no training."""
 
     def __init__(self, recorder):
         self._recorder = recorder
@@ -160,16 +161,9 @@ class _Inside:
 
 
 class Recorder:
-    """Receives ticks; knows the plan; ends the process.
+    """Receives ticks, follows the plan, and ends the process.
 
-    ``plan`` has the keys ``warmup_steps``, ``warmup_seconds`` (whichever comes last ends the warm-up),
-    ``warmup_limit`` (seconds after which two steps suffice), ``block_steps`` (0: as many as fill ``block_seconds``),
-    ``block_seconds``, ``blocks``, ``seconds`` (after which two blocks suffice; None: never), ``in_turn`` (wait for the
-    parent's order before every block; the parent then looks at the clock), ``kind`` (of the bare loop expected; None: any
-    training), ``training`` (which origin in the order of their first steps is meant, counted from 0 over bare loops of
-    that kind or over all others), ``passes`` (over tf.data iterators that feed the training, before it is fed from the
-    start again; None: it never is), ``weak_after`` (seconds after which a bare loop is believed to be all there is) and
-    ``diagnose``.
+    The keys of ``plan`` are the fields of ``Plan`` (``kerascheck/runtime/verify/process.py``).
     """
 
     def __init__(self, plan, channel):
@@ -181,11 +175,11 @@ class Recorder:
         self.when_warm = []  # functions to call once the warm-up of a diagnosed run is over
         self.at_first_tick = []  # functions of a new series, while its data and its stack are there
         self.at_end = []  # diagnostics: functions of the leading series that return a dictionary
-        self.late_diagnostics = []  # likewise, but disturbing ones
+        self.late_diagnostics = []  # likewise, but they disturb the training or may hang
         self.facts = {}  # of probes about the training; keys as in TrainingFacts (kerascheck/runtime/verify/messages.py)
         self.notes = []  # what was done to the script's run: redirections, muted validation
         self.sync = lambda value: None
-        self.on_tick = lambda steps: None  # told of the steps that are timed
+        self.on_tick = lambda steps: None  # called with the number of timed steps
         self.phases = []  # (name, function of the series that begins it and returns whether it can), after the timed blocks
         self.number = lambda scalar: scalar  # its value, for which it waits
         self.iterators_so_far = lambda: 0  # tf.data iterators made by Python
@@ -199,16 +193,16 @@ class Recorder:
         self.facts.setdefault("versions", {})[name] = str(version)
 
     def disable(self):
-        """Measure nothing any more (in a process that the script forked)."""
+        """Stop measuring, in a process that the script forked."""
         self.disabled = True
 
     def note(self, text):
-        """Remember, once, what was changed about the script's run."""
+        """Remember a change to the script's run, once."""
         if text not in self.notes:
             self.notes.append(text)
 
     def wants_loss(self, key):
-        """Whether the loss of the next tick of ``key`` is still to be written down."""
+        """Whether the loss of the next tick of ``key`` is recorded."""
         series = self.series.get(key)
         return not self.disabled and (series is None or len(series.losses) + len(series.unread) < _TICKS_TO_WATCH_LOSS)
 
@@ -221,7 +215,7 @@ class Recorder:
         if self.disabled:
             return
         if self._strong and kind in WEAK_KINDS and self._plan["kind"] is None and key in self.series:
-            # A bare loop beside a training cannot be meant any more.
+            # Beside a training, a bare loop cannot be meant any more.
             self.epoch_began = self.epoch_began and kind == PREDICTION
             return
         now = time.perf_counter()
@@ -231,7 +225,7 @@ class Recorder:
             self.fault(f"{type(error).__name__}: {error}")
 
     def fault(self, detail):
-        """End the process because of an error of ours."""
+        """End the process because of an error in a probe."""
         self.disabled = True
         self._channel.send(event="end", reason="fault", detail=detail[:500])
         os._exit(0)
@@ -312,7 +306,7 @@ class Recorder:
             self._close(series, end)
 
     def leave_out(self, seconds):
-        """What has just taken ``seconds`` was no part of any training."""
+        """Exclude the last ``seconds`` from all trainings."""
         for series in self.series.values():
             if series.last is not None:
                 series.last += seconds
@@ -320,7 +314,7 @@ class Recorder:
                 series.block.start += seconds
 
     def _read_losses(self, series):
-        """Read the losses that were put off: to read one in its step would wait for the device in every step."""
+        """Read the deferred losses: reading one in its step would wait for the device in every step."""
         for steps, scalar in series.unread:
             number = self.number(scalar)
             if number is not None:
@@ -339,12 +333,12 @@ class Recorder:
         return series.number == self._plan["training"]
 
     def so_far(self):
-        """The training, if there is one yet, and how many steps it has made."""
+        """The training so far, or None, and the number of its steps."""
         leader = self.leader()
         return leader, 0 if leader is None else leader.steps
 
     def pass_ended(self, before):
-        """A tf.data iterator has ended that was started when ``so_far`` was ``before``; whether to start it again."""
+        """Whether to restart a ``tf.data`` iterator that has ended; ``before``: :meth:`so_far` at its start."""
         leader, steps = self.so_far()
         if self.disabled or leader is None or steps <= (before[1] if before[0] is leader else 0):
             return False  # validation, an inspection, or a source that gives its data once
@@ -356,11 +350,11 @@ class Recorder:
         return True
 
     def is_next(self):
-        """Whether an origin that has not ticked yet would be the one that the plan means."""
+        """Whether the plan means the next origin that ticks."""
         return self._plan["kind"] is None and self._strong == self._plan["training"]
 
     def comes_before(self, key):
-        """Whether the plan means a training after the one of ``key``, which may be about to begin."""
+        """Whether the plan means a later training than that of ``key``, which may be about to begin."""
         series = self.series.get(key)
         number = self._strong if series is None else series.number
         return self._plan["kind"] is None and number is not None and number < self._plan["training"]
@@ -426,17 +420,17 @@ class Recorder:
             self.when_warm.pop(0)()
 
     def leader(self):
-        """The series that is "the training": a bare loop only if there is nothing else; None without a step."""
+        """The series that is "the training", or None; a bare loop only if there is nothing else."""
         meant = next(filter(self._is_meant, self.series.values()), None)
         if meant is not None or self._strong or self._plan["kind"] == PREDICTION:
             return meant
         return max(self.series.values(), key=lambda series: (series.kind != "dataset loop", series.steps), default=None)
 
     def finish(self, reason, leader=None, **end):
-        """Tell the parent all there is to know, and end the process at once.
+        """Send the report and end the process at once.
 
-        Nothing of the script runs after this: no ``finally`` block, no exit handler, no callback's
-        ``on_train_end``, each of which could write files that the script would not have written by now.
+        Nothing of the script runs after this: no ``finally`` block, no exit handler, no ``on_train_end``. Each could
+        write files that the script would not have written yet.
         """
         try:
             self._finish(reason, leader, end)
@@ -474,8 +468,8 @@ class Recorder:
         late_diagnostics = self.late_diagnostics if leader is not None else []
         self._channel.send(**message, more=bool(late_diagnostics))
         if late_diagnostics:
-            # They may hang, as data sources that cannot start again do: what is known has been told already.
-            # What they iterate over is no training.
+            # They may hang, such as on data that cannot start again; the report has been sent already. Their loops
+            # over data are no training.
             self.disabled = True
             for look in late_diagnostics:
                 self._channel.send(event="more", facts=look(leader) or {}, last=look is late_diagnostics[-1])
