@@ -206,7 +206,7 @@ def _prove(answer: WhyResult, run: Any, options: dict[str, Any]) -> None:
 
 
 def _proofs(answer: WhyResult, run: Any, options: dict[str, Any]) -> Sequence[Verdict]:
-    """What the first recommendation that has a fix gains; nothing where none has."""
+    """Measure the first recommendation with a fix; empty where none has one."""
     from kerascheck.runtime.verify.budget import Budget
     from kerascheck.runtime.verify.compare import compare
     from kerascheck.runtime.verify.findings import repairs

@@ -1,4 +1,4 @@
-"""What the probes saw at the places of findings that have no fix to be measured."""
+"""Observations at the places of findings without a fix."""
 
 from __future__ import annotations
 

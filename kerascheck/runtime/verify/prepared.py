@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What to run, and what its results are about."""
+    """A script to run, and the findings that its results are about."""
 
     linted: Linted
     repairs: Sequence[Repair]
@@ -32,11 +32,11 @@ class Prepared:
 
     @property
     def variants(self) -> list[Variant]:
-        """What to compare the script with, and where to look."""
+        """Variants to compare the script with, and to analyse trainings for."""
         return [*(repair.variant for repair in self.repairs), *looks(self.linted, self.repairs)]
 
     def result(self, comparison: Comparison, machine: Mapping[str, Any], gpu: GpuSummary | None) -> Verification:
-        """What a comparison on a machine says of the findings."""
+        """Combine a comparison on a machine with the findings."""
         return Verification(
             comparison,
             self.linted,

@@ -1,4 +1,4 @@
-"""What the commands that run scripts share: options to settings, progress, signals, and where the report goes."""
+"""Helpers of the commands that run scripts: options to settings, progress, signals, output of reports."""
 
 from __future__ import annotations
 

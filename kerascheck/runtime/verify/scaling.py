@@ -1,4 +1,4 @@
-"""The same script on one GPU and on all of them: what further devices bring."""
+"""Scaling: the same script on one GPU and on all of them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Side:
 
 @dataclass(slots=True)
 class Scaling:
-    """What all devices bring against one of them."""
+    """Throughput of all devices against one of them."""
 
     script: str
     command: str

@@ -21,7 +21,7 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _Scope = ast.Module | _Definition
 _IMPORTS = (ast.Import, ast.ImportFrom)
 TRAINS = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients", "stateless_apply"})
-"""What code calls to train, by its last name."""
+"""Methods that train, by name."""
 _FITS = frozenset({"fit", "fit_generator", "train_on_batch"})
 _NOT_RUN = frozenset({"validation_data"})
 """Arguments of ``fit`` that a measured run leaves out."""
@@ -42,7 +42,7 @@ def lines_used(sources: Mapping[str, str], stack: Sequence[Frame], *, everything
 
 
 def lines_of_training(sources: Mapping[str, str], stack: Sequence[Frame]) -> list[Span]:
-    """Where a training stands: its loops, or the statements that lead to its ``fit``."""
+    """Lines of a training: its loops, or the statements that lead to its ``fit``."""
     program = _Program(sources)
     return [
         (module.path, _first_line(region), _end_line(region))

@@ -1,4 +1,4 @@
-"""Which part of a step each rule is about: a fix of its findings can shorten that part and no other."""
+"""The parts of a step that each rule can shorten."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ CONCERNS: Mapping[str, tuple[Part, ...]] = {
     "KC416": (_P, _E), "KC417": (_T,), "KC501": (_K,), "KC502": (_O,), "KC503": (_E,), "KC505": (_O,),
     "KC701": (_K,),
 }  # fmt: skip
-"""By code, the part that it is most about first; rules that are not named are not about the speed of a step: accuracy,
-memory, start-up, measuring, what no longer runs."""
+"""Parts by the code of a rule, the most important one first. Rules about accuracy, memory, measuring or removed names
+are missing."""
 
 PYTHON_IN_PIPELINE = frozenset({"KC107", "KC109"})
 """Rules about Python that tf.data calls: they are about all of that Python, wherever its lines stand."""

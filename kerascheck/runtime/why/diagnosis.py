@@ -18,44 +18,44 @@ from kerascheck.runtime.why.step import Cause, HotLine, Part, Step
 _LIMIT = 0.15
 """Share of a step from which a part is worth a recommendation."""
 _LIMIT_OF_LOAD = 0.4
-"""By how much that share grows, for a machine that other programs use wholly: they make waiting out of nothing."""
+"""Increase of that share on a machine that other programs use fully, since their load looks like waiting."""
 _LITTLE = 0.05
 """Share below which a part is not worth to be called the next limit."""
 _MOST = 0.3
-"""Of the samples of a part, the share that must lie in the lines of a finding."""
+"""Share of a part's samples that must lie in the lines of a finding."""
 _WORTH_NAMING = 0.2
-"""Of the time that a step waits, the share that a stage must take to be its cause."""
+"""Share of the waiting time that a stage must take to be its cause."""
 _SLOW_PYTHON = 0.2
-"""Share of the time that Python must run for the data, to be the cause of waiting for it."""
+"""Share of the time that Python must run for the data to be the cause of waiting."""
 _COMPUTING = (Part.COMPUTE, Part.STEP)
 _WITHOUT_PLACE = (
     Part.OVERHEAD, Part.UNEXPLAINED, Part.FIT, Part.LOOKUP, Part.TABLES, Part.VALIDATION, *_COMPUTING
 )  # fmt: skip
 _OF_ONE_FUNCTION = 0.25
-"""Of the looks at the start, the share in one function of the script that makes it the cause."""
+"""Share of the samples of the start that a function of the script must have to be its cause."""
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What to do about a part."""
+    """A recommendation about a part of a step."""
 
     part: Part | None
     """None: about the machine."""
     largest_gain: float | None
-    """How many times faster steps are at most when the part takes no time; None where no bound is known."""
+    """Speed-up of steps if the part takes no time; None where no bound is known."""
     text: str
     """In the imperative where there is something to do."""
     findings: Sequence[Finding] = ()
-    """Of the linter, about this part, those at the cause's place first."""
+    """The linter's findings about this part, those at the cause's place first."""
     cause: Cause | None = None
     leads: bool = False
-    """Whether the first finding is the recommendation; else it is only about the same part."""
+    """Whether the first finding is the recommendation, not only about the same part."""
     is_fact: bool = False
     """Whether there is nothing to do about it in the code."""
     place: tuple[str, int] | None = None
-    """Where, for what is about no part."""
+    """Line in the script, for advice about no part."""
     least_bound: float | None = None
-    """What that bound may be on a quiet machine at least, where other programs run beside; then ``largest_gain`` is the most."""
+    """Lower end of that bound on a quiet machine, where other programs disturb the run; ``largest_gain`` is the upper end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +66,17 @@ class Diagnosis:
     headline: str
     causes: Mapping[Part, Cause]
     advice: Sequence[Advice]
-    """What to do first, then next."""
+    """Most important first."""
     little: Sequence[Finding] = ()
-    """Findings about parts that take hardly any time in this run, or of which there is nothing to say."""
+    """Findings about parts that take hardly any time in this run."""
     elsewhere: Sequence[Finding] = ()
     """Findings about speed in code that this training does not run."""
     remarks: Sequence[str] = field(default=())
-    """What limits the truth of all this."""
+    """Limits of the measurement, for people."""
     lines: Lines = field(default_factory=lambda: Lines({}))
     """Of the files of the script."""
     warning: str | None = None
-    """What to know before all this is read: see :func:`kerascheck.runtime.why.wording.warning`."""
+    """A condition that affects the whole answer, see :func:`kerascheck.runtime.why.wording.warning`."""
 
 
 def diagnose(
@@ -150,7 +150,7 @@ def _without_repetition(advice: Sequence[Advice]) -> list[Advice]:
 
 
 def _of_script(step: Step) -> list[Advice]:
-    """What the script asks for that makes every part longer: data that is read again and again, and GPUs that it hides."""
+    """Advice about settings of the script that make every part longer: repeated data, and hidden GPUs."""
     found = []
     if (repeated := wording.repeated_rows(step)) is not None:
         found.append(Advice(None, None if wording.is_busy(step) else repeated[0], repeated[1], place=step.place))
@@ -190,7 +190,7 @@ def _cause(step: Step, part: Part, lines: Lines) -> Cause | None:
 
 
 def _compile_cause(step: Step) -> Cause | None:
-    """The function that JAX or ``torch.compile`` compiled most often, at its line or at the one that called it first."""
+    """The function that JAX or ``torch.compile`` compiled most often."""
     compiled = step.facts.compiled
     if compiled is None or not compiled.functions:
         return None
@@ -224,8 +224,7 @@ def _predict_cause(step: Step, lines: Lines) -> Cause:
 
 
 def _between_steps(step: Step, part: Part) -> list[HotLine]:
-    """The busiest lines of a part, without what Keras does at the line that calls the step: that is no Python between the
-    steps."""
+    """The busiest lines of a part, without Keras's own work at the line that calls the step."""
     return [
         line
         for line in step.main_lines.get(part, ())
@@ -263,7 +262,7 @@ def _input_cause(step: Step, lines: Lines) -> Cause | None:
 
 
 def _epoch_cause(step: Step) -> Cause | None:
-    """What the first batch of an epoch waits for: the slowest stage. A shuffle behind it only asks for many of its elements."""
+    """The slowest stage, which the first batch of an epoch waits for, even if a shuffle asks for its elements."""
     stage = max(step.stages, key=lambda stage: stage.share, default=None)
     if stage is None:
         return None
@@ -277,7 +276,7 @@ def _epoch_cause(step: Step) -> Cause | None:
 
 
 def _keras_cause(step: Step) -> Cause | None:
-    """The data of the script that Keras's own pipeline reads; the stages of that pipeline are not the user's to change."""
+    """The data that Keras's own pipeline reads; the user cannot change the stages of that pipeline."""
     made = keras_input(step.facts, step.place)
     if made is None:
         return None
@@ -340,7 +339,7 @@ def _advise(step: Step, part: Part, cause: Cause | None, mine: list[Finding], li
 
 
 def _seen(finding: Finding, step: Step, part: Part, lines: Lines) -> float:
-    """Of the samples of a part, the share in the lines of a finding."""
+    """Share of a part's samples in the lines of a finding."""
     hot = _between_steps(step, part)
     here = sum(line.share for line in hot if _is_at(lines.own_spans(finding), line.path, line.line))
     return here / max(1e-9, sum(line.share for line in hot))
@@ -369,7 +368,7 @@ def _leads(finding: Finding, step: Step, part: Part, cause: Cause | None, at: bo
 
 
 def _bounds(finding: Finding | None, step: Step, part: Part) -> tuple[float | None, float | None]:
-    """How many times faster steps are at most with the finding repaired, or with the part gone.
+    """Bounds of the speed-up of steps with the finding repaired, or with the part gone.
 
     The first number is None on a quiet machine. Both are None where no bound is known, or the load changed during the run.
     """
@@ -389,7 +388,7 @@ def _divided_by_cores(gain: float | None) -> float | None:
 
 
 def second_limit(diagnosis: Diagnosis) -> Part | None:
-    """What the limit is once the first part is gone."""
+    """The largest part once the first one is gone."""
     if not diagnosis.advice:
         return None
     first = diagnosis.advice[0].part
@@ -405,7 +404,7 @@ def stage_place(stage: Stage, step: Step) -> tuple[str, int] | None:
 
 
 def as_dict(diagnosis: Diagnosis) -> dict[str, Any]:
-    """Everything, in types that JSON knows; ``version`` 1."""
+    """The report for programs, in types that JSON knows; ``version`` 1."""
     step = diagnosis.step
     return {
         "version": 1,

@@ -1,5 +1,4 @@
-"""Lines of scripts and of notebooks: the run counts those of a notebook over all its cells, people and findings within
-a cell."""
+"""Line numbers of notebooks: a run counts over all cells, people and findings count within a cell."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ class Lines:
         self._sources = sources
 
     def span(self, location: Location) -> Span:
-        """Where a location of the linter lies."""
+        """Convert a location of the linter to lines of the whole file."""
         path = os.path.abspath(location.path)
         before = self._before(path, location.cell)
         return path, location.line + before, location.end_line + before
@@ -42,7 +41,7 @@ class Lines:
         return 0 if source is None else source.lines_above(cell)
 
     def shown(self, path: str, line: int) -> str:
-        """Such as "train.py:14", or "train.ipynb cell 3:2"."""
+        """Format a place for people: "train.py:14", or "train.ipynb cell 3:2"."""
         name = escaped(os.path.basename(path))
         source = self._sources.get(path)
         if source is None or not source.cells:
@@ -51,7 +50,7 @@ class Lines:
         return f"{name} cell {place.cell_number}:{place.line}"
 
     def text(self, path: str, line: int) -> str:
-        """What stands in the line, without its indentation; empty for a file that is not among the sources."""
+        """The text of a line without its indentation; empty for a file that is not among the sources."""
         return next((text.strip() for _, text, hit in self.around(path, line, 0) if hit), "")
 
     def around(self, path: str, line: int, context: int) -> list[tuple[int, str, bool]]:
@@ -75,5 +74,5 @@ class Lines:
         return [(each - first + 1, source.line_text(source.line_starts[each - 1]), each == line) for each in shown]
 
     def commands(self) -> int:
-        """How many lines are commands to IPython or the shell, which are not executed."""
+        """Number of lines for IPython or the shell, which are not executed."""
         return sum(len(source.commands.splitlines()) for source in self._sources.values())

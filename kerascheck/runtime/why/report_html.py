@@ -33,7 +33,7 @@ _CONTEXT = 2
 _HIT = ' class="hit"'
 _LAST_PRINTED = 20
 _FEWEST_STEPS, _SHORTEST_SECONDS = 12, 0.3
-"""What the timeline shows, at least, of what was sampled."""
+"""Fewest steps and seconds that the timeline shows."""
 _HIDES_WAITING = frozenset({"fit", "graph loop"})
 """Trainings whose compiled step reads its own data where TensorFlow runs it: from outside, waiting looks like
 computing."""
@@ -119,7 +119,7 @@ def _body(answer: WhyResult, diagnosis: Diagnosis, used: GpuSummary | None, proo
 
 
 def _proof(verdict: Verdict) -> Iterator[str]:
-    """What the first recommendation gains, measured."""
+    """The measured gain of the first recommendation."""
     yield "<h2>Measured</h2>"
     sentences = [verdict.name, verdict.reason]
     if verdict.ratio is not None:
@@ -364,7 +364,7 @@ def _merged(hot: Iterable[HotLine]) -> list[tuple[HotLine, list[str], float]]:
     """One entry for each line, with the libraries that it had called into and its share, busiest first."""
     found: dict[tuple[str, int, str], list[HotLine]] = {}
     for line in hot:
-        # What no line of the script was seen in is told apart by its library.
+        # Samples without a line of the script are separated by library.
         found.setdefault(
             (line.path, line.line, line.function if line.path else f"{line.function} {line.library}"), []
         ).append(line)

@@ -81,7 +81,7 @@ _WHOLE = {
 
 
 def _whole(step: Step) -> str:
-    """What the whole training takes as the script asks for it, and its parts; empty where that is not known."""
+    """Duration of the whole training and of its parts; empty if unknown."""
     total = step.total_steps
     if total is None or step.epochs is None:
         return ""

@@ -11,12 +11,11 @@ from kerascheck.runtime.why.step import Cause, Part, Step
 
 _BUSY = 0.3
 _KERAS_SECONDS = 0.01
-"""What Keras itself does around a step takes some milliseconds (see the page of KC407): what takes longer is not saved by
-``steps_per_execution``."""
+"""Seconds that Keras itself takes around a step (see the page of KC407); ``steps_per_execution`` saves no more."""
 _COMPILERS = {"jax": "@jax.jit", "torch": "@torch.compile"}
 _WORTH_PROCESSES = 60.0
-"""Seconds that an epoch waits for its data. Keras starts the processes of a PyDataset in every epoch, each for some seconds: in a
-training of 10 s, four of them made steps 4 times as fast and the whole 2.3 times as slow."""
+"""Seconds per epoch that the step must wait for its data. Keras starts the processes of a PyDataset in every epoch: in a
+training of 10 s, four of them made steps 4 times as fast and the whole training 2.3 times as slow."""
 
 
 def headline(step: Step, limit: float) -> str:
@@ -141,7 +140,7 @@ def _feeder_kind(step: Step) -> str:
 
 
 def _workers(step: Step, fed_by: str) -> str:
-    """What several workers may win, as the end of a sentence; empty where their start would cost more, or nobody can tell."""
+    """Advice about workers, as the end of a sentence; empty where their start may cost more than they save."""
     if fed_by == "dataloader":
         return ", or let several processes run it: DataLoader(num_workers=4, persistent_workers=True)"
     waiting = step.parts[Part.INPUT] * (step.steps_per_epoch or 0)
@@ -218,7 +217,7 @@ def _about_overhead(step: Step) -> str:
 
 
 def _measured_overhead(step: Step) -> str:
-    """What was measured of a cost that does not grow with the batch, as a clause."""
+    """A clause about the measured fixed cost of a step."""
     fixed = seconds_of(step.parts[Part.OVERHEAD])
     larger, longer = step.facts.times_larger, step.facts.times_as_long
     measured = f": with {larger} times the rows it takes {longer:.2f} times as long" if larger and longer else ""
@@ -226,7 +225,7 @@ def _measured_overhead(step: Step) -> str:
 
 
 def _known_of_overhead(step: Step) -> str:
-    """What is known of the model that could explain such a cost, as the end of a clause; empty where nothing is."""
+    """Possible causes of the fixed cost in the model, as the end of a clause."""
     model = step.facts.model
     if model is None:
         return ". What takes them was not measured"
@@ -387,7 +386,7 @@ def nothing_said(step: Step) -> str:
 
 
 def warning(step: Step) -> str | None:
-    """What to know before the answer is read, as a clause."""
+    """A clause about other load that affects the whole answer; None on a quiet machine."""
     if not is_busy(step):
         return None
     used = (
@@ -402,7 +401,7 @@ def warning(step: Step) -> str | None:
 
 
 def remarks(step: Step, lines: Lines) -> Iterator[str]:
-    """What limits the truth of an answer, as clauses."""
+    """Limits of the measurement, as clauses."""
     commands = lines.commands()
     if commands:
         yield (
@@ -464,4 +463,4 @@ _SAID: Mapping[Part, Callable[[Step, Cause | None], str]] = {
     Part.STEP: _about_step,
     Part.UNEXPLAINED: lambda step, cause: _about_unexplained(step),
 }
-"""What to do about a part where no finding leads."""
+"""Advice about each part where no finding leads, as a clause."""
