@@ -213,7 +213,7 @@ def test_what_was_measured_here_counts_more_than_what_is_newer_elsewhere(remembe
 
 def test_evidence_of_another_machine_is_named(remembered, monkeypatch):
     here = machine()
-    monkeypatch.setattr("kerascheck.runtime.verify.compare.os.cpu_count", lambda: 512)
+    monkeypatch.setattr("kerascheck.runtime.verify.machine_class.os.cpu_count", lambda: 512)
     foreign = recall(remembered, TEXT)
     assert (
         foreign.outdated == f"on another machine ({here['cores']} cores {here['processor']})" and not foreign.confirmed

@@ -62,13 +62,13 @@ for row in x:
 @pytest.fixture(autouse=True)
 def as_long_as_it_takes(monkeypatch):
     """On a busy machine a verdict may take longer than its budget here: too few blocks are none."""
-    monkeypatch.setattr("kerascheck.runtime.verify.compare._LATE", 1000.0)
+    monkeypatch.setattr("kerascheck.runtime.verify.planning._LATE", 1000.0)
 
 
 @pytest.fixture(autouse=True)
 def a_short_look(monkeypatch):
     """What the first run of a comparison finds is there after few steps."""
-    monkeypatch.setattr("kerascheck.runtime.verify.compare.SCOUT", LOOK)
+    monkeypatch.setattr("kerascheck.runtime.verify.scouting.SCOUT", LOOK)
 
 
 def script_of(text, folder):

@@ -32,7 +32,7 @@ QUICK = Budget(seconds=4, steps=2000, start_limit=30, block_limit=2)
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(
-        "kerascheck.runtime.verify.compare.SCOUT", replace(SCOUT, warmup_seconds=0.1, block_seconds=0.2)
+        "kerascheck.runtime.verify.scouting.SCOUT", replace(SCOUT, warmup_seconds=0.1, block_seconds=0.2)
     )
     return with_torch(tmp_path)
 
