@@ -39,7 +39,7 @@ def evidence(
     from kerascheck.project.config import ConfigError
     from kerascheck.runtime.verify import evidence as table
     from kerascheck.runtime.verify import gpu_evidence
-    from kerascheck.runtime.verify.compare import Budget
+    from kerascheck.runtime.verify.budget import Budget
     from kerascheck.runtime.verify.files import write_whole
 
     try:
