@@ -19,12 +19,12 @@ def test_every_changed_place_is_a_variant_of_the_whole_fast_text(tmp_path):
     (tmp_path / "slow.py").write_text("a\nb\nc\nd\n")
     (tmp_path / "fast.py").write_text("a\nB\nc\nd\ne\n")
     spec = SimpleNamespace(folder=tmp_path, rule=SimpleNamespace(code="KC101", loss_tolerance=1e-6))
-    variants = evidence.room_variants(spec)
+    variants = evidence.example_variants(spec)
     assert [v.places[0][1:] for v in variants] == [(2, 2), (5, 5)]
     assert {text for v in variants for text in v.sources.values()} == {"a\nB\nc\nd\ne\n"}
     assert not any(variant.predicts for variant in variants)
     spec.rule.code = "KC405"
-    assert all(variant.predicts for variant in evidence.room_variants(spec))
+    assert all(variant.predicts for variant in evidence.example_variants(spec))
 
 
 def test_a_row_takes_the_training_that_tells_most():

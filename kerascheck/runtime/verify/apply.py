@@ -208,7 +208,7 @@ def write(repairs: Mapping[str, FileRepair]) -> None:
             write_atomically(path, repair.after)
         except OSError as problem:
             why = f"{repair.source.path} cannot be written: {problem.strerror or problem}"
-            raise NotWritten(why + _taken_back(written, repairs)) from None
+            raise NotWritten(why + _reverted(written, repairs)) from None
         written.append(path)
 
 
@@ -220,7 +220,7 @@ def _bytes(path: str) -> bytes | None:
         return None
 
 
-def _taken_back(written: Iterable[str], repairs: Mapping[str, FileRepair]) -> str:
+def _reverted(written: Iterable[str], repairs: Mapping[str, FileRepair]) -> str:
     """Restore the files written so far; a remark about those that could not be."""
     from kerascheck.source.writing import write_atomically
 

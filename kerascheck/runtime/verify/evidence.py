@@ -1,4 +1,4 @@
-"""Evidence for the rules themselves: every room's slow.py measured against its fast.py."""
+"""Evidence for the rules themselves: every rule's slow.py measured against its fast.py."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def has_example(folder: Path) -> bool:
     return all((folder / name).is_file() for name in ("slow.py", "fast.py"))
 
 
-def room_variants(room: Any) -> list[Variant]:
-    """The fast.py of a room (of ``kerascheck.catalog.registry``) in the place of its slow.py: one variant per changed place, for they
+def example_variants(spec: Any) -> list[Variant]:
+    """The fast.py of a rule (of ``kerascheck.catalog.registry``) in the place of its slow.py: one variant per changed place, for they
     may belong to several trainings."""
-    slow, fast = room.folder / "slow.py", room.folder / "fast.py"
-    tolerance, predicts = room.rule.loss_tolerance, room.rule.code in ABOUT_PREDICTIONS
+    slow, fast = spec.folder / "slow.py", spec.folder / "fast.py"
+    tolerance, predicts = spec.rule.loss_tolerance, spec.rule.code in ABOUT_PREDICTIONS
     before, after = slow.read_text(encoding="utf-8"), fast.read_text(encoding="utf-8")
     changes = difflib.SequenceMatcher(None, before.splitlines(), after.splitlines(), autojunk=False).get_opcodes()
     return [
@@ -48,26 +48,26 @@ def room_variants(room: Any) -> list[Variant]:
             tolerance,
             ((str(slow), first + 1, max(first + 1, last)),),
             predicts,
-            whole_epochs=room.rule.code in ABOUT_EPOCHS,
+            whole_epochs=spec.rule.code in ABOUT_EPOCHS,
         )
         for kind, first, last, _, _ in changes
         if kind != "equal"
     ]
 
 
-def measure_room(
-    room: Any, budget: Budget, progress: Progress, environment: Mapping[str, str] | None = None
+def measure_example(
+    spec: Any, budget: Budget, progress: Progress, environment: Mapping[str, str] | None = None
 ) -> Comparison:
-    """Measure one room, with further variables in its ``environment``; raises OSError if a file is missing."""
-    slow = room.folder / "slow.py"
+    """Measure one rule, with further variables in its ``environment``; raises OSError if a file is missing."""
+    slow = spec.folder / "slow.py"
     script = Script(str(slow), {str(slow): slow.read_text(encoding="utf-8")}, environment=environment or {})
     with gpu.Sampler() as sampler:
-        comparison = compare(script, room_variants(room), budget, progress, ceilings=False)
+        comparison = compare(script, example_variants(spec), budget, progress, ceilings=False)
     return gpu.doubted(comparison, sampler.summary(), sampler.failure)
 
 
 def row(code: str, name: str, comparison: Comparison | None, device: str | None = None) -> dict[str, Any]:
-    """One row of the table: the most telling training of the room, for the CPU or the GPU that it ran on.
+    """One row of the table: the most telling training of the rule, for the CPU or the GPU that it ran on.
 
     ``comparison``: None where nothing was run. ``device``: the column, where it does not follow from what ran.
     """
@@ -122,14 +122,14 @@ def render(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def collect(
-    rooms: Sequence[Any], budget: Budget, progress: Progress, tell: Callable[[dict[str, Any]], None]
+    specs: Sequence[Any], budget: Budget, progress: Progress, tell: Callable[[dict[str, Any]], None]
 ) -> Iterator[dict[str, Any]]:
-    """Measure ``rooms`` (of ``kerascheck.catalog.registry``) one after the other; ``tell`` is told every finished row."""
-    for room in rooms:
-        if not has_example(room.folder):
+    """Measure ``specs`` (of ``kerascheck.catalog.registry``) one after the other; ``tell`` is told every finished row."""
+    for spec in specs:
+        if not has_example(spec.folder):
             continue
-        prefix = room.rule.code
-        comparison = measure_room(room, budget, lambda text, left: progress(f"{prefix}: {text}", left))
-        entry = row(room.rule.code, room.rule.name, comparison)
+        prefix = spec.rule.code
+        comparison = measure_example(spec, budget, lambda text, left: progress(f"{prefix}: {text}", left))
+        entry = row(spec.rule.code, spec.rule.name, comparison)
         tell(entry)
         yield entry

@@ -1,4 +1,4 @@
-"""The GPU column of the evidence table: every room on the backend of Keras that can use the GPU."""
+"""The GPU column of the evidence table: every rule on the backend of Keras that can use the GPU."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from kerascheck.runtime.verify.budget import Budget, Progress
 from kerascheck.runtime.verify.compare import Comparison
-from kerascheck.runtime.verify.evidence import has_example, measure_room, row
+from kerascheck.runtime.verify.evidence import has_example, measure_example, row
 from kerascheck.runtime.verify.verdict import Status
 
 BACKENDS = ("tensorflow", "jax", "torch")
@@ -86,29 +86,29 @@ def _can_watch() -> bool:
 
 
 def collect(
-    rooms: Sequence[Any],
+    specs: Sequence[Any],
     on: Engine,
     budget: Budget,
     progress: Progress,
     tell: Callable[[dict[str, Any]], None],
-    measure: Callable[..., Comparison] = measure_room,
+    measure: Callable[..., Comparison] = measure_example,
 ) -> Iterator[dict[str, Any]]:
-    """Measure ``rooms`` (of ``kerascheck.catalog.registry``) one after the other; ``tell`` is told every finished row."""
-    for room in rooms:
-        folder = example(room)
+    """Measure ``specs`` (of ``kerascheck.catalog.registry``) one after the other; ``tell`` is told every finished row."""
+    for spec in specs:
+        folder = example(spec)
         if folder is None:
             continue
-        prefix = room.rule.code
+        prefix = spec.rule.code
         reason = why_not((folder / "slow.py").read_text(encoding="utf-8"), on.backend)
         if reason is None:
-            sized = replace(room, folder=folder)
+            sized = replace(spec, folder=folder)
             comparison = measure(sized, budget, lambda text, left: progress(f"{prefix}: {text}", left), on.environment)
-            entry = row(room.rule.code, room.rule.name, comparison, "gpu")
+            entry = row(spec.rule.code, spec.rule.name, comparison, "gpu")
             reason = _missed(comparison, on)
         if reason is not None:
-            entry = row(room.rule.code, room.rule.name, None, "gpu")
+            entry = row(spec.rule.code, spec.rule.name, None, "gpu")
             entry["gpu"] |= {"status": Status.NOT_RUN.value, "reason": reason}
-        if folder != room.folder:
+        if folder != spec.folder:
             entry["gpu"]["example"] = f"{folder.name}/slow.py"
         entry["gpu"]["machine"] |= on.machine
         entry["gpu"]["versions"] = {**on.versions, **entry["gpu"]["versions"]}
@@ -116,10 +116,10 @@ def collect(
         yield entry
 
 
-def example(room: Any) -> Path | None:
-    """The folder of the example to measure: that of a size for a GPU if the room has one, or the one that every test runs; None
+def example(spec: Any) -> Path | None:
+    """The folder of the example to measure: that of a size for a GPU if the rule has one, or the one that every test runs; None
     without any."""
-    return next(filter(has_example, (room.folder / "gpu", room.folder)), None)
+    return next(filter(has_example, (spec.folder / "gpu", spec.folder)), None)
 
 
 def why_not(text: str, backend: str) -> str | None:

@@ -54,7 +54,7 @@ def prepare(
     *,
     python: str = sys.executable,
     directory: str | None = None,
-    room: Any = None,
+    spec: Any = None,
 ) -> Prepared:
     """Lint ``script`` and make its variants.
 
@@ -62,12 +62,12 @@ def prepare(
     ``kerascheck.catalog.registry``, whose slow.py the script is. Raises NotAScript and ConfigError as ``findings_of`` does.
     """
     linted = findings_of(script, configuration)
-    made = repairs(linted, every=room is not None)
-    if room is not None and not made:
+    made = repairs(linted, every=spec is not None)
+    if spec is not None and not made:
         # Not every rule repairs by itself what its room shows repaired.
-        from kerascheck.runtime.verify.evidence import room_variants
+        from kerascheck.runtime.verify.evidence import example_variants
 
-        made = [Repair(replace(variant, name=f"fast.py, {variant.name}"), ()) for variant in room_variants(room)]
+        made = [Repair(replace(variant, name=f"fast.py, {variant.name}"), ()) for variant in example_variants(spec)]
     texts = {path: source.text for path, source in linted.sources.items()}
     command = shlex.join(["python", os.path.relpath(linted.script, directory), *arguments])
     return Prepared(linted, made, Script(linted.script, texts, tuple(arguments), directory, python), command)
