@@ -1,5 +1,6 @@
 """Checks of the tools in pyproject.toml: ruff, mypy, and import-linter for the layers."""
 
+import ast
 import graphlib
 import subprocess
 import sys
@@ -52,3 +53,29 @@ def test_imports_have_no_cycles():
 @needs_mypy
 def test_mypy_reports_nothing():
     run("-m", "mypy")
+
+
+PRIVATE_NAMES = frozenset(
+    "AtTheEnd Checked Const Counter Env Fact Finder Group Habit Iteration Machine Made Narrowing Outcome Place Recent Room SeenModule "
+    "Signs Sink Surroundings Through Told Union Wish carry forget gist kind_of_call made_anew settled taker".split()
+)
+"""Names that only this house had. docs/internals.md has a glossary of the names in their place."""
+
+
+def test_names_are_those_of_the_field():
+    defined = {
+        f"{path.relative_to(ROOT)}: {node.name}"
+        for path in (ROOT / "kerascheck").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name in PRIVATE_NAMES
+    }
+    assert defined == set()
+
+
+def test_no_file_is_longer_than_600_lines():
+    long = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "kerascheck").rglob("*.py")
+        if len(path.read_text(encoding="utf-8").splitlines()) > 600
+    }
+    assert long == set()

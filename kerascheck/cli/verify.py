@@ -198,7 +198,7 @@ def _prepared(script: str | None, arguments: tuple[str, ...], options: dict[str,
             raise click.UsageError(f"{spec.code} {spec.name} is not about scripts: there is nothing to run")
         script = str(spec.folder / "slow.py")
     assert script is not None, "there is a script where there is no rule"
-    return prepare(script, arguments, configuration_of(options, spec), python=options["python"], room=spec)
+    return prepare(script, arguments, configuration_of(options, spec), python=options["python"], spec=spec)
 
 
 def _measured(prepared: Prepared, options: dict[str, Any]) -> Verification | None:
