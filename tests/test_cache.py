@@ -49,8 +49,8 @@ NOTED_OTHERWISE = {
     # A pipe, of which no run is kept.
     'kerascheck/project/discovery.py: with open(path, "rb") as stream:',
     # What these find is noted by who asks.
-    "kerascheck/project/requirements.py: return sorted(name for name in os.listdir(folder) if _tells(os.path.join(folder, name), name))",
-    "kerascheck/project/requirements.py: return sorted(entry.name for entry in os.scandir(folder) if entry.is_dir() and not _ASIDE.fullmatch(entry.name))",
+    "kerascheck/project/requirements/folders.py: return sorted(name for name in os.listdir(folder) if _is_relevant(os.path.join(folder, name), name))",
+    "kerascheck/project/requirements/folders.py: return sorted(entry.name for entry in os.scandir(folder) if entry.is_dir() and not _ASIDE.fullmatch(entry.name))",
 }
 BROKEN = "import keras\nx = (\n"
 FORMATS = ("text", "concise", "json", "json-lines", "sarif", "github", "gitlab", "junit")

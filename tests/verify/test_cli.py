@@ -13,7 +13,8 @@ from command import click_runner
 from verify.made_up import gone
 from verify.stand_ins import invoke
 
-from kerascheck.cli.verify import _training, evidence
+from kerascheck.cli.evidence import evidence
+from kerascheck.cli.verify import _training
 from kerascheck.runtime.verify.budget import TrainingSelector
 
 ROOT = Path(__file__).parents[2]

@@ -12,7 +12,7 @@ from command import click_runner
 from verify.made_up import ended
 
 from kerascheck.catalog import registry
-from kerascheck.cli.verify import evidence
+from kerascheck.cli.evidence import evidence
 from kerascheck.runtime.doctor.snapshot import Driver, Framework, Gpu, Keras, Python
 from kerascheck.runtime.verify import gpu_evidence
 from kerascheck.runtime.verify.budget import Budget
