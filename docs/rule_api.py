@@ -14,6 +14,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from kerascheck import api
+from kerascheck.catalog.registry import rules_folder
 from kerascheck.catalog.rule import AnyRule
 from kerascheck.fixes.proofs import Obligation
 
@@ -25,7 +26,8 @@ HEAD = """\
 <!-- Written by `python docs/rule_api.py`: change the docstrings, and run it again. -->
 
 A rule imports `kerascheck.api` and nothing else of kerascheck: `from kerascheck.api import Rule, Severity, constant, data`.
-[CONTRIBUTING.md](../CONTRIBUTING.md) says how to write one; this page lists what it may ask, by question.
+[CONTRIBUTING.md](../CONTRIBUTING.md) says how to write one. This page lists the API by question: every function, and every attribute that
+a rule of kerascheck reads.
 
 In the examples, `module(text)` is a script that has imported tensorflow as `tf`, and keras; `call(text)` is the last
 call of such a script, `file(text)` a requirements file, and `comments(text)` the comments of a script. They run as
@@ -136,15 +138,29 @@ def _members(cls: type) -> Iterator[str]:
                 sentence = told.get(name)
             else:
                 continue
-            if not name.startswith("_") and name not in seen and (sentence or isinstance(node, ast.AnnAssign)):
+            is_listed = sentence or isinstance(node, ast.AnnAssign)
+            if not name.startswith("_") and name in _read_by_rules() and name not in seen and is_listed:
                 seen.add(name)
                 yield f"- `.{shown}`" + (f": {_sentence(sentence)}" if sentence else "")
         for name, sentence in told.items():
-            if name not in seen and not name.startswith("_"):
+            if name not in seen and not name.startswith("_") and name in _read_by_rules():
                 seen.add(name)
                 yield f"- `.{name}`: {_sentence(sentence)}"
     if issubclass(cls, Enum):
         yield from (f"- `.{each.name}`: {each.value}" for each in cls if each.name not in seen)
+
+
+@functools.cache
+def _read_by_rules() -> frozenset[str]:
+    """Names that the rules read or define: attributes and arguments that no rule needs are not part of the API."""
+    found = set()
+    for path in rules_folder().glob("*/*/rule.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute):
+                found.add(node.attr)
+            elif isinstance(node, (ast.Name, ast.FunctionDef, ast.keyword)):
+                found.add(str(getattr(node, "id", None) or getattr(node, "name", None) or getattr(node, "arg", None)))
+    return frozenset(found)
 
 
 def _documented(holder: type | ModuleType) -> dict[str, str]:

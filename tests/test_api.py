@@ -100,3 +100,16 @@ def test_example_in_docstring_runs(name, tmp_path):
     test = doctest.DocTestParser().get_doctest(told, {**vars(api), **known}, name, None, 0)
     said = []
     assert test.examples and doctest.DocTestRunner().run(test, out=said.append).failed == 0, "".join(said)
+
+
+def test_every_function_of_the_api_serves_a_rule():
+    rules = "\n".join(path.read_text(encoding="utf-8") for path in registry.rules_folder().glob("*/*/rule.py"))
+    topics = {name: getattr(api, name) for name in api.__all__ if inspect.ismodule(getattr(api, name))}
+    unused = {
+        f"{topic}.{name}"
+        for topic, module in topics.items()
+        for name in module.__all__
+        # A rule meets a class as the result of a question, and does not name it.
+        if not inspect.isclass(getattr(module, name)) and not re.search(rf"\b{topic}\.{name}\b", rules)
+    }
+    assert unused == set()

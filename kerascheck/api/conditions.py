@@ -10,7 +10,6 @@ from __future__ import annotations
 from kerascheck.interpreter.code_location import expects_one, handles_versions, in_session, is_off_by_default
 from kerascheck.meaning.graph.first_trace import only_in_first_trace
 from kerascheck.syntax.conditions import happens_before, written_conditions
-from kerascheck.syntax.written import stands_for_versions
 
 __all__ = [
     "expects_one",
@@ -19,6 +18,5 @@ __all__ = [
     "in_session",
     "is_off_by_default",
     "only_in_first_trace",
-    "stands_for_versions",
     "written_conditions",
 ]

@@ -7,7 +7,7 @@ Example:
 
 from __future__ import annotations
 
-from kerascheck.knowledge import callables, classes, datasets, devices, layers, namespaces, python, runtime, symbols
+from kerascheck.knowledge import callables, classes, datasets, devices, layers, namespaces, symbols
 
 __all__ = [
     "callables",
@@ -16,7 +16,5 @@ __all__ = [
     "devices",
     "layers",
     "namespaces",
-    "python",
-    "runtime",
     "symbols",
 ]

@@ -11,8 +11,6 @@ from kerascheck.fixes.offer import offer
 from kerascheck.fixes.proofs import (
     ONLY_COMMENTS,
     PLAIN_CALL,
-    RAISES_NOW,
-    SAME_EVERY_EPOCH,
     SAME_MEMORY,
     SAME_NUMBERS,
     SAME_ORDER,
@@ -24,8 +22,6 @@ from kerascheck.fixes.proofs import (
 __all__ = [
     "ONLY_COMMENTS",
     "PLAIN_CALL",
-    "RAISES_NOW",
-    "SAME_EVERY_EPOCH",
     "SAME_MEMORY",
     "SAME_NUMBERS",
     "SAME_ORDER",

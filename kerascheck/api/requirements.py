@@ -11,11 +11,9 @@ from __future__ import annotations
 from kerascheck.meaning.program.gpu_packages import (
     Shortfall,
     WithCuda,
-    brings_gpu,
     cuda_for,
     gpu_shortfall,
     is_without_gpu_on_purpose,
-    newest_tensorflow,
     only_shows_recordings,
 )
 from kerascheck.project.requirements import wants_cpu
@@ -23,11 +21,9 @@ from kerascheck.project.requirements import wants_cpu
 __all__ = [
     "Shortfall",
     "WithCuda",
-    "brings_gpu",
     "cuda_for",
     "gpu_shortfall",
     "is_without_gpu_on_purpose",
-    "newest_tensorflow",
     "only_shows_recordings",
     "wants_cpu",
 ]
