@@ -1,10 +1,13 @@
 """A test that measures runs alone, whatever the other tests do."""
 
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from turns import turn
 
 WORKER = """\
 import sys, time
@@ -32,3 +35,17 @@ def test_exclusive_test_and_other_tests_wait_for_each_other(tmp_path):
     assert log.count("<") == log.count(">") == 40
     for before in log.split("()"):
         assert before.count("<") == before.count(">"), log
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no locks there")
+def test_processes_that_a_test_leaves_behind_hold_no_turn(tmp_path):
+    with turn(tmp_path, alone=False):
+        left = os.fork()
+        if not left:
+            signal.pause()
+    try:
+        waiting = [sys.executable, "-c", WORKER, tmp_path, "alone", "1"]
+        assert subprocess.run(waiting, cwd=Path(__file__).parent, timeout=30).returncode == 0
+    finally:
+        os.kill(left, signal.SIGKILL)
+        os.waitpid(left, 0)

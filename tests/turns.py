@@ -25,4 +25,8 @@ def turn(folder: Path, alone: bool) -> Iterator[None]:
         fcntl.flock(door, how)
         fcntl.flock(room, how)
         fcntl.flock(door, fcntl.LOCK_UN)
-        yield
+        try:
+            yield
+        finally:
+            # To close the file is not enough: processes that the test forked and left behind share its lock.
+            fcntl.flock(room, fcntl.LOCK_UN)
