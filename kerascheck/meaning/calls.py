@@ -54,7 +54,7 @@ class CallIndex:
         return dict(found)
 
     @cached_property
-    def by_node(self) -> dict[cst.CSTNode, list[Call]]:
+    def _by_node(self) -> dict[cst.CSTNode, list[Call]]:
         """The calls that each node makes."""
         found: dict[cst.CSTNode, list[Call]] = defaultdict(list)
         for call in self._calls:
@@ -89,7 +89,7 @@ class CallIndex:
 
     def at(self, node: cst.CSTNode) -> list[Call]:
         """The calls that a node makes: one for each path that reaches it."""
-        return self.by_node.get(node, [])
+        return self._by_node.get(node, [])
 
     def within(self, function: Function) -> list[Call]:
         """The calls that a function makes, directly or through the functions that it calls."""

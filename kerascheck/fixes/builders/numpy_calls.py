@@ -17,7 +17,8 @@ from kerascheck.interpreter.values import Call
 from kerascheck.knowledge.callables import CAST, OPS_CAST, OPS_WHERE, WHERE
 from kerascheck.knowledge.namespaces import KERAS_OPS
 from kerascheck.knowledge.numpy_equivalences import EQUIVALENCES, FLOATS, Equivalence, Replacement
-from kerascheck.meaning.graph.tensor_types import TensorType, calls_at, is_number, proven_type
+from kerascheck.meaning.calls import CallIndex
+from kerascheck.meaning.graph.tensor_types import TensorType, is_number, proven_type
 from kerascheck.syntax import edits
 from kerascheck.syntax.edits import call_at
 
@@ -204,7 +205,7 @@ def _unlike_here(call: Call, replacement: Replacement, types: list[TensorType]) 
         return "the program changes what tensors do"
     if not _is_used_as_tensor(call):
         return "the result may be used as an array"
-    if any(each.path.traced_by() not in _PLAIN for each in calls_at(module).get(call.node, [call])):
+    if any(each.path.traced_by() not in _PLAIN for each in module.once(CallIndex).at(call.node) or [call]):
         return "Keras hides what a layer raises while it builds it"
     if module.mentions(_CATCHES):
         return "the program may catch what NumPy raises"
@@ -220,11 +221,12 @@ def _is_used_as_tensor(call: Call) -> bool:
     taker = tree.parents.get(arg) if isinstance(arg, cst.Arg) else None
     if not isinstance(taker, cst.Call) or not isinstance(arg, cst.Arg) or any(each.star for each in taker.args):
         return False
-    for seen in calls_at(call.module).get(taker, []):
+    calls = call.module.once(CallIndex).at(taker)
+    for seen in calls:
         parameter, number = _TAKES_TENSORS.get(seen.name or "", ("", 0))
         if len(taker.args) != number or seen.arguments.node(0, parameter) is not arg:
             return False
-    return taker in calls_at(call.module)
+    return bool(calls)
 
 
 def _is_script(root: cst.Module) -> bool:

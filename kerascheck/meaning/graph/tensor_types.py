@@ -48,11 +48,6 @@ class TensorType:
     dense: bool
 
 
-def calls_at(module: ModuleLike) -> dict[cst.CSTNode, list[Call]]:
-    """The calls that each node of a module makes."""
-    return module.once(CallIndex).by_node
-
-
 def proven_type(module: ModuleLike, node: cst.BaseExpression, depth: int = _NESTED) -> TensorType | None:
     """The proven type of a tensor expression; None if it has none or is no tensor."""
     if not depth:
@@ -101,7 +96,7 @@ def _of_both(module: ModuleLike, left: cst.BaseExpression, right: cst.BaseExpres
 
 
 def _made(module: ModuleLike, node: cst.Call, depth: int) -> TensorType | None:
-    calls = calls_at(module).get(node, [])
+    calls = module.once(CallIndex).at(node)
     names = {call.name for call in calls}
     name = names.pop() if len(names) == 1 else None
     if name not in _MAKERS or any(arg.star for arg in node.args):
