@@ -237,8 +237,8 @@ def _index() -> str:
     fixes = _fixes()
     text = [
         "# Rules",
-        f"{len(registry.specs())} rules, by family. *Gain* is how many times faster the steps of the rule's example became, where "
-        "that was confirmed: the examples are small and made to show the problem, so your code gains something else. "
+        f"{len(registry.rule_specs())} rules, by family. *Gain* is how many times faster the steps of the rule's example "
+        "became, where that was confirmed: the examples are small and made to show the problem, so your code gains something else. "
         "*Fix* is what kerascheck rewrites in the example: `safe` with `--fix`, `unsafe` with `--unsafe-fixes`, `on request` "
         "where the rule is selected by its name.",
     ]
