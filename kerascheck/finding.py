@@ -152,6 +152,21 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True)
+class Tally:
+    """How one line about the whole run counts findings that stand one by one only in a pedantic report.
+
+    Example:
+        >>> Tally("map without parallel calls", repaired_since="2.6").noun
+        'map without parallel calls'
+    """
+
+    noun: str
+    """What is counted; its first word takes the plural."""
+    repaired_since: str = ""
+    """The TensorFlow version from which the runtime repairs it by itself; empty if it does not."""
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One problem at one place of one file."""
 
@@ -169,6 +184,8 @@ class Finding:
     """First and last line (cell-relative) of the enclosing statement, where a suppression may stand."""
     pedantic: bool = False
     """Known to cost nothing where the code runs, because the runtime repairs it, say: reported with ``--pedantic`` only."""
+    tally: Tally | None = None
+    """How a report counts it that does not show it; None if it leaves no trace there. Only of pedantic findings."""
     covers: tuple[SortKey, ...] = ()
     """:attr:`sort_key` of the findings in whose place it stands, its own among them, where it joins several."""
 

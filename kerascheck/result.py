@@ -33,6 +33,8 @@ class LintResult:
 
     findings: list[Finding] = field(default_factory=list)
     """Sorted by place and code; duplicates merged."""
+    tallied: list[Finding] = field(default_factory=list)
+    """Findings that are counted in one line for the run, see :class:`~kerascheck.finding.Tally`; sorted like the others."""
     errors: list[FileError] = field(default_factory=list)
     sources: dict[str, Source] = field(default_factory=dict)
     """The source of every path that has a finding or an error with a place in it."""

@@ -241,10 +241,10 @@ def test_quiet_prints_only_findings(project):
 
 
 def test_infos_are_summarised_unless_requested(project):
-    project(train__py=SLOW.replace(".batch(2).prefetch(tf.data.AUTOTUNE)", ".batch(2)"))
+    project(train__py="import torch\n" + SLOW.replace(".batch(2).prefetch(tf.data.AUTOTUNE)", ".batch(2)"))
     shown = kerascheck("--isolated", "train.py").out.splitlines()
-    assert "train.py:4:9  warning  KC101 serial-map" in shown and not any("  info  " in line for line in shown)
-    assert "  1  KC306  TensorFlow takes all memory of every GPU: train.py:7" in shown
+    assert "train.py:5:9  warning  KC101 serial-map" in shown and not any("  info  " in line for line in shown)
+    assert "  1  KC306  TensorFlow takes all memory of every GPU: train.py:8" in shown
     assert shown[-1] == "Next: kerascheck --isolated train.py --diff --unsafe-fixes    (what all fixes would change)"
     (counted,) = (line for line in shown if line.startswith("Found"))
     assert counted.startswith("Found 2 problems (1 warning, 1 hint) in 1 file; ")
@@ -256,7 +256,7 @@ def test_infos_are_summarised_unless_requested(project):
         ["--select", "KC1,missing-memory-growth"],
     ):
         assert (
-            "train.py:7:7  info  KC306 missing-memory-growth"
+            "train.py:8:7  info  KC306 missing-memory-growth"
             in kerascheck("--isolated", *asked, "train.py").out.splitlines()
         )
     project(pyproject__toml='[tool.kerascheck]\nmin-severity = "info"\nselect = ["KC306"]\n')
@@ -264,6 +264,39 @@ def test_infos_are_summarised_unless_requested(project):
         assert "  info  " not in kerascheck(*brief, "train.py").out
     assert "1 hint (info), by rule." in kerascheck("-q", "train.py").out
     assert "Next: " not in kerascheck("-q", "train.py").out
+
+
+def test_repaired_by_the_runtime_is_one_line_of_the_run(project):
+    repaired = SLOW.replace("tf.random.uniform([], maxval=9, dtype=tf.int64)", "1").replace(
+        ".batch(2).prefetch(tf.data.AUTOTUNE)", ".batch(2)"
+    )
+    project(a__py=repaired, b__py=repaired)
+    line = "Repaired by TensorFlow 2.11 and later itself: 2 maps without parallel calls (a.py:4, b.py:4); --pedantic shows them."
+    ran = kerascheck("--isolated", "--output-format", "concise", "--select", "KC101", ".")
+    assert ran.code == 0 and line.replace("2.11", "2.6") in ran.out.splitlines()
+    assert "Repaired" not in kerascheck("--isolated", "--select", "KC101", "--pedantic", ".").out
+    assert "Repaired" not in kerascheck("--isolated", "--select", "KC101", "-q", ".").out
+    document = json.loads(kerascheck("--isolated", "--select", "KC101", "--output-format", "json", ".").out)
+    assert not document["findings"] and not document["tallied"]
+    assert [(each["path"], each["line"], each["repaired_since"]) for each in document["repaired"]] == [
+        ("a.py", 4, "2.6"),
+        ("b.py", 4, "2.6"),
+    ]
+    for program in ("github", "sarif", "gitlab", "junit"):
+        assert "KC101" not in kerascheck("--isolated", "--output-format", program, ".").out.partition('"rules"')[0]
+
+
+def test_memory_growth_of_a_gpu_that_nobody_shares_is_one_line_of_the_run(project):
+    script = "import keras\n\nkeras.Sequential().fit(load())\n"
+    project(a__py=script, b__py=script)
+    shown = kerascheck("--isolated", "--output-format", "concise", ".").out.splitlines()
+    assert (
+        "KC306: 2 trainings without memory growth, for shared GPUs only (a.py:3, b.py:3); --select KC306 shows them."
+        in shown
+    )
+    assert not any(line.startswith("a.py") and "KC306" in line for line in shown)
+    shown = kerascheck("--isolated", "--output-format", "concise", "--select", "KC306", ".").out.splitlines()
+    assert [line[:16] for line in shown[:2]] == ["a.py:3:20: info:", "b.py:3:20: info:"]
 
 
 def test_report_fits_the_terminal(project, monkeypatch):
@@ -481,7 +514,7 @@ def test_unwritable_file_is_an_error_and_other_files_are_fixed(project, monkeypa
         assert "Found 2 problems (1 fixed, 1 remaining: 1 hint) in 2 files;" in ran.out
 
 
-GROWTH = "import keras\n\nkeras.Sequential().fit(load())\n"
+GROWTH = "import os\n\nimport keras\n\njob = os.environ['SLURM_JOB_ID']\nkeras.Sequential().fit(load())\n"
 
 
 @pytest.mark.parametrize("choice", [(), ("--select", "KC3"), ("--select", "ALL"), ("--unsafe-fixes",)])

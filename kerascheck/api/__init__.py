@@ -18,7 +18,7 @@ from kerascheck.api import (
 )
 from kerascheck.catalog.applies import Applies
 from kerascheck.catalog.rule import CommentsRule, Diagnosis, RequirementsRule, Rule, Silence
-from kerascheck.finding import Applicability, Edit, Fix, Severity
+from kerascheck.finding import Applicability, Edit, Fix, Severity, Tally
 from kerascheck.interpreter.code_location import CodeLocation
 from kerascheck.interpreter.values import (
     UNKNOWN,
@@ -79,6 +79,7 @@ __all__ = [
     "SequenceValue",
     "Severity",
     "Silence",
+    "Tally",
     "Tensor",
     "Value",
     "conditions",

@@ -225,6 +225,7 @@ def _written(linted: Linted) -> dict[str, Any]:
         "found": [rows(found.files), found.tests_left_out, write(found.unreadable), found.irregular, found.notes],
         "files": None if linted.files is found.files else rows(linted.files),
         "findings": write(outcome.findings),
+        "tallied": write(outcome.tallied),
         "errors": write(outcome.errors),
         "rules": write(_rules(outcome)),
         "sources": [[path, source.path] for path, source in outcome.sources.items()],
@@ -260,6 +261,7 @@ def _linted(head: dict[str, Any], deps: Sequence[dependencies.Dependency | None]
     part = found.files if head["files"] is None else files(head["files"])
     outcome = LintResult(
         findings=read(list[Finding], head["findings"]),
+        tallied=read(list[Finding], head["tallied"]),
         errors=read(list[FileError], head["errors"]),
         sources=sources,
         rules=read(dict[str, tuple[str, bool]], head["rules"]),
@@ -268,7 +270,10 @@ def _linted(head: dict[str, Any], deps: Sequence[dependencies.Dependency | None]
     known = {file.path for file in part}
     if not all(finding.code in (outcome.rules or ()) for finding in outcome.findings):
         raise Damaged
-    if not all(finding.location.path in known and finding.location.path in sources for finding in outcome.findings):
+    if not all(
+        finding.location.path in known and finding.location.path in sources
+        for finding in (*outcome.findings, *outcome.tallied)
+    ):
         raise Damaged
     return Linted(found, part, outcome)
 

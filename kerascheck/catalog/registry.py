@@ -339,7 +339,12 @@ def enabled(selections: tuple[Selection, ...]) -> tuple[RuleSpec, ...]:
 @remembered
 def fixed_on_request(selections: tuple[Selection, ...]) -> frozenset[str]:
     """The codes of the rules whose fixes are shown but not applied, since no selection names these rules themselves."""
-    return frozenset(spec.code for spec in rule_specs() if not spec.fixed_by_default and not _named(spec, selections))
+    return frozenset(spec.code for spec in rule_specs() if not spec.fixed_by_default) - named(selections)
+
+
+def named(selections: tuple[Selection, ...]) -> frozenset[str]:
+    """The codes of the rules that a selection names, by code or name rather than by a prefix."""
+    return frozenset(spec.code for spec in rule_specs() if _named(spec, selections))
 
 
 def _named(rule: RuleSpec, selections: Iterable[Selection]) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from kerascheck.catalog.applies import Applies
-from kerascheck.finding import Fix, Severity
+from kerascheck.finding import Fix, Severity, Tally
 
 if TYPE_CHECKING:
     from kerascheck.meaning.data.order import ReorderRequest
@@ -72,6 +72,8 @@ class Diagnosis:
     related: Sequence[tuple[Located, str]] = field(default=())
     pedantic: bool = False
     """Known to cost nothing where the code runs: reported only to those who ask for it."""
+    tally: Tally | None = None
+    """See :attr:`~kerascheck.finding.Finding.tally`."""
     reorder: ReorderRequest | None = None
     """A requested order of a chain of dataset operations; conflicting requests become one finding."""
 
@@ -147,18 +149,21 @@ class AnyRule:
         fix: Fix | None = None,
         related: Sequence[tuple[Located, str]] = (),
         pedantic: bool = False,
+        tally: Tally | None = None,
         doubt: str | None = None,
         reorder: ReorderRequest | None = None,
     ) -> Diagnosis:
         """A diagnosis at the semantic object ``at``; the severity is the rule's own unless stated, and info where it is ``pedantic`` or there is a ``doubt``.
 
         Args:
+            tally: how a line about the whole run counts it, in place of a finding; ``pedantic`` is implied.
             doubt: what is not known, or what makes it small, as a sentence with which ``because`` ends. This is how a rule of a higher
                 severity yields an info, so that each says why it is no more than that.
         """
+        pedantic = pedantic or tally is not None
         severity = Severity.INFO if pedantic or doubt else self.severity if severity is None else severity
         because = " ".join(filter(None, (because, doubt))) or None
-        return Diagnosis(at, severity, message, because, fix, tuple(related), pedantic, reorder)
+        return Diagnosis(at, severity, message, because, fix, tuple(related), pedantic, tally, reorder)
 
 
 class Rule(AnyRule):

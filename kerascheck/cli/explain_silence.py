@@ -170,6 +170,12 @@ def _hidden_by(spec: RuleSpec, diagnosis: Diagnosis, settings: Settings) -> str 
         return "a comment silences it"
     if spec not in registry.enabled(settings.selections):
         return "the rule is not selected" if spec.on_by_default else "the rule is off until it is selected"
+    if diagnosis.tally is not None and not diagnosis.tally.repaired_since and not settings.pedantic:
+        if spec.code in registry.named(settings.selections):
+            return None
+        return f"one line for the whole run counts it; --select {spec.code} shows it here. {diagnosis.because or ''}".rstrip(
+            " ."
+        )
     if diagnosis.pedantic and not settings.pedantic:
         return (
             f"this costs nothing where the code runs, so only --pedantic reports it. {diagnosis.because or ''}".rstrip(

@@ -39,7 +39,17 @@ def print_report(
     if options.is_for_machines:
         from kerascheck.report.report import Report
 
-        report = Report(findings, errors, outcome.sources, outcome.files, evidence, failed, pages, outcome.left_out)
+        report = Report(
+            findings,
+            errors,
+            outcome.sources,
+            outcome.files,
+            evidence,
+            failed,
+            pages,
+            outcome.tallied,
+            outcome.left_out,
+        )
         _print_for_machines(report, summary, options, err)
     else:
         if not terminal.takes_links(options.color, to_file=options.output_file is not None, err=err):
@@ -121,10 +131,10 @@ def _print_for_people(
     """Print or write the full or the concise report; codes link to their ``pages``."""
     findings, color = outcome.findings, terminal.color_of(options.color)
     if options.output_format == "concise":
-        from kerascheck.report import concise
+        from kerascheck.report import concise, overview
 
         lines: Iterable[str] = concise.render(findings, outcome.errors, outcome.sources, evidence)
-        closing = [summary]
+        closing = [*overview.tallied(outcome.tallied), summary]
     else:
         lines, closing = _full_report(outcome, evidence, pages, summary, options)
     if options.output_file is None:
@@ -166,7 +176,9 @@ def _full_report(
         *text.render(in_full, outcome.errors, outcome.sources, click.style, evidence, width, pages),
         *overview.hints(hints, summaries, click.style, width, last=last, addresses=pages),
     ]
-    closing = [*overview.start(rules, summaries, click.style, width), *text.wrapped(summary, width)]
+    closing = [*overview.start(rules, summaries, click.style, width)]
+    for line in (*overview.tallied(outcome.tallied), summary):
+        closing += text.wrapped(line, width)
     if command := overview.next_command(findings, rules, given_arguments(), width, fixing=options.fix):
         closing.append(command)
     return lines, closing

@@ -26,6 +26,7 @@ LOGICAL_DEVICE_CONFIGURATION = "tensorflow.config.LogicalDeviceConfiguration"
 MIRRORED_STRATEGY = "tensorflow.distribute.MirroredStrategy"
 PHYSICAL_DEVICE = "tensorflow.config.PhysicalDevice"
 RUN_FUNCTIONS_EAGERLY = "tensorflow.config.run_functions_eagerly"
+SERVER = "tensorflow.distribute.Server"
 SET_GLOBAL_POLICY = "keras.mixed_precision.set_global_policy"
 SET_LOGICAL_DEVICE_CONFIGURATION = "tensorflow.config.set_logical_device_configuration"
 SET_MEMORY_GROWTH = "tensorflow.config.experimental.set_memory_growth"
@@ -39,6 +40,20 @@ THREADING_SET_INTRA_OP_PARALLELISM_THREADS = "tensorflow.config.threading.set_in
 TPU_EXPERIMENTAL_INITIALIZE_TPU_SYSTEM = "tensorflow.tpu.experimental.initialize_tpu_system"
 TPU_STRATEGY = "tensorflow.distribute.TPUStrategy"
 VIRTUAL_DEVICE_CONFIGURATION = "tensorflow.config.experimental.VirtualDeviceConfiguration"
+
+GPU_SHARING_PACKAGES = {
+    **dict.fromkeys(
+        ("torch", "torchvision", "pytorch_lightning"), "PyTorch in this program needs memory of the same GPU"
+    ),
+    **dict.fromkeys(("jax", "flax", "jaxlib"), "JAX in this program needs memory of the same GPU"),
+    **dict.fromkeys(("cupy", "cudf", "cuml"), "{package} in this program needs memory of the same GPU"),
+    **dict.fromkeys(("onnxruntime", "tensorrt", "pycuda"), "{package} in this program needs memory of the same GPU"),
+    **dict.fromkeys(("horovod", "mpi4py"), "{package} starts several processes on a machine"),
+    **dict.fromkeys(("ray", "dask_cuda", "submitit"), "{package} runs jobs of others on the same machine"),
+}
+"""Imported packages whose processes or allocators share GPUs with TensorFlow, each with a clause that says so."""
+SCHEDULER_VARIABLES = ("SLURM_", "PBS_JOBID", "LSB_JOBID", "SGE_TASK_ID")
+"""Prefixes of environment variables of schedulers (Slurm, PBS, LSF, Grid Engine), which share machines among users."""
 
 DEVICE_SETTINGS = frozenset(
     {

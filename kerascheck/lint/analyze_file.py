@@ -279,8 +279,15 @@ class Analysis:
             left_out = is_left_out(settings, diagnosis.at.module.source.path, spec.code, spec.name)
             return not left_out and (settings.pedantic or not diagnosis.pedantic)
 
+        shown: list[tuple[RuleSpec, Diagnosis]] = []
+        hidden: list[tuple[RuleSpec, Diagnosis]] = []
+        for each in asked:
+            (shown if is_shown(*each) else hidden).append(each)
         try:
-            for (spec, diagnosis), joined in resolve_conflicts(module, [each for each in asked if is_shown(*each)]):
+            for spec, diagnosis in hidden:
+                if diagnosis.tally is not None:
+                    self._add(placed(spec, diagnosis)[0], diagnosis, result)
+            for (spec, diagnosis), joined in resolve_conflicts(module, shown):
                 finding, _ = placed(spec, diagnosis)
                 covers = tuple(placed(*each)[0].sort_key for each in joined)
                 self._add(replace(finding, covers=covers), diagnosis, result)
@@ -360,6 +367,7 @@ def placed(spec: RuleSpec, diagnosis: Diagnosis) -> tuple[Finding, set[int]]:
         related,
         (statement.line, statement.end_line),
         diagnosis.pedantic,
+        diagnosis.tally,
     )
     return finding, lines_of(diagnosis.at)
 

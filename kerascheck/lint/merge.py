@@ -53,9 +53,10 @@ def merge(files: Sequence[File], results: Iterable[FileResult], *, are_all: bool
                 outcome.sources.setdefault(error.location.path, result.sources[error.location.path])
     # A check may report alone what another one joined with more.
     covered = {key for finding in best.values() for key in finding.covers if key != finding.sort_key}
-    outcome.findings = sorted(
+    for finding in sorted(
         (finding for key, finding in best.items() if key not in covered), key=lambda finding: finding.sort_key
-    )
+    ):
+        (outcome.findings if requested.shows(finding) else outcome.tallied).append(finding)
     outcome.errors.sort(key=lambda error: (error.sort_key, error.message))
     outcome.is_certain = all(result.follows_from is not None for result in results)
     return outcome
@@ -84,10 +85,23 @@ class _RequestedFiles:
             finding = replace(finding, fix=replace(finding.fix, applicability=Applicability.ON_REQUEST))
         return finding
 
+    def shows(self, finding: Finding) -> bool:
+        """Whether the report has a finding of its own for this one; otherwise, one line for the run counts it."""
+        settings = self._by_path[finding.location.path].settings
+        return _is_shown(finding, settings)
+
+
+def _is_shown(finding: Finding, settings: Settings) -> bool:
+    """Whether pedantic findings are shown, this finding is not pedantic, or the settings name its rule."""
+    if settings.pedantic or not finding.pedantic:
+        return True
+    is_repaired = finding.tally is None or finding.tally.repaired_since
+    return not is_repaired and finding.code in registry.named(settings.selections)
+
 
 def _wanted(finding: Finding, settings: Settings) -> bool:
     """Whether the settings of its file ask for a finding."""
-    if finding.severity < settings.min_severity or finding.pedantic and not settings.pedantic:
+    if finding.severity < settings.min_severity or finding.tally is None and not _is_shown(finding, settings):
         return False
     if not any(spec.code == finding.code for spec in registry.enabled(settings.selections)):
         return False

@@ -76,6 +76,8 @@ class ReportFilter:
             since=None if self._changed_lines is None else self._changed_lines.revision,
         )
         outcome.findings = on_changed
+        if self._changed_lines is not None:
+            outcome.tallied = self._changed_lines.touched(outcome.tallied, outcome.sources)
 
     def of_text(self, source: Source, findings: Sequence[Finding]) -> list[Finding]:
         """Select the findings to report in a text that fixes made from a file."""
@@ -138,6 +140,7 @@ def _leave_out(outcome: LintResult, paths: set[str], baseline: str, problem: Con
     shown = display_path(baseline)
     reason = f"{str(problem).removeprefix(f'{escaped(shown)}: ')} (its files are not reported)"
     outcome.findings = [finding for finding in outcome.findings if finding.location.path not in paths]
+    outcome.tallied = [finding for finding in outcome.tallied if finding.location.path not in paths]
     outcome.withheld |= paths
     outcome.files -= len(paths)
     outcome.errors.append(FileError(UNREADABLE, Location(shown, None, 1, 1, 1, 1), reason))

@@ -114,6 +114,7 @@ def _joined(module: Module, group: Sequence[Asked], plan: Arrangement) -> Asked:
         ),
         related=tuple(dict.fromkeys((*first.related, *((diagnosis.at, code) for code, diagnosis in diagnoses[1:])))),
         pedantic=all(diagnosis.pedantic for _, diagnosis in diagnoses),
+        tally=None,
     )
     return spec, joined
 

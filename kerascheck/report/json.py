@@ -20,6 +20,8 @@ def render(report: Report) -> str:
     document = {
         "version": 1,
         "findings": [_finding(each, report) for each in report.findings],
+        "repaired": [_tallied(each) for each in report.tallied if each.tally and each.tally.repaired_since],
+        "tallied": [_tallied(each) for each in report.tallied if each.tally and not each.tally.repaired_since],
         "errors": [_error(each) for each in report.errors],
         "summary": _summary(report),
     }
@@ -27,9 +29,10 @@ def render(report: Report) -> str:
 
 
 def render_lines(report: Report) -> str:
-    """One JSON object a line: the findings, the errors and the summary of the document, each with its ``kind``."""
+    """One JSON object a line: the findings, tallied places, errors and summary of the document, each with its ``kind``."""
     objects = [
         *({"kind": "finding", **_finding(each, report)} for each in report.findings),
+        *({"kind": "tallied", **_tallied(each)} for each in report.tallied),
         *({"kind": "error", **_error(each)} for each in report.errors),
         {"kind": "summary", **_summary(report)},
     ]
@@ -84,6 +87,17 @@ def _finding(finding: Finding, report: Report) -> dict[str, Any]:
         ],
         "fix": _fix(finding, report.sources[finding.location.path]),
         "evidence": None if evidence is None else asdict(evidence),
+    }
+
+
+def _tallied(finding: Finding) -> dict[str, Any]:
+    assert finding.tally is not None, "only such findings are tallied"
+    return {
+        **_start(finding.location),
+        "code": finding.code,
+        "name": finding.name,
+        "noun": finding.tally.noun,
+        "repaired_since": finding.tally.repaired_since or None,
     }
 
 

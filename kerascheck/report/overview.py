@@ -56,6 +56,39 @@ def hints(
     yield ""
 
 
+def tallied(findings: Sequence[Finding]) -> Iterator[str]:
+    """The lines for findings that are only counted: one for those that TensorFlow repairs, then one for each other rule."""
+    repaired: dict[str, list[Finding]] = {}
+    others: dict[str, list[Finding]] = {}
+    versions = set()
+    for finding in findings:
+        if finding.tally is not None and finding.tally.repaired_since:
+            repaired.setdefault(finding.tally.noun, []).append(finding)
+            versions.add(finding.tally.repaired_since)
+        elif finding.tally is not None:
+            others.setdefault(finding.code, []).append(finding)
+    if repaired:
+        kinds = ", ".join(
+            f"{_counted(noun, len(each))} ({_places(each)})"
+            for noun, each in sorted(repaired.items(), key=lambda kind: (-len(kind[1]), kind[0]))
+        )
+        latest = max(versions, key=lambda version: [int(part) for part in version.split(".")])
+        yield f"Repaired by TensorFlow {latest} and later itself: {kinds}; --pedantic shows {_them(findings)}."
+    for code, each in sorted(others.items()):
+        assert each[0].tally is not None
+        yield f"{code}: {_counted(each[0].tally.noun, len(each))} ({_places(each)}); --select {code} shows {_them(each)}."
+
+
+def _counted(noun: str, number: int) -> str:
+    """``1 map without parallel calls``, ``2 maps without parallel calls``: the first word takes the plural."""
+    first, _, rest = noun.partition(" ")
+    return f"{count(number, first, first + 'es' if first.endswith('ch') else None)} {rest}".rstrip()
+
+
+def _them(findings: Sequence[Finding]) -> str:
+    return "it" if len(findings) == 1 else "them"
+
+
 def by_urgency(findings: Sequence[Finding], gains: Mapping[str, float]) -> list[list[Finding]]:
     """The findings by rule: rules with errors first, then those whose repair gains most; in a rule the worst first.
 

@@ -33,6 +33,8 @@ class Report:
     """The findings for which the run fails."""
     addresses: Mapping[Finding, str] = field(default_factory=dict)
     """The addresses of the pages of rules, where they have one."""
+    tallied: Sequence[Finding] = ()
+    """Findings that one line for the run counts."""
     left_out: LeftOut = field(default_factory=LeftOut)
     """What is not reported."""
 

@@ -222,6 +222,8 @@ def test_json_has_every_field_and_places_the_edits():
                 "evidence": None,
             },
         ],
+        "repaired": [],
+        "tallied": [],
         "errors": [{"path": "b.py", "cell": None, "cell_number": None, "line": 1, "column": 2, "code": "KC999", "message": "does not parse"}],
         "summary": {
             "files": 3, "findings": 1, "error": 0, "warning": 1, "info": 0, "fixable": 1, "errors": 1,

@@ -22,6 +22,9 @@ from kerascheck.knowledge.devices import (
     DEVICE,
     ENABLE_OP_DETERMINISM,
     EXPERIMENTAL_TPU_STRATEGY,
+    GPU_SHARING_PACKAGES,
+    SCHEDULER_VARIABLES,
+    SERVER,
     SET_VISIBLE_DEVICES,
     STRATEGY,
     TPU_EXPERIMENTAL_INITIALIZE_TPU_SYSTEM,
@@ -34,6 +37,8 @@ from kerascheck.knowledge.name_heuristics import (
 from kerascheck.meaning.program.trainings import Trainings
 from kerascheck.project.requirements import lets_memory_grow, wants_cpu
 
+_SCHEDULER = re.compile("|".join(map(re.escape, SCHEDULER_VARIABLES)))
+_SEVERAL_GPUS = re.compile(r"[1-9]")
 _TPU = re.compile(r"TPUStrategy|TPUClusterResolver|initialize_tpu_system")
 _TPU_CALLS = (
     TPU_STRATEGY,
@@ -62,6 +67,23 @@ class DeviceUse(Trainings):
     def limits_memory(self) -> bool:
         """Whether the program, its image or its environment mentions memory growth or a memory limit."""
         return self._mentions(MEMORY_LIMITS) or lets_memory_grow(self._module.source.path)
+
+    @cached_property
+    def gpu_sharing(self) -> str | None:
+        """A clause that says why others need memory of the GPUs that the program uses; None if nothing shows that."""
+        for module in self._modules:
+            for name, level in module.import_names:
+                package = name.partition(".")[0]
+                if level == 0 and package in GPU_SHARING_PACKAGES:
+                    return GPU_SHARING_PACKAGES[package].format(package=package)
+        if self._mentions(_SCHEDULER):
+            return "it runs under a scheduler, which shares machines among users"
+        visible = self.environment.get("CUDA_VISIBLE_DEVICES")
+        if isinstance(visible, str) and _SEVERAL_GPUS.search(visible):
+            return f'it runs on a machine with several GPUs (CUDA_VISIBLE_DEVICES is "{visible}")'
+        if self._calls.named(SERVER):
+            return "tf.distribute.Server serves other processes"
+        return None
 
     @cached_property
     def uses_tpu(self) -> bool:

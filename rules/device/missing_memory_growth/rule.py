@@ -1,6 +1,6 @@
 import re
 
-from kerascheck.api import Applies, Rule, Severity, fixes
+from kerascheck.api import Applies, Rule, Severity, Tally, fixes
 
 # Each Colab notebook has a GPU of its own, and a Mac has none of NVIDIA's.
 _ELSEWHERE = re.compile(r"""\bgoogle\.colab\b|["']/(?:content|Users)/""")
@@ -13,6 +13,15 @@ class MissingMemoryGrowth(Rule):
 
     Reports the first training call of a script that sets no policy for GPU memory. Such a script has no
     `set_memory_growth`, no limit on a logical device, and no `TF_FORCE_GPU_ALLOW_GROWTH`.
+
+    It is a finding if the program shows that others use its GPUs:
+
+    - it imports PyTorch, JAX, CuPy, RAPIDS, ONNX Runtime, TensorRT or PyCUDA, whose memory is on the same GPU;
+    - it imports Horovod, mpi4py, Ray, Dask-CUDA or submitit, or starts a `tf.distribute.Server`;
+    - it reads a variable of a scheduler, such as `SLURM_PROCID`;
+    - it sets `CUDA_VISIBLE_DEVICES` to more than the first GPU.
+
+    Other scripts are counted in one line for the whole run. `--select KC306` and `--pedantic` show each of them.
 
     ## Why it costs
 
@@ -86,9 +95,13 @@ class MissingMemoryGrowth(Rule):
                 else "the program sets up the memory of its GPUs, or may do so elsewhere",
             )
             return
+        sharing = program.gpu_sharing
         yield self.finding(
             place,
             "This script lets TensorFlow take all memory of every GPU; on a shared machine call tf.config.experimental.set_memory_growth first.",
-            because="It costs nothing when the GPU is yours alone: this is about other programs on it, not about speed.",
+            because=f"This is about memory, not about speed: {sharing}."
+            if sharing
+            else "It costs nothing when the GPU is yours alone: this is about other programs on it, not about speed.",
+            tally=None if sharing else Tally("training without memory growth, for shared GPUs only"),
             fix=fixes.set_memory_growth(module) if place.module is module else None,
         )

@@ -1,4 +1,6 @@
-from kerascheck.api import Applies, Rule, Severity, data, fixes, wording
+from kerascheck.api import Applies, Rule, Severity, Tally, data, fixes, wording
+
+_TALLY = Tally("dataset without a final prefetch", repaired_since="2.11")
 
 
 class MissingPrefetch(Rule):
@@ -99,7 +101,7 @@ class MissingPrefetch(Rule):
                     f"This dataset feeds training without a final prefetch; append .prefetch({module.runtime.autotune}).",
                     because=wording.no_buffer(module, end),
                     severity=Severity.WARNING if end.costs else Severity.INFO,
-                    pedantic=end.runtime.repairs,
+                    tally=_TALLY if end.runtime.repairs else None,
                     # If the dataset has further operations, the prefetch would precede them.
                     fix=None if any(module.pipelines.downstream(end.last)) else fixes.append_prefetch(module, end.last),
                     reorder=data.ReorderRequest(data.ReorderKind.ADD_PREFETCH, end.last),

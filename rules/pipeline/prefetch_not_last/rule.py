@@ -1,4 +1,6 @@
-from kerascheck.api import Applies, Rule, Severity, data, fixes, wording
+from kerascheck.api import Applies, Rule, Severity, Tally, data, fixes, wording
+
+_TALLY = Tally("prefetch before the end of a dataset", repaired_since="2.11")
 
 
 class PrefetchNotLast(Rule):
@@ -88,7 +90,7 @@ class PrefetchNotLast(Rule):
                     because=wording.no_buffer(module, end),
                     # Reading an in-memory cache takes no time.
                     severity=Severity.WARNING if end.costs and end.last.name != "cache" else Severity.INFO,
-                    pedantic=end.runtime.repairs,
+                    tally=_TALLY if end.runtime.repairs else None,
                     fix=fixes.move_prefetch(module, end.early, end.last),
                     reorder=data.ReorderRequest(data.ReorderKind.PREFETCH_LAST, end.early),
                     related=((end.last, "the last operation"),),

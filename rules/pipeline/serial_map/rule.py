@@ -1,4 +1,4 @@
-from kerascheck.api import Applies, Rule, Severity, constant, data, fixes, wording
+from kerascheck.api import Applies, Rule, Severity, Tally, constant, data, fixes, wording
 
 _MESSAGES = {
     True: "This map runs one call at a time; give it num_parallel_calls={}.",
@@ -124,7 +124,8 @@ class SerialMap(Rule):
                 because=_because(module, op, serial)
                 + " The function does nothing that is worth more than one core, though." * trivial,
                 severity=Severity.WARNING if is_serial and data.is_paid_in_each_epoch(module, op) else Severity.INFO,
-                pedantic=is_serial is False or trivial,
+                pedantic=trivial,
+                tally=Tally("map without parallel calls", repaired_since="2.6") if is_serial is False else None,
                 fix=fixes.parallel_calls(module, op),
                 related=((state.call, "this makes the function stateful"),) if serial is data.Serial.STATEFUL else (),
             )
