@@ -11,7 +11,7 @@ from traced import run_script, write_shadowing_modules
 
 SLOW = """\
 import tensorflow as tf
-
+import os; os.environ['CUDA_VISIBLE_DEVICES'] = '1'
 ds = tf.data.Dataset.range(10)
 ds = ds.map(lambda x: x + tf.random.uniform([], maxval=9, dtype=tf.int64))
 model = tf.keras.Sequential()

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PLUGIN = "kerascheck.integrations.pytest_plugin"
 SLOW = """\
 import tensorflow as tf
-
+import os; os.environ['CUDA_VISIBLE_DEVICES'] = '1'
 ds = tf.data.Dataset.range(10)
 ds = ds.map(lambda x: x + tf.random.uniform([], maxval=9, dtype=tf.int64))
 model = tf.keras.Sequential()

@@ -10,7 +10,7 @@ from lsprotocol import types
 COMMAND = [sys.executable, "-m", "kerascheck", "server"]
 SLOW = """\
 import tensorflow as tf
-
+import os; os.environ['CUDA_VISIBLE_DEVICES'] = '1'
 ds = tf.data.Dataset.range(10)
 ds = ds.map(lambda x: x + tf.random.uniform([], maxval=9, dtype=tf.int64))
 model = tf.keras.Sequential()
@@ -18,7 +18,7 @@ model.fit(ds.batch(2))
 """
 BATCHED = """\
 import tensorflow as tf
-
+import os; os.environ['CUDA_VISIBLE_DEVICES'] = '1'
 columns, clicks = tf.zeros([1000, 4]), tf.zeros([1000])
 
 

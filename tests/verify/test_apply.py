@@ -27,7 +27,7 @@ from kerascheck.source import writing
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 
 TRAIN = """\
-import keras
+import keras, torch
 from lib import more
 from lib.data import images, sounds
 

@@ -96,7 +96,7 @@ def test_what_is_about_predictions_is_marked(tmp_path):
 def test_what_is_not_about_speed_is_not_measured(tmp_path):
     path = tmp_path / "train.py"
     path.write_text(
-        "import tensorflow as tf\nimport keras\nmodel = keras.Sequential([keras.layers.Dense(1)])\n"
+        "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '1'\nimport keras\nmodel = keras.Sequential([keras.layers.Dense(1)])\n"
         "model.compile('sgd', 'mse', run_eagerly=True)\nmodel.fit(x, y, workers=4)\n"
     )
     linted = findings_of(path, Configuration())
