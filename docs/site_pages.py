@@ -171,13 +171,17 @@ def _cross_linked(text: str, names: set[str]) -> str:
 
 
 def _evidence(spec: RuleSpec) -> str:
-    row = measured.row_of(spec.code) or {}
-    columns = {device: row[device] for device in measured.DEVICES if device in row}
+    columns = _columns(measured.row_of(spec.code))
     heading, sentence, rest = rule_page.evidence_of(spec).split("\n\n", 2)
     return "\n\n".join(filter(None, (heading, sentence, _plot(columns), rest)))
 
 
-def _plot(columns: Mapping[str, Mapping[str, Any]]) -> str:
+def _columns(row: measured.Row | None) -> dict[str, measured.Measurement]:
+    """The measurements of a rule by device, those alone that there are."""
+    return {} if row is None else {device: row[device] for device in measured.DEVICES if device in row}
+
+
+def _plot(columns: Mapping[str, measured.Measurement]) -> str:
     """Plot of the speed-up intervals of the fixed example, in the colors of the page."""
     shown = {device: column for device, column in columns.items() if column["ratio"] is not None}
     if not shown:
@@ -218,7 +222,7 @@ def _axis(ticks: Sequence[float], x: Any, bottom: int) -> Iterator[str]:
     yield f'<text x="{middle}" y="{bottom + 34}" text-anchor="middle">times as fast as slow.py (95 % interval)</text>'
 
 
-def _interval(device: str, column: Mapping[str, Any], x: Any, y: int) -> Iterator[str]:
+def _interval(device: str, column: measured.Measurement, x: Any, y: int) -> Iterator[str]:
     color = "var(--md-accent-fg-color, currentColor)"
     left, right = x(column["low"]), x(column["high"])
     yield f'<text x="0" y="{y + 5}">{device.upper()}</text>'
@@ -247,22 +251,21 @@ def _index() -> str:
     return "\n\n".join(text) + "\n"
 
 
-def _table(specs: Iterable[RuleSpec], fixes: Mapping[str, str], rows: Mapping[str, Any]) -> Iterator[str]:
+def _table(specs: Iterable[RuleSpec], fixes: Mapping[str, str], rows: Mapping[str, measured.Row]) -> Iterator[str]:
     yield "| rule | what is wrong | severity | fix | gain |"
     yield "|---|---|---|---|---|"
     for spec in specs:
         default = "" if spec.on_by_default else ", off by default"
         yield (
             f"| [{spec.code} {spec.name}]({spec.name}.md) | {spec.summary} | {spec.severity}{default} "
-            f"| {fixes.get(spec.code, '–')} | {_gain(rows.get(spec.code, {}))} |"
+            f"| {fixes.get(spec.code, '–')} | {_gain(rows.get(spec.code))} |"
         )
 
 
-def _gain(row: Mapping[str, Any]) -> str:
-    columns = ((device, row[device]) for device in measured.DEVICES if device in row)
+def _gain(row: measured.Row | None) -> str:
     confirmed = [
         f"{column['ratio']:g} ({device.upper()})"
-        for device, column in columns
+        for device, column in _columns(row).items()
         if column["status"] == "confirmed" and column["ratio"] is not None and column["low"] > 1
     ]
     return ", ".join(confirmed) or "–"

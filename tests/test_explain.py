@@ -34,6 +34,8 @@ def test_published_figures_are_labelled_without_own_measurements(code, monkeypat
         "gpu": {
             "status": "slower",
             "ratio": None,
+            "low": None,
+            "high": None,
             "reason": "",
             "machine": {"gpu": "A100"},
             "versions": {},

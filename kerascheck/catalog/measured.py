@@ -5,23 +5,73 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Final, Literal, TypedDict
 
 import kerascheck
 
 TABLE = Path(kerascheck.__file__).parent / "runtime" / "verify" / "evidence_table.json"
-"""What ships with kerascheck: {"rows": [...]}, see :func:`kerascheck.runtime.verify.evidence.row`."""
+"""What ships with kerascheck: {"rows": [...]}, of :class:`Row`; 'kerascheck evidence --update' writes it."""
 
-DEVICES = ("cpu", "gpu")
+Device = Literal["cpu", "gpu"]
+DEVICES: Final[tuple[Device, ...]] = ("cpu", "gpu")
 """The columns of the table."""
 _CONFIRMED = "confirmed"
 """The verdict of :class:`kerascheck.runtime.verify.verdict.Status` on a fix that makes steps faster."""
 
 
-def read_table(path: Path = TABLE) -> list[dict[str, Any]]:
+class _AnyMachine(TypedDict):
+    system: str
+    processor: str
+    cores: int | None
+
+
+class MachineJson(_AnyMachine, total=False):
+    """JSON of :class:`kerascheck.runtime.verify.machine_class.MachineClass`, without the fields that are None."""
+
+    gpu: str
+    driver: str
+    on: str
+
+
+class _AnyMeasurement(TypedDict):
+    status: str
+    reason: str
+    ratio: float | None
+    low: float | None
+    high: float | None
+    machine: MachineJson
+    versions: Mapping[str, str]
+    date: str
+
+
+class Measurement(_AnyMeasurement, total=False):
+    """A column of a row: what one rule's fast.py gained over its slow.py on one machine.
+
+    ``status`` is a value of :class:`kerascheck.runtime.verify.verdict.Status`, and ``reason`` explains it in a sentence.
+    ``ratio`` is the step time of slow.py divided by that of fast.py, with the bounds ``low`` and ``high`` of its 95 %
+    interval; all three are None where nothing was measured. ``versions`` has the frameworks that were loaded, ``date`` is
+    YYYY-MM-DD. ``example`` is the file that was run, where that is not slow.py of the rule's folder.
+    """
+
+    example: str
+
+
+class _AnyRow(TypedDict):
+    code: str
+    name: str
+
+
+class Row(_AnyRow, total=False):
+    """A rule in the table; a device that it was never measured on is missing."""
+
+    cpu: Measurement
+    gpu: Measurement
+
+
+def read_table(path: Path = TABLE) -> list[Row]:
     """The rows of a table; none if there is no such file."""
     try:
-        rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["rows"]
+        rows: list[Row] = json.loads(path.read_text(encoding="utf-8"))["rows"]
     except FileNotFoundError:
         return []
     return rows
@@ -37,26 +87,27 @@ def gains() -> dict[str, float]:
     return best
 
 
-def row_of(code: str, rows: Sequence[Mapping[str, Any]] | None = None) -> Mapping[str, Any] | None:
+def row_of(code: str, rows: Sequence[Row] | None = None) -> Row | None:
     """The row of a rule, of the table that ships with kerascheck if ``rows`` is None; None without one."""
     return next((row for row in (read_table() if rows is None else rows) if row["code"] == code), None)
 
 
-def for_rule(code: str, rows: Sequence[Mapping[str, Any]] | None = None) -> list[str] | None:
+def for_rule(code: str, rows: Sequence[Row] | None = None) -> list[str] | None:
     """What the table says of a rule, a line per device, for ``kerascheck rule`` and the documentation; None without a row."""
     entry = row_of(code, rows)
     return None if entry is None else [f"{device.upper()}: {cell(entry.get(device))}" for device in DEVICES]
 
 
-def cell(measured: Mapping[str, Any] | None) -> str:
+def cell(measured: Measurement | None) -> str:
+    """One line on a measurement, for people."""
     if measured is None:
         return "unmeasured"
-    machine = measured["machine"]
+    machine, ratio, low = measured["machine"], measured["ratio"], measured["low"]
     versions = ", ".join(f"{name} {version}" for name, version in measured["versions"].items())
     driver = f" (driver {machine['driver']})" if machine.get("driver") else ""
     device = f"{machine['gpu']}{driver}" if machine.get("gpu") else f"{machine['cores']} cores {machine['processor']}"
     example = f"{measured['example']}, " if measured.get("example") else ""
     where = f"{example}{device}, {versions}, {measured['date']}"
-    if measured["ratio"] is None or measured["status"] == _CONFIRMED and measured["low"] <= 1.0:
+    if ratio is None or low is None or measured["status"] == _CONFIRMED and low <= 1.0:
         return f"{measured['status']} ({measured['reason']}; {where})"
-    return f"{measured['status']} x{measured['ratio']:.2f} [{measured['low']:.2f}-{measured['high']:.2f}] ({where})"
+    return f"{measured['status']} x{ratio:.2f} [{low:.2f}-{measured['high']:.2f}] ({where})"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from kerascheck.cli import completers
 from kerascheck.cli.options import folders_option
 from kerascheck.runtime.verify.running import Progress, ends_on_signals
+
+if TYPE_CHECKING:
+    from kerascheck.catalog.measured import Row
 
 
 @click.command(
@@ -59,7 +62,7 @@ def evidence(
     )
     progress = Progress()
 
-    def tell(row: dict[str, Any]) -> None:
+    def tell(row: Row) -> None:
         progress.clear()
         click.echo(f"{row['code']} {row['name']}: {'; '.join(for_rule(row['code'], [row]) or ())}", err=True)
         if update:  # after every row: a table takes an hour, and may be interrupted

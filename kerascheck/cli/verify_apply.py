@@ -95,7 +95,7 @@ def _nothing(selection: apply.Selection) -> str:
 
 def _summary(selection: apply.Selection, result: Verification) -> Iterator[str]:
     """Lines about the fixes to write, and one about each reason why others are left out."""
-    where = result.machine.get("on", "this machine")
+    where = result.machine.on or "this machine"
     yield f"Confirmed on {where}, {_fixes(len(selection.confirmed))}:"
     for finding, verdict in selection.confirmed.items():
         yield f"  {_named(finding)}{_ratio(verdict)}"

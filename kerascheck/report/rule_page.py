@@ -174,6 +174,7 @@ def as_json(specs: Sequence[RuleSpec], *, single: bool) -> str:
 
 
 def _describe(spec: RuleSpec) -> dict[str, Any]:
+    row = measured.row_of(spec.code)
     return {
         "code": spec.code,
         "name": spec.name,
@@ -187,5 +188,5 @@ def _describe(spec: RuleSpec) -> dict[str, Any]:
         "example": example(spec),
         "evidence_note": spec.evidence_note or None,
         "published": [asdict(figure) for figure in published.for_rule(spec.code)],
-        "evidence": {device: (measured.row_of(spec.code) or {}).get(device) for device in DEVICES},
+        "evidence": {device: row.get(device) if row is not None else None for device in DEVICES},
     }

@@ -439,7 +439,7 @@ def test_the_report_for_programs_stays_one_document(project, measured):
 def test_the_sentence_names_the_machine_that_confirmed(project, measured, monkeypatch):
     def elsewhere(prepared, options):
         result = verify.verify_here(prepared, options, None)
-        result.machine = {**result.machine, "on": "ssh://gpu1"}
+        result.machine = replace(result.machine, on="ssh://gpu1")
         return result
 
     monkeypatch.setattr("kerascheck.cli.verify._elsewhere", elsewhere)

@@ -212,7 +212,7 @@ def test_what_the_table_has_of_this_card_and_these_versions_is_not_measured_agai
             measured.append(spec.code)
             row = {"code": spec.code, "name": spec.name, "gpu": {
                 "status": "no effect", "reason": "r", "ratio": 1.0, "low": 0.99, "high": 1.01, "date": "2026-11-23",
-                "machine": {"cores": 2, "processor": "x", **engine.machine}, "versions": dict(engine.versions),
+                "machine": engine.machine.as_dict(), "versions": dict(engine.versions),
             }}  # fmt: skip
             tell(row)
             yield row

@@ -215,9 +215,7 @@ def test_evidence_of_another_machine_is_named(remembered, monkeypatch):
     here = machine()
     monkeypatch.setattr("kerascheck.runtime.verify.machine_class.os.cpu_count", lambda: 512)
     foreign = recall(remembered, TEXT)
-    assert (
-        foreign.outdated == f"on another machine ({here['cores']} cores {here['processor']})" and not foreign.confirmed
-    )
+    assert foreign.outdated == f"on another machine ({here.cores} cores {here.processor})" and not foreign.confirmed
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"version": 1, "evidence": 3}', '{"version": 99, "evidence": {}}'])

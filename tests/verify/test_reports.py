@@ -14,6 +14,7 @@ from kerascheck.runtime.verify.analysis import analyse, stages
 from kerascheck.runtime.verify.compare import Comparison
 from kerascheck.runtime.verify.findings import Linted, Repair
 from kerascheck.runtime.verify.gpu_summary import GpuSummary
+from kerascheck.runtime.verify.machine_class import MachineClass
 from kerascheck.runtime.verify.messages import parse_facts
 from kerascheck.runtime.verify.result import Verification
 from kerascheck.runtime.verify.stats import Ratio
@@ -43,7 +44,7 @@ def verification(*verdicts, failure=None):
         {PATH: Source(PATH, TEXT)},
         [finding, replace(finding, code="KC107", fix=None), replace(finding, code="KC306")],
     )
-    machine = {"system": "Linux", "processor": "x86_64", "cores": 2}
+    machine = MachineClass("Linux", "x86_64", 2)
     return Verification(comparison, linted, {v.name: repair for v in verdicts}, machine, f"python {EVIL}")
 
 

@@ -15,6 +15,7 @@ from kerascheck.runtime.verify import scaling
 from kerascheck.runtime.verify.budget import Budget
 from kerascheck.runtime.verify.compare import Comparison
 from kerascheck.runtime.verify.gpu_summary import GpuSummary
+from kerascheck.runtime.verify.machine_class import machine
 from kerascheck.runtime.verify.process import Script
 from kerascheck.runtime.verify.rounds import run_alone
 from kerascheck.runtime.verify.scaling import Scaling, Side, TooFewGpus
@@ -46,7 +47,11 @@ def judged(
     status=Status.CHANGES_RESULTS, batches=(64, 128), replicas=(1, 2), ratio=Ratio(0.9, 0.88, 0.92), trouble=None
 ):
     result = Scaling(
-        "a.py", "python a.py", Side(["0"], replicas[0], batches[0]), Side(["0", "1"], replicas[1], batches[1])
+        "a.py",
+        "python a.py",
+        Side(["0"], replicas[0], batches[0]),
+        Side(["0", "1"], replicas[1], batches[1]),
+        machine=machine(),
     )
     result.gpu = GpuSummary(trouble=trouble) if trouble else None
     verdict = Verdict("all devices", status, "why", ratio, step_seconds=ratio and (0.09, 0.1))

@@ -5,15 +5,16 @@ from __future__ import annotations
 import difflib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kerascheck.catalog.measured import DEVICES, cell
+from kerascheck.catalog.measured import DEVICES, Device, Measurement, Row, cell
 from kerascheck.runtime.verify import gpu
 from kerascheck.runtime.verify.budget import Budget, Progress
 from kerascheck.runtime.verify.compare import Comparison, compare
 from kerascheck.runtime.verify.findings import ABOUT_EPOCHS, ABOUT_PREDICTIONS
-from kerascheck.runtime.verify.machine_class import machine
+from kerascheck.runtime.verify.machine_class import MachineClass, machine
 from kerascheck.runtime.verify.messages import TrainingFacts
 from kerascheck.runtime.verify.process import Script
 from kerascheck.runtime.verify.variants import Variant
@@ -66,11 +67,17 @@ def measure_example(
     return gpu.doubted(comparison, sampler.summary(), sampler.failure)
 
 
-def row(code: str, name: str, comparison: Comparison | None, device: str | None = None) -> dict[str, Any]:
-    """One row of the table: the most telling training of the rule, for the CPU or the GPU that it ran on.
+def row(code: str, name: str, comparison: Comparison) -> Row:
+    """One row of the table, with a column for the CPU or the GPU that the example ran on."""
+    gpus = comparison.scout.facts.gpus
+    device: Device = "gpu" if gpus else "cpu"
+    entry: Row = {"code": code, "name": name}
+    entry[device] = measurement(comparison, replace(machine(), gpu=gpus[0]) if gpus else machine())
+    return entry
 
-    ``comparison``: None where nothing was run. ``device``: the column, where it does not follow from what ran.
-    """
+
+def measurement(comparison: Comparison | None, where: MachineClass) -> Measurement:
+    """One column of a row: the most telling training of the rule. ``comparison``: None where nothing was run."""
     verdicts = sorted(
         comparison.verdicts if comparison else (),
         key=lambda v: (_ORDER.index(v.status), -(v.ratio.value if v.ratio is not None else 0)),
@@ -78,41 +85,40 @@ def row(code: str, name: str, comparison: Comparison | None, device: str | None 
     best = verdicts[0] if verdicts else None
     facts = comparison.scout.facts if comparison else TrainingFacts()
     failure = comparison.failure if comparison else None
-    measured = {
+    return {
         "status": best.status.value if best else Status.NOT_RUN.value,
         "reason": (best.reason if best else failure or "slow.py and fast.py do not differ"),
         "ratio": round(best.ratio.value, 2) if best and best.ratio else None,
         "low": round(best.ratio.low, 2) if best and best.ratio else None,
         "high": round(best.ratio.high, 2) if best and best.ratio else None,
-        "machine": machine() | ({"gpu": facts.gpus[0]} if facts.gpus else {}),
+        "machine": where.as_dict(),
         "versions": {
             key: facts.versions[key] for key in ("keras", "tensorflow", "jax", "torch") if facts.versions.get(key)
         },
         "date": time.strftime("%Y-%m-%d"),
     }
-    return {"code": code, "name": name, device or ("gpu" if facts.gpus else "cpu"): measured}
 
 
-def merge(old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def merge(old: Sequence[Row], new: Sequence[Row]) -> list[Row]:
     """``old`` rows with the columns of ``new`` ones, by code; a column that was never measured is missing.
 
     A column that shows nothing takes the place of no other one.
     """
-    rows = {entry["code"]: dict(entry) for entry in old}
+    rows = {entry["code"]: entry.copy() for entry in old}
     for entry in new:
-        before = rows.get(entry["code"], {})
-        rows[entry["code"]] = {
-            **before,
-            **{key: value for key, value in entry.items() if not (key in before and _shows_nothing(value))},
-        }
+        merged = rows.setdefault(entry["code"], {"code": entry["code"], "name": entry["name"]})
+        merged["name"] = entry["name"]
+        for device in DEVICES:
+            if device in entry and not (device in merged and _shows_nothing(entry[device])):
+                merged[device] = entry[device]
     return [rows[code] for code in sorted(rows)]
 
 
-def _shows_nothing(column: Any) -> bool:
-    return isinstance(column, dict) and column["status"] == Status.INCONCLUSIVE.value
+def _shows_nothing(column: Measurement) -> bool:
+    return column["status"] == Status.INCONCLUSIVE.value
 
 
-def render(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def render(rows: Sequence[Row]) -> Iterator[str]:
     """The table as Markdown lines."""
     yield "| rule | CPU | GPU |"
     yield "|---|---|---|"
@@ -121,9 +127,7 @@ def render(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield f"| {entry['code']} {entry['name']} | " + " | ".join(cells) + " |"
 
 
-def collect(
-    specs: Sequence[Any], budget: Budget, progress: Progress, tell: Callable[[dict[str, Any]], None]
-) -> Iterator[dict[str, Any]]:
+def collect(specs: Sequence[Any], budget: Budget, progress: Progress, tell: Callable[[Row], None]) -> Iterator[Row]:
     """Measure ``specs`` (of ``kerascheck.catalog.registry``) one after the other; ``tell`` is told every finished row."""
     for spec in specs:
         if not has_example(spec.folder):

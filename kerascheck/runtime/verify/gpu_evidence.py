@@ -10,9 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from kerascheck.catalog.measured import Row
 from kerascheck.runtime.verify.budget import Budget, Progress
 from kerascheck.runtime.verify.compare import Comparison
-from kerascheck.runtime.verify.evidence import has_example, measure_example, row
+from kerascheck.runtime.verify.evidence import has_example, measure_example, measurement
+from kerascheck.runtime.verify.machine_class import MachineClass, machine
 from kerascheck.runtime.verify.verdict import Status
 
 BACKENDS = ("tensorflow", "jax", "torch")
@@ -43,9 +45,9 @@ class Engine:
         return {} if self.backend == BACKENDS[0] else {"KERAS_BACKEND": self.backend}
 
     @property
-    def machine(self) -> dict[str, Any]:
-        """What the table says of the machine, beyond its processor."""
-        return {"gpu": self.card} | ({"driver": self.driver} if self.driver else {})
+    def machine(self) -> MachineClass:
+        """This machine with its card and driver, as the table describes it."""
+        return replace(machine(), gpu=self.card, driver=self.driver or None)
 
 
 def engine(python: str = sys.executable) -> Engine:
@@ -90,28 +92,27 @@ def collect(
     on: Engine,
     budget: Budget,
     progress: Progress,
-    tell: Callable[[dict[str, Any]], None],
+    tell: Callable[[Row], None],
     measure: Callable[..., Comparison] = measure_example,
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Row]:
     """Measure ``specs`` (of ``kerascheck.catalog.registry``) one after the other; ``tell`` is told every finished row."""
     for spec in specs:
         folder = example(spec)
         if folder is None:
             continue
-        prefix = spec.rule.code
+        prefix, comparison = spec.rule.code, None
         reason = why_not((folder / "slow.py").read_text(encoding="utf-8"), on.backend)
         if reason is None:
             sized = replace(spec, folder=folder)
             comparison = measure(sized, budget, lambda text, left: progress(f"{prefix}: {text}", left), on.environment)
-            entry = row(spec.rule.code, spec.rule.name, comparison, "gpu")
             reason = _missed(comparison, on)
+        column = measurement(comparison if reason is None else None, on.machine)
         if reason is not None:
-            entry = row(spec.rule.code, spec.rule.name, None, "gpu")
-            entry["gpu"] |= {"status": Status.NOT_RUN.value, "reason": reason}
+            column["reason"] = reason
         if folder != spec.folder:
-            entry["gpu"]["example"] = f"{folder.name}/slow.py"
-        entry["gpu"]["machine"] |= on.machine
-        entry["gpu"]["versions"] = {**on.versions, **entry["gpu"]["versions"]}
+            column["example"] = f"{folder.name}/slow.py"
+        column["versions"] = {**on.versions, **column["versions"]}
+        entry: Row = {"code": spec.rule.code, "name": spec.rule.name, "gpu": column}
         tell(entry)
         yield entry
 
@@ -145,12 +146,14 @@ def _missed(comparison: Comparison, on: Engine) -> str | None:
     return None
 
 
-def is_finished(code: str, rows: Sequence[Mapping[str, Any]], on: Engine) -> bool:
+def is_finished(code: str, rows: Sequence[Row], on: Engine) -> bool:
     """Whether a table has a GPU column for a rule that was measured on this very card, driver and versions."""
     column = next((entry.get("gpu") for entry in rows if entry["code"] == code), None)
     if column is None or column["status"] == Status.INCONCLUSIVE.value:
         return False
-    machine, versions = column["machine"], column["versions"]
-    return {key: machine.get(key) for key in on.machine} == on.machine and all(
-        versions.get(key) == value for key, value in on.versions.items()
+    where, versions = column["machine"], column["versions"]
+    return (
+        where.get("gpu") == on.card
+        and (not on.driver or where.get("driver") == on.driver)
+        and all(versions.get(key) == value for key, value in on.versions.items())
     )

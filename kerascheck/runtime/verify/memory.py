@@ -23,6 +23,7 @@ from kerascheck.finding import NO_EFFECT, Evidence, Finding, is_no_effect
 from kerascheck.runtime.verify.files import write_whole
 
 if TYPE_CHECKING:
+    from kerascheck.catalog.measured import MachineJson
     from kerascheck.runtime.verify.result import Verification
     from kerascheck.source import Source
 
@@ -52,7 +53,7 @@ def key(finding: Finding, source: Source) -> tuple[str, str]:
     return _digest("\0".join(identity)), _digest("\0".join(code))
 
 
-def _on(identity: str, machine: Mapping[str, Any]) -> str:
+def _on(identity: str, machine: MachineJson) -> str:
     """The key of what was measured of a finding on one machine: every machine has its own entry."""
     return f"{identity}@{_digest(json.dumps(machine, sort_keys=True))}"
 
@@ -157,7 +158,7 @@ def remember(result: Verification) -> Path | None:
         source = result.linted.sources[os.path.abspath(finding.location.path)]
         identity, state = key(finding, source)
         ratio = verdict.ratio
-        fresh[_on(identity, result.machine)] = {
+        fresh[_on(identity, result.machine.as_dict())] = {
             "rule": finding.code,
             "state": state,
             "status": verdict.status.value,
@@ -168,7 +169,7 @@ def remember(result: Verification) -> Path | None:
             "no_effect": verdict.no_effect,
             "date": time.strftime("%Y-%m-%d"),
             "versions": result.versions,
-            "machine": dict(result.machine),
+            "machine": result.machine.as_dict(),
         }
     if not fresh:
         return None
@@ -239,7 +240,7 @@ def recall(
     versions = installed_versions() if versions is None else versions
     found: dict[Finding, Evidence] = {}
     files: dict[Path, dict[str, Any]] = {}
-    here = json.loads(json.dumps(machine()))
+    here = machine().as_dict()
     for finding in findings:
         path = project_folder(finding.location.path) / _FILE
         entries = files[path] if path in files else files.setdefault(path, _read(path))
@@ -258,7 +259,7 @@ def recall(
     return found
 
 
-def _entries_of(identity: str, here: Mapping[str, Any], entries: Mapping[str, Any]) -> list[Any]:
+def _entries_of(identity: str, here: MachineJson, entries: Mapping[str, Any]) -> list[Any]:
     """What was measured of a finding: on this machine, then on others, the newest first."""
     own = [
         entries[name] for name in (_on(identity, here), identity) if name in entries
@@ -270,7 +271,7 @@ def _entries_of(identity: str, here: Mapping[str, Any], entries: Mapping[str, An
 
 
 def _evidence(
-    entry: Any, state: str, here: Mapping[str, Any], installed: Mapping[str, str], target: str | None
+    entry: Any, state: str, here: MachineJson, installed: Mapping[str, str], target: str | None
 ) -> Evidence | None:
     """What an entry shows; None where it shows nothing, or was written by another program."""
     from kerascheck.runtime.verify.verdict import Status
@@ -304,7 +305,7 @@ def _is_inconclusive(entry: Mapping[str, Any]) -> bool:
 
 
 def _why_outdated(
-    entry: Mapping[str, Any], state: str, here: Mapping[str, Any], installed: Mapping[str, str], target: str | None
+    entry: Mapping[str, Any], state: str, here: MachineJson, installed: Mapping[str, str], target: str | None
 ) -> str | None:
     """Why an entry does not count, for people; None where it does. Raises what a broken entry raises."""
     if entry["state"] != state:

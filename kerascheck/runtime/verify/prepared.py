@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kerascheck.project.config import Configuration
     from kerascheck.runtime.verify.compare import Comparison
     from kerascheck.runtime.verify.gpu_summary import GpuSummary
+    from kerascheck.runtime.verify.machine_class import MachineClass
     from kerascheck.runtime.verify.variants import Variant
 
 
@@ -35,7 +36,7 @@ class Prepared:
         """Variants to compare the script with, and to analyse trainings for."""
         return [*(repair.variant for repair in self.repairs), *looks(self.linted, self.repairs)]
 
-    def result(self, comparison: Comparison, machine: Mapping[str, Any], gpu: GpuSummary | None) -> Verification:
+    def result(self, comparison: Comparison, machine: MachineClass, gpu: GpuSummary | None) -> Verification:
         """Combine a comparison on a machine with the findings."""
         return Verification(
             comparison,

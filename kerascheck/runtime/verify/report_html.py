@@ -61,9 +61,9 @@ def _body(result: Verification) -> Iterator[str]:
     if comparison.notes:
         yield "<ul>" + "".join(f"<li>{escape(note)}</li>" for note in comparison.notes) + "</ul>"
     versions = ", ".join(f"{name} {version}" for name, version in result.versions.items())
-    place = f" on {result.machine['on']}" if result.machine.get("on") else ""
+    place = f" on {result.machine.on}" if result.machine.on else ""
     yield (
-        f'<p class="soft">{escape(versions)} on {result.machine["cores"]} cores {escape(str(result.machine["processor"]))}{escape(place)}; '
+        f'<p class="soft">{escape(versions)} on {result.machine.cores} cores {escape(result.machine.processor)}{escape(place)}; '
         f"{comparison.seconds:.0f} s. {METHOD if any(v.ratio for v in comparison.verdicts) else ''}</p>"
     )
 

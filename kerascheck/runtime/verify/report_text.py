@@ -201,5 +201,5 @@ def printed_last(text: str) -> Iterator[str]:
 def _machine(result: Verification) -> str:
     machine = result.machine
     versions = ", ".join(f"{name} {version}" for name, version in result.versions.items())
-    where = f" on {machine['on']}" if machine.get("on") else ""
-    return f"{machine['cores']} cores {machine['processor']}{where}, {versions}"
+    where = f" on {machine.on}" if machine.on else ""
+    return f"{machine.cores} cores {machine.processor}{where}, {versions}"

@@ -11,6 +11,7 @@ from kerascheck.runtime.plain import plain
 from kerascheck.runtime.verify.compare import Comparison
 from kerascheck.runtime.verify.findings import Linted, Repair, is_about_speed
 from kerascheck.runtime.verify.gpu_summary import GpuSummary
+from kerascheck.runtime.verify.machine_class import MachineClass
 from kerascheck.runtime.verify.messages import TrainingFacts
 from kerascheck.runtime.verify.observed import Observation, observations
 from kerascheck.runtime.verify.scouting import frames
@@ -28,7 +29,7 @@ class Verification:
     linted: Linted
     repairs: Mapping[str, Repair]
     """By the name of the variant; without entry for variants that no finding stands behind."""
-    machine: Mapping[str, Any]
+    machine: MachineClass
     command: str
     """What was run, for people."""
     gpu: GpuSummary | None = None
@@ -82,7 +83,7 @@ class Verification:
             "script": comparison.script,
             "command": self.command,
             "failure": comparison.failure,
-            "machine": dict(self.machine),
+            "machine": self.machine.as_dict(),
             "versions": self.versions,
             "seconds": round(comparison.seconds, 1),
             "notes": comparison.notes,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from kerascheck.runtime.verify.analysis import typical
 from kerascheck.runtime.verify.budget import Budget, Progress
 from kerascheck.runtime.verify.compare import Comparison, compare
 from kerascheck.runtime.verify.gpu_summary import GpuSummary
-from kerascheck.runtime.verify.machine_class import machine
+from kerascheck.runtime.verify.machine_class import MachineClass, machine
 from kerascheck.runtime.verify.process import Script
 from kerascheck.runtime.verify.rounds import Run, run_alone
 from kerascheck.runtime.verify.scouting import SCOUT, unusable_reason
@@ -67,7 +67,7 @@ class Scaling:
     """Why it was not measured."""
     doubt: str | None = None
     """Why the ratio is no verdict, such as other processes on a GPU."""
-    machine: Mapping[str, Any] = field(default_factory=dict)
+    machine: MachineClass = field(kw_only=True)
     gpu: GpuSummary | None = None
     """See :meth:`gpu.Sampler.summary`."""
     seconds: float = 0.0
@@ -87,7 +87,13 @@ class Scaling:
             }
             for name, side in (("one", self.one), ("all", self.all))
         }
-        return {"version": 1, **asdict(self), **sides, "efficiency": self.efficiency}
+        return {
+            "version": 1,
+            **asdict(self),
+            "machine": self.machine.as_dict(),
+            **sides,
+            "efficiency": self.efficiency,
+        }
 
 
 def devices(cards: int, named: str | None) -> list[str]:

@@ -473,4 +473,4 @@ def _environment(step: Step) -> str:
     here = machine()
     versions = ", ".join(f"{name} {step.facts.versions[name]}" for name in FRAMEWORKS if step.facts.versions.get(name))
     devices = "".join(f", {name}" for name in step.gpus)
-    return f"{versions or step.backend} on {here['system']}, {here['cores']} cores {here['processor']}{devices}."
+    return f"{versions or step.backend} on {here.system}, {here.cores} cores {here.processor}{devices}."

@@ -241,10 +241,10 @@ def _measure(job: Mapping[str, Any], project: str) -> None:
         comparison = compare(script, variants, budget, _progress)
     watched = sampler.summary()
     gpus = comparison.scout.facts.gpus
-    where = {**machine(), "gpu": gpus[0]} if gpus else machine()
+    where = replace(machine(), gpu=gpus[0]) if gpus else machine()
     result = {
         "comparison": plain(gpu.doubted(comparison, watched, sampler.failure)),
-        "machine": where,
+        "machine": plain(where),
         "gpu": plain(watched),
     }
     _tell(result, project)

@@ -7,6 +7,7 @@ import math
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -16,6 +17,7 @@ from kerascheck.runtime.plain import restored
 from kerascheck.runtime.verify.budget import Budget, Progress
 from kerascheck.runtime.verify.compare import Comparison
 from kerascheck.runtime.verify.gpu_summary import GpuSummary
+from kerascheck.runtime.verify.machine_class import MachineClass
 from kerascheck.runtime.verify.process import Script
 from kerascheck.runtime.verify.remote import pack, talk
 from kerascheck.runtime.verify.remote.target import Target
@@ -86,7 +88,7 @@ def measure(
     progress: Progress,
     variants: Sequence[Variant],
     stop: threading.Event | None = None,
-) -> tuple[Comparison, dict[str, Any], GpuSummary | None]:
+) -> tuple[Comparison, MachineClass, GpuSummary | None]:
     """As ``compare``, on ``target``: the comparison, the machine and its GPUs. ``stop``: set to end it from another
     thread.
 
@@ -96,7 +98,7 @@ def measure(
     comparison = _understood(Comparison, answer, "comparison")
     comparison.script = script.path
     watched = _understood(GpuSummary, answer, "gpu") if answer.get("gpu") is not None else None
-    return comparison, {**answer["machine"], "on": target.label}, watched
+    return comparison, replace(_understood(MachineClass, answer, "machine"), on=target.label), watched
 
 
 def measure_scaling(
@@ -106,7 +108,7 @@ def measure_scaling(
     from kerascheck.runtime.verify.scaling import Scaling
 
     result = _understood(Scaling, _ask(target, python, upload, script, budget, progress, scaling=command), "scaling")
-    result.script, result.machine = script.path, {**result.machine, "on": target.label}
+    result.script, result.machine = script.path, replace(result.machine, on=target.label)
     return result
 
 
