@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kerascheck.finding import NO_EFFECT
+from kerascheck.runtime.verify.json_report import StageJson
 from kerascheck.runtime.verify.messages import Dataset, PipelineNode, Place, Span, TrainingFacts
 from kerascheck.runtime.verify.process import Ceiling
 from kerascheck.runtime.verify.rounds import Run
@@ -35,6 +36,18 @@ class Stage:
     """``place``, or that of the nearest stage with one, towards the output first."""
     function: Span | None = None
     """The script's function that it applies to every element."""
+
+    def as_dict(self) -> StageJson:
+        """Convert to types that JSON knows."""
+        return {
+            "name": self.name,
+            "place": self.place,
+            "seconds_per_batch": self.seconds_per_batch,
+            "share": self.share,
+            "parallelism": self.parallelism,
+            "near": self.near,
+            "function": self.function,
+        }
 
 
 @dataclass(slots=True)

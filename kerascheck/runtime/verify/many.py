@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from kerascheck.runtime.verify.json_report import ListRowJson
 from kerascheck.runtime.verify.result import Verification
 from kerascheck.runtime.verify.stats import Ratio
 from kerascheck.runtime.verify.verdict import Status
@@ -74,7 +74,7 @@ class Rows:
     def __init__(self, path: str) -> None:
         """``path``: of the list. Reads what is there; a line that is cut off or of another program is left alone."""
         self.path = Path(path).with_suffix(".results.jsonl")
-        self._rows: dict[tuple[str, str], dict[str, Any]] = {}
+        self._rows: dict[tuple[str, str], ListRowJson] = {}
         self._complete = True
         try:
             text = self.path.read_text(encoding="utf-8")
@@ -83,13 +83,13 @@ class Rows:
         self._complete = not text or text.endswith("\n")
         for line in text.splitlines():
             try:
-                row = json.loads(line)
+                row: ListRowJson = json.loads(line)
                 if row["version"] == _SCHEMA:
                     self._rows[row["script"], row["on"]] = row
             except (ValueError, KeyError, TypeError):
                 continue
 
-    def of(self, line: Line, on: str) -> dict[str, Any] | None:
+    def of(self, line: Line, on: str) -> ListRowJson | None:
         """The newest row of a script at a place, or None."""
         return self._rows.get((line.text, on))
 
@@ -98,16 +98,16 @@ class Rows:
         row = self.of(line, on)
         return row is not None and _code(row) != 2 and row["state"] == line.state
 
-    def add(self, line: Line, on: str, result: Verification | None, problem: str | None = None) -> dict[str, Any]:
+    def add(self, line: Line, on: str, result: Verification | None, problem: str | None = None) -> ListRowJson:
         """Keep the result for a script, or the ``problem`` for which there is none; raises OSError."""
-        row = {
+        row: ListRowJson = {
             "version": _SCHEMA,
             "script": line.text,
             "on": on,
             "state": line.state,
             "date": time.strftime("%Y-%m-%d %H:%M"),
             "problem": problem,
-            "verification": result and result.as_dict(),
+            "verification": None if result is None else result.as_dict(),
         }
         with self.path.open("a", encoding="utf-8") as stream:
             stream.write(("" if self._complete else "\n") + json.dumps(row) + "\n")
@@ -156,13 +156,13 @@ def _tell(
         finished(line, result, None)
 
 
-def exit_code(rows: Iterable[Mapping[str, Any] | None]) -> int:
+def exit_code(rows: Iterable[ListRowJson | None]) -> int:
     """2: a script could not be measured; 1: a finding was confirmed; 0 otherwise."""
     codes = {_code(row) for row in rows}
     return max(codes, default=0)
 
 
-def _code(row: Mapping[str, Any] | None) -> int:
+def _code(row: ListRowJson | None) -> int:
     if row is None or row["verification"] is None or row["verification"]["failure"]:
         return 2
     return int(any(verdict["status"] == Status.CONFIRMED.value for verdict in row["verification"]["verdicts"]))
@@ -171,18 +171,18 @@ def _code(row: Mapping[str, Any] | None) -> int:
 _KINDS = ("with something to win", "inconclusive", "with nothing to win", "without a fix to measure", "not measured")
 
 
-def _kind(row: Mapping[str, Any] | None) -> str:
-    code = _code(row)
-    if row is not None and code == 0:
-        statuses = {verdict["status"] for verdict in row["verification"]["verdicts"]}
+def _kind(row: ListRowJson | None) -> str:
+    code, verification = _code(row), None if row is None else row["verification"]
+    if verification is not None and code == 0:
+        statuses = {verdict["status"] for verdict in verification["verdicts"]}
         if Status.INCONCLUSIVE.value in statuses:
             return "inconclusive"
-        if not statuses - {Status.NOT_RUN.value} and row["verification"].get("observations"):
+        if not statuses - {Status.NOT_RUN.value} and verification.get("observations"):
             return "without a fix to measure"
     return {0: "with nothing to win", 1: "with something to win", 2: "not measured"}[code]
 
 
-def table(lines: Sequence[Line], rows: Sequence[Mapping[str, Any] | None]) -> Iterator[str]:
+def table(lines: Sequence[Line], rows: Sequence[ListRowJson | None]) -> Iterator[str]:
     """The rows for people, one line per script, and a line about all of them."""
     width = max(len(line.text) for line in lines)
     for line, row in zip(lines, rows):
@@ -192,14 +192,15 @@ def table(lines: Sequence[Line], rows: Sequence[Mapping[str, Any] | None]) -> It
     yield f"{len(lines)} script{'s' * (len(lines) != 1)}: {', '.join(parts)}"
 
 
-def cells(row: Mapping[str, Any] | None) -> Iterator[str]:
+def cells(row: ListRowJson | None) -> Iterator[str]:
     """What a row says of its script: the best verdict, how much waits for data, and how long that took."""
     if row is None:
         yield "not run yet"
         return
     verification = row["verification"]
     if verification is None or verification["failure"]:
-        yield f"not run: {' '.join(str(row['problem'] or verification['failure']).split())[:160]}"
+        reason = row["problem"] or (verification and verification["failure"])
+        yield f"not run: {' '.join(str(reason).split())[:160]}"
         return
     verdicts = [verdict for verdict in verification["verdicts"] if verdict["status"] != Status.NOT_RUN.value]
     order = [status.value for status in Status]

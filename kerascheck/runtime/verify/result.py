@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from kerascheck.finding import Finding
@@ -11,6 +11,12 @@ from kerascheck.runtime.plain import plain
 from kerascheck.runtime.verify.compare import Comparison
 from kerascheck.runtime.verify.findings import Linted, Repair, is_about_speed
 from kerascheck.runtime.verify.gpu_summary import GpuSummary
+from kerascheck.runtime.verify.json_report import (
+    FindingJson,
+    FindingsVerdictJson,
+    TrainingJson,
+    VerificationJson,
+)
 from kerascheck.runtime.verify.machine_class import MachineClass
 from kerascheck.runtime.verify.messages import TrainingFacts
 from kerascheck.runtime.verify.observed import Observation, observations
@@ -75,7 +81,7 @@ class Verification:
         repair = self.repairs.get(verdict.name)
         return repair is not None and len(repair.findings) > 1
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> VerificationJson:
         """Everything, in types that JSON knows; the schema is ``version`` 1."""
         comparison = self.comparison
         return {
@@ -97,7 +103,7 @@ class Verification:
             "gpu": plain(self.gpu),
         }
 
-    def _training(self, number: int) -> dict[str, Any]:
+    def _training(self, number: int) -> TrainingJson:
         analysis = self.comparison.analyses[number]
         return {
             "kind": analysis.kind,
@@ -108,14 +114,17 @@ class Verification:
             "ceiling_seconds": analysis.ceiling_seconds,
             "input_bound": analysis.input_bound,
             "largest_input_gain": analysis.largest_input_gain,
-            "stages": [asdict(stage) for stage in analysis.stages],
+            "stages": [stage.as_dict() for stage in analysis.stages],
             "facts": {**_json_facts(analysis.facts), "host_peak_bytes": analysis.host_peak_bytes},
             "not_measured": analysis.missing,
         }
 
-    def _verdict(self, verdict: Verdict) -> dict[str, Any]:
+    def _verdict(self, verdict: Verdict) -> FindingsVerdictJson:
         repair = self.repairs.get(verdict.name)
-        return verdict.as_dict() | {"findings": [_named(finding) for finding in (repair.findings if repair else ())]}
+        return {
+            **verdict.as_dict(),
+            "findings": [_named(finding) for finding in (repair.findings if repair else ())],
+        }
 
 
 def versions_of(facts: TrainingFacts) -> dict[str, str]:
@@ -150,7 +159,7 @@ def _json_facts(facts: TrainingFacts) -> dict[str, Any]:
     return found | {f"{name}_failed": why for name, why in facts.failures.items()}
 
 
-def _named(finding: Finding) -> dict[str, Any]:
+def _named(finding: Finding) -> FindingJson:
     place = finding.location
     return {
         "code": finding.code,

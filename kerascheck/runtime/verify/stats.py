@@ -24,6 +24,8 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kerascheck.runtime.verify.json_report import RatioJson
+
 Rounds = Sequence[Sequence[float]]
 """Mean step times in seconds, by round and block."""
 
@@ -67,6 +69,10 @@ class Ratio:
     value: float
     low: float
     high: float
+
+    def as_dict(self) -> RatioJson:
+        """Convert to types that JSON knows."""
+        return {"value": self.value, "low": self.low, "high": self.high}
 
     @property
     def width(self) -> float:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from kerascheck.finding import NO_EFFECT, is_no_effect
 from kerascheck.runtime.verify.budget import Budget
+from kerascheck.runtime.verify.json_report import LossesJson, SecondsJson, VerdictJson
 from kerascheck.runtime.verify.stats import MAX_ROUNDS, Ratio
 
 QUIET = 0.2
@@ -74,17 +74,17 @@ class Verdict:
         """Append a clause to the remark."""
         self.remark = f"{self.remark}; {text}" if self.remark else text
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> VerdictJson:
         """Convert to types that JSON knows, without the single steps and the output."""
         return {
             "name": self.name,
             "status": self.status.value,
             "reason": self.reason,
             "remark": self.remark,
-            "ratio": None if self.ratio is None else asdict(self.ratio),
-            "start_seconds": _labelled(self.start_seconds),
-            "step_seconds": _labelled(self.step_seconds),
-            "losses": self.losses and _labelled(tuple(map(_finite, self.losses))),
+            "ratio": None if self.ratio is None else self.ratio.as_dict(),
+            "start_seconds": _seconds(self.start_seconds),
+            "step_seconds": _seconds(self.step_seconds),
+            "losses": _losses(self.losses),
             "others": self.others,
             "no_effect": self.no_effect,
             "training": self.training,
@@ -93,8 +93,12 @@ class Verdict:
         }
 
 
-def _labelled(pair: Sequence[Any] | None) -> dict[str, Any] | None:
-    return None if pair is None else dict(zip(("as_written", "repaired"), pair))
+def _seconds(pair: tuple[float, float] | None) -> SecondsJson | None:
+    return None if pair is None else {"as_written": pair[0], "repaired": pair[1]}
+
+
+def _losses(pair: tuple[list[float], list[float]] | None) -> LossesJson | None:
+    return None if pair is None else {"as_written": _finite(pair[0]), "repaired": _finite(pair[1])}
 
 
 def _finite(series: Iterable[float]) -> list[float | None]:
