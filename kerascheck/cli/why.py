@@ -152,23 +152,16 @@ def _write(
     options: dict[str, Any],
     proofs: Sequence[Verdict],
 ) -> None:
-    from kerascheck.runtime.plain import plain
     from kerascheck.runtime.verify.files import write_whole
     from kerascheck.runtime.why import report_text
-    from kerascheck.runtime.why.diagnosis import as_dict
 
     color = color_of(options["color"], to_file=bool(options["output_file"]))
     if options["output_format"] == "json":
         import json
 
-        document = (
-            as_dict(answer.diagnosis)
-            | {"gpu": plain(used)}
-            | ({"proofs": [each.as_dict() for each in proofs]} if options["prove"] else {})
-            if answer.diagnosis is not None
-            else {"version": 1, "failure": answer.failure}
-        )
-        text = json.dumps(document, indent=2)
+        from kerascheck.runtime.why import json_report
+
+        text = json.dumps(json_report.report(answer, used, proofs if options["prove"] else None), indent=2)
     elif options["output_format"] == "html":
         from kerascheck.runtime.why import report_html
 

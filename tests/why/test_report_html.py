@@ -16,8 +16,9 @@ from kerascheck.runtime.verify.findings import Linted
 from kerascheck.runtime.verify.gpu_summary import GpuSummary
 from kerascheck.runtime.verify.messages import parse_facts
 from kerascheck.runtime.verify.rounds import Run
-from kerascheck.runtime.why.diagnosis import as_dict, diagnose
+from kerascheck.runtime.why.diagnosis import diagnose
 from kerascheck.runtime.why.explain import WhyResult
+from kerascheck.runtime.why.json_report import report
 from kerascheck.runtime.why.lines import Lines
 from kerascheck.runtime.why.report_html import render
 from kerascheck.runtime.why.step import HotLine, Part, Step
@@ -307,7 +308,7 @@ def test_a_failure_is_a_page_too():
 
 @pytest.mark.parametrize("part", Part, ids=lambda part: part.name)
 def test_the_answer_is_json_without_nan(part):
-    told = json.loads(json.dumps(as_dict(full().diagnosis), allow_nan=False))
+    told = json.loads(json.dumps(report(full(), None, None), allow_nan=False))
     assert told["timeline"]["steps"][1] == 5.02
-    json.dumps(as_dict(look({part: 1.0}).diagnosis), allow_nan=False)
-    json.dumps(as_dict(look({part: 1e-9, Part.INPUT: 0.0}).diagnosis), allow_nan=False)
+    json.dumps(report(look({part: 1.0}), None, None), allow_nan=False)
+    json.dumps(report(look({part: 1e-9, Part.INPUT: 0.0}), None, None), allow_nan=False)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 from kerascheck.catalog.measured import MachineJson
+from kerascheck.finding import Finding
 
 
 class FindingJson(TypedDict):
@@ -161,3 +162,16 @@ class ListRowJson(TypedDict):
     problem: str | None
     """Why there is no verification."""
     verification: VerificationJson | None
+
+
+def finding_json(finding: Finding) -> FindingJson:
+    """Convert a finding to its rule and place."""
+    place = finding.location
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "path": place.path,
+        "line": place.line,
+        "cell": place.cell,
+        "cell_number": place.cell_number,
+    }

@@ -12,10 +12,10 @@ from kerascheck.runtime.verify.compare import Comparison
 from kerascheck.runtime.verify.findings import Linted, Repair, is_about_speed
 from kerascheck.runtime.verify.gpu_summary import GpuSummary
 from kerascheck.runtime.verify.json_report import (
-    FindingJson,
     FindingsVerdictJson,
     TrainingJson,
     VerificationJson,
+    finding_json,
 )
 from kerascheck.runtime.verify.machine_class import MachineClass
 from kerascheck.runtime.verify.messages import TrainingFacts
@@ -96,10 +96,10 @@ class Verification:
             "trainings": [self._training(number) for number in range(len(comparison.analyses))],
             "verdicts": [self._verdict(verdict) for verdict in comparison.verdicts],
             "observations": [
-                {**_named(each.finding), "seen": each.seen, "training": each.training, "share": each.share}
+                {**finding_json(each.finding), "seen": each.seen, "training": each.training, "share": each.share}
                 for each in self.observations
             ],
-            "not_about_speed": [_named(finding) for finding in self.not_about_speed],
+            "not_about_speed": [finding_json(finding) for finding in self.not_about_speed],
             "gpu": plain(self.gpu),
         }
 
@@ -123,7 +123,7 @@ class Verification:
         repair = self.repairs.get(verdict.name)
         return {
             **verdict.as_dict(),
-            "findings": [_named(finding) for finding in (repair.findings if repair else ())],
+            "findings": [finding_json(finding) for finding in (repair.findings if repair else ())],
         }
 
 
@@ -157,15 +157,3 @@ def _json_facts(facts: TrainingFacts) -> dict[str, Any]:
     if facts.model is not None:
         found |= plain(facts.model)
     return found | {f"{name}_failed": why for name, why in facts.failures.items()}
-
-
-def _named(finding: Finding) -> FindingJson:
-    place = finding.location
-    return {
-        "code": finding.code,
-        "name": finding.name,
-        "path": place.path,
-        "line": place.line,
-        "cell": place.cell,
-        "cell_number": place.cell_number,
-    }

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from kerascheck.finding import Finding, Severity
 from kerascheck.lint.pipeline import processors
 from kerascheck.runtime.verify.analysis import Stage, keras_input
-from kerascheck.runtime.verify.messages import DatasetTime, Span, Timeline
+from kerascheck.runtime.verify.messages import DatasetTime, Span
 from kerascheck.runtime.why import wording
 from kerascheck.runtime.why.concerns import CONCERNS, DIVIDES_BY_CORES, PYTHON_IN_PIPELINE, PYTHON_OF_KERAS, parts_of
 from kerascheck.runtime.why.lines import Lines
@@ -401,85 +400,3 @@ def stage_place(stage: Stage, step: Step) -> tuple[str, int] | None:
     """The line of the script that a stage comes from; for stages that TensorFlow added, of the nearest one, or the
     line that trains."""
     return stage.near or step.place
-
-
-def as_dict(diagnosis: Diagnosis) -> dict[str, Any]:
-    """The report for programs, in types that JSON knows; ``version`` 1."""
-    step = diagnosis.step
-    return {
-        "version": 1,
-        "kind": step.kind,
-        "place": _json_place(step.place),
-        "headline": diagnosis.headline,
-        "warning": diagnosis.warning,
-        "step_seconds": step.seconds,
-        "first_step_seconds": step.first_step_seconds,
-        "start_seconds": step.start_seconds,
-        "epochs": step.epochs,
-        "training_seconds": step.training_seconds,
-        "batch_size": step.batch_size,
-        "steps_per_epoch": step.steps_per_epoch,
-        "backend": step.backend,
-        "gpus": list(step.gpus),
-        "parts": [_json_part(part, diagnosis) for part in step.ranked],
-        "advice": [_json_advice(advice) for advice in diagnosis.advice],
-        "stages": [
-            {"name": s.name, "share": s.share, "seconds_per_batch": s.seconds_per_batch, "parallelism": s.parallelism,
-             "place": _json_place(stage_place(s, step)), "added_by_tensorflow": s.place is None}
-            for s in step.stages
-        ],
-        "python": [
-            {"path": line.path, "line": line.line, "function": line.function, "library": line.library, "share": line.share}
-            for line in step.input_lines[:10]
-        ],
-        "main_thread": {
-            part.name.lower(): [{"path": line.path, "line": line.line, "function": line.function, "library": line.library, "share": line.share}
-                                for line in hot[:10]]
-            for part, hot in step.main_lines.items()
-        },
-        "matters_little": [_json_finding(finding) for finding in diagnosis.little],
-        "elsewhere": [_json_finding(finding) for finding in diagnosis.elsewhere],
-        "remarks": list(diagnosis.remarks),
-        "timeline": _json_timeline(step.facts.timeline),
-    }  # fmt: skip
-
-
-def _json_timeline(timeline: Timeline) -> dict[str, Any]:
-    main = [[segment.start, segment.end, segment.kind] for segment in timeline.main]
-    return {"main": main, "steps": list(timeline.steps)}
-
-
-def _json_place(place: tuple[str, int] | None) -> dict[str, Any] | None:
-    return place and {"path": place[0], "line": place[1]}
-
-
-def _json_part(part: Part, diagnosis: Diagnosis) -> dict[str, Any]:
-    step, cause = diagnosis.step, diagnosis.causes.get(part)
-    return {
-        "part": part.name.lower(),
-        "text": part.value,
-        "seconds": step.parts[part],
-        "share": step.share(part),
-        "largest_gain": step.largest_gain(part),
-        "cause": cause and {"what": cause.what, "path": cause.path, "line": cause.line, "share": cause.share},
-    }
-
-
-def _json_advice(advice: Advice) -> dict[str, Any]:
-    return {
-        "part": advice.part and advice.part.name.lower(),
-        "text": advice.text,
-        "is_fact": advice.is_fact,
-        "leads": advice.leads,
-        "largest_gain": advice.largest_gain,
-        "least_bound": advice.least_bound,
-        "findings": [_json_finding(finding) for finding in advice.findings],
-    }
-
-
-def _json_finding(finding: Finding) -> dict[str, Any]:
-    return {
-        "code": finding.code, "name": finding.name, "path": finding.location.path, "line": finding.location.line,
-        "cell": finding.location.cell, "cell_number": finding.location.cell_number, "message": finding.message,
-        "fixable": finding.fix is not None,
-    }  # fmt: skip
