@@ -6,19 +6,19 @@ import math
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from kerascheck.cli import completers
 from kerascheck.cli.options import folders_option
 from kerascheck.cli.terminal import color_of
+from kerascheck.cli.verify_options import VerifyOptions
 from kerascheck.runtime.verify.running import (
     Progress,
     ScriptCommand,
-    budget_of,
-    configuration_of,
     ends_on_signals,
     print_report,
     verify_here,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kerascheck.runtime.verify.remote.target import Target
     from kerascheck.runtime.verify.result import Verification
 
+_T = TypeVar("_T")
 _MARK = "kerascheck verify"
 _LEAST_EFFECT, _MOST_EFFECT = 0.01, 0.5
 
@@ -108,7 +109,7 @@ def _training(context: click.Context, parameter: click.Parameter, value: str | N
 )  # fmt: skip
 @click.option("--start-limit", default=300.0, show_default=True, help="Seconds until the training must have begun.")
 @click.option(
-    "--python", metavar="PATH", shell_complete=completers.path,
+    "--python", default="", metavar="PATH", shell_complete=completers.path,
     help="Interpreter to run the script with.  [the project's, else this one; with --on: see docs/machines.md]",
 )  # fmt: skip
 @click.option(
@@ -138,7 +139,7 @@ def _training(context: click.Context, parameter: click.Parameter, value: str | N
 @click.option("--output-file", type=click.Path(dir_okay=False, writable=True), help="Write the report there.")
 @click.option("--no-memory", is_flag=True, help="Do not keep the evidence in .kerascheck/evidence.json.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
-def verify(script: str | None, arguments: tuple[str, ...], **options: Any) -> int:
+def verify(script: str | None, arguments: tuple[str, ...], **given: Any) -> int:
     """Run SCRIPT as written and as repaired, and say what each repair is worth on this machine.
 
     The script is executed, several times, up to the middle of its training; only --apply changes it on disk.
@@ -148,16 +149,18 @@ def verify(script: str | None, arguments: tuple[str, ...], **options: Any) -> in
     from kerascheck.runtime.verify.findings import NotAScript
     from kerascheck.runtime.verify.many import SUFFIX, NotAList
 
-    if (script is None) == (options["rule"] is None):
+    options = VerifyOptions(**given)
+    if (script is None) == (options.rule is None):
         raise click.UsageError("name a script, or a rule with --rule")
-    if options["apply"] or options["yes"]:
+    if options.apply or options.yes:
         from kerascheck.cli.verify_apply import refuse_contradictions
 
         refuse_contradictions(script, options)
     if sys.platform == "win32":
         raise click.ClickException("verify needs signals that Windows does not have; use WSL")
-    options["target"] = _target(options)
-    options["python"] = options["python"] or _interpreter(script, options)
+    target = _target(options.on)
+    python = options.python or (_interpreter(script) if target is None else target.python)
+    options = replace(options, target=target, python=python)
     _check_include(options)
     try:
         with ends_on_signals():
@@ -165,7 +168,7 @@ def verify(script: str | None, arguments: tuple[str, ...], **options: Any) -> in
                 from kerascheck.cli.verify_many import verify_many
 
                 return verify_many(script, arguments, options)
-            if options["scaling"]:
+            if options.scaling:
                 if script is None:
                     raise click.UsageError("--scaling takes a script")
                 return _scaling(script, arguments, options)
@@ -177,47 +180,47 @@ def verify(script: str | None, arguments: tuple[str, ...], **options: Any) -> in
         raise click.ClickException(f"no process could be started: {problem}") from None
     if result is None:
         return 2
-    if not options["no_memory"] and options["rule"] is None:
+    if not options.no_memory and options.rule is None:
         from kerascheck.runtime.verify import memory
 
         memory.remember(result)
     _write(result, options)
-    return _apply(prepared, result, options) if options["apply"] else result.exit_code
+    return _apply(prepared, result, options) if options.apply else result.exit_code
 
 
-def _prepared(script: str | None, arguments: tuple[str, ...], options: dict[str, Any]) -> Prepared:
+def _prepared(script: str | None, arguments: tuple[str, ...], options: VerifyOptions) -> Prepared:
     from kerascheck.runtime.verify.prepared import prepare
 
     spec = None
-    if options["rule"]:
+    if options.rule:
         from kerascheck.catalog import registry
         from kerascheck.catalog.rule import Rule
 
-        spec = registry.find(options["rule"])
+        spec = registry.find(options.rule)
         if spec.kind is not Rule:
             raise click.UsageError(f"{spec.code} {spec.name} is not about scripts: there is nothing to run")
         script = str(spec.folder / "slow.py")
     assert script is not None, "there is a script where there is no rule"
-    return prepare(script, arguments, configuration_of(options, spec), python=options["python"], spec=spec)
+    return prepare(script, arguments, options.configuration(spec), python=options.python, spec=spec)
 
 
-def _measured(prepared: Prepared, options: dict[str, Any]) -> Verification | None:
+def _measured(prepared: Prepared, options: VerifyOptions) -> Verification | None:
     """The verification of a script, here or on the target; None, with the reason said, where that was not possible."""
-    if options["target"]:
-        return _elsewhere(prepared, options)
+    if options.target is not None:
+        return _elsewhere(prepared, options.target, options)
     _announce(prepared.run, prepared.command, len(prepared.repairs), options)
     with Progress() as progress:
-        return verify_here(prepared, options, progress)
+        return verify_here(prepared, options.limits, progress)
 
 
-def _apply(prepared: Prepared, result: Verification, options: dict[str, Any]) -> int:
+def _apply(prepared: Prepared, result: Verification, options: VerifyOptions) -> int:
     from kerascheck.cli.verify_apply import apply_confirmed
 
     def measure(combined: Prepared) -> Verification | None:
         # The upload of the same script to the same target was agreed to before.
         try:
             with ends_on_signals():
-                return _measured(combined, {**options, "yes": True})
+                return _measured(combined, replace(options, yes=True))
         except OSError as problem:
             click.echo(f"no process could be started: {problem}", err=True)
             return None
@@ -225,24 +228,24 @@ def _apply(prepared: Prepared, result: Verification, options: dict[str, Any]) ->
     return apply_confirmed(prepared, result, options, measure)
 
 
-def _scaling(script: str, arguments: tuple[str, ...], options: dict[str, Any]) -> int:
+def _scaling(script: str, arguments: tuple[str, ...], options: VerifyOptions) -> int:
     """Compare one GPU with all of them; the exit code."""
     import json
 
     from kerascheck.runtime.verify import scaling
     from kerascheck.runtime.verify.prepared import prepare
 
-    if options["output_format"] == "html":
+    if options.output_format == "html":
         raise click.UsageError("--scaling has no HTML report")
     try:
-        names = [] if options["target"] else scaling.here()
+        names = [] if options.target else scaling.here()
     except scaling.TooFewGpus as problem:
         raise click.ClickException(str(problem)) from None
-    prepared = prepare(script, arguments, configuration_of(options), python=options["python"])
-    if options["target"]:
+    prepared = prepare(script, arguments, options.configuration(), python=options.python)
+    if options.target is not None:
         from kerascheck.runtime.verify.remote.run import measure_scaling
 
-        result = _there(prepared, options, partial(measure_scaling, command=prepared.command))
+        result = _there(prepared, options.target, options, partial(measure_scaling, command=prepared.command))
         if result is None:
             return 2
     else:
@@ -254,30 +257,27 @@ def _scaling(script: str, arguments: tuple[str, ...], options: dict[str, Any]) -
             err=True,
         )
         with Progress() as progress:
-            result = scaling.measure(prepared.run, names, prepared.command, budget_of(options), progress.show)
+            result = scaling.measure(prepared.run, names, prepared.command, options.limits, progress.show)
     print_report(
         json.dumps(result.as_dict(), indent=2)
-        if options["output_format"] == "json"
+        if options.output_format == "json"
         else "\n".join(scaling.render(result)),
-        options,
+        options.output_file,
     )
     return 2 if result.ratio is None else 0
 
 
-def _target(options: dict[str, Any]) -> Target | None:
-    """Where ``--on`` says to run, or None for here; fills in the interpreter."""
+def _target(on: str | None) -> Target | None:
+    """The machine that ``--on`` names, or None for this one."""
     from kerascheck.runtime.verify.remote.target import BadTarget, parse
 
     try:
-        target = parse(options["on"]) if options["on"] else None
+        return parse(on) if on else None
     except BadTarget as problem:
         raise click.UsageError(f"--on {problem}") from None
-    if target is not None:
-        options["python"] = options["python"] or target.python
-    return target
 
 
-def _interpreter(script: str | None, options: dict[str, Any]) -> str:
+def _interpreter(script: str | None) -> str:
     """The interpreter of a run on this machine where the command line names none: that of the script's project."""
     from kerascheck.runtime.verify.interpreter import of_project
 
@@ -289,47 +289,46 @@ def _interpreter(script: str | None, options: dict[str, Any]) -> str:
     return python
 
 
-def _check_include(options: dict[str, Any]) -> None:
+def _check_include(options: VerifyOptions) -> None:
     """Raise UsageError for an ``--include`` that means nothing."""
     from kerascheck.source import patterns
 
-    if options["include"] and not options["target"]:
+    if options.include and not options.target:
         raise click.UsageError("--include is for --on: on this machine the script sees all files")
-    for pattern in options["include"]:
+    for pattern in options.include:
         try:
             patterns.spec(pattern)
         except patterns.BadPattern as problem:
             raise click.UsageError(f"--include: {problem}") from None
 
 
-def _elsewhere(prepared: Prepared, options: dict[str, Any]) -> Verification | None:
+def _elsewhere(prepared: Prepared, target: Target, options: VerifyOptions) -> Verification | None:
     """The verification of a script on the target; None, with the reason said, where that was not possible."""
     from kerascheck.runtime.verify.remote.run import measure
 
-    measured = _there(prepared, options, partial(measure, variants=prepared.variants))
+    measured = _there(prepared, target, options, partial(measure, variants=prepared.variants))
     return None if measured is None else prepared.result(*measured)
 
 
-def _there(prepared: Prepared, options: dict[str, Any], measure: Callable[..., Any]) -> Any:
+def _there(prepared: Prepared, target: Target, options: VerifyOptions, measure: Callable[..., _T]) -> _T | None:
     """What ``measure`` finds on the target, once the upload is agreed to; None, with the reason said, where that was not possible."""
     from kerascheck.runtime.verify.remote import pack, talk
     from kerascheck.runtime.verify.remote import run as remote
 
-    target, python = options["target"], options["python"]
     try:
-        root = os.path.dirname(prepared.run.path) if options["rule"] else None
-        upload = pack.of_project(prepared.run.path, prepared.run.sources, root, options["include"])
-        remote.agree(target, python, [upload], [prepared.command], yes=options["yes"])
+        root = os.path.dirname(prepared.run.path) if options.rule else None
+        upload = pack.of_project(prepared.run.path, prepared.run.sources, root, options.include)
+        remote.agree(target, options.python, [upload], [prepared.command], yes=options.yes)
         with Progress() as progress:
-            return measure(target, python, upload, prepared.run, budget_of(options), progress.show)
+            return measure(target, options.python, upload, prepared.run, options.limits, progress.show)
     except (pack.TooLarge, pack.NeedsSecret, remote.NotAgreed, talk.Refused) as problem:
         click.echo(f"{target.label}: {problem}", err=True)
         return None
 
 
-def _announce(run: Script, command: str, variants: int, options: dict[str, Any]) -> None:
+def _announce(run: Script, command: str, variants: int, options: VerifyOptions) -> None:
     """Say, before anything happens, what will be executed."""
-    minutes = (variants + 1) * options["budget"] / 60
+    minutes = (variants + 1) * options.budget / 60
     also = f" and in {variants} repaired variant{'s' * (variants != 1)}, each several times" if variants else ""
     for line in (
         f"{_MARK} EXECUTES YOUR SCRIPT: {command}",
@@ -341,13 +340,13 @@ def _announce(run: Script, command: str, variants: int, options: dict[str, Any])
         click.echo(click.style(line, bold=line.startswith(_MARK)), err=True)
 
 
-def _write(result: Verification, options: dict[str, Any]) -> None:
-    style, color = click.style, color_of(options["color"], to_file=bool(options["output_file"]))
-    if options["output_format"] == "json":
+def _write(result: Verification, options: VerifyOptions) -> None:
+    style, color = click.style, color_of(options.color, to_file=bool(options.output_file))
+    if options.output_format == "json":
         import json
 
         text = json.dumps(result.as_dict(), indent=2)
-    elif options["output_format"] == "html":
+    elif options.output_format == "html":
         from kerascheck.runtime.verify import report_html
 
         text = report_html.render(result)
@@ -356,6 +355,6 @@ def _write(result: Verification, options: dict[str, Any]) -> None:
         from kerascheck.runtime.verify import report_text
 
         lines = report_text.render(result, style)
-        width = 0 if options["output_file"] else terminal_columns(otherwise=0)
+        width = 0 if options.output_file else terminal_columns(otherwise=0)
         text = "\n".join(report_text.fitted(lines, width) if width else lines)
-    print_report(text, options, color)
+    print_report(text, options.output_file, color)

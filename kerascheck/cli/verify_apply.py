@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +14,7 @@ from kerascheck.runtime.verify.findings import place_of
 from kerascheck.runtime.verify.verdict import Verdict
 
 if TYPE_CHECKING:
+    from kerascheck.cli.verify_options import VerifyOptions
     from kerascheck.finding import Finding
     from kerascheck.lint.fix_files import Repair as FileRepair
     from kerascheck.runtime.verify.prepared import Prepared
@@ -22,25 +23,25 @@ if TYPE_CHECKING:
 Measure = Callable[["Prepared"], "Verification | None"]
 
 
-def refuse_contradictions(script: str | None, options: Mapping[str, Any]) -> None:
+def refuse_contradictions(script: str | None, options: VerifyOptions) -> None:
     """Raise UsageError for options that do not go together with ``--apply`` and ``--yes``."""
     from kerascheck.runtime.verify.many import SUFFIX
 
-    if options["yes"] and not (options["apply"] or options["on"]):
+    if options.yes and not (options.apply or options.on):
         raise click.UsageError("--yes answers the question of --apply or of --on: name one of them")
-    if not options["apply"]:
+    if not options.apply:
         return
     if script is None:
         raise click.UsageError("--apply takes a script of yours, not the example of a rule")
     if script.endswith(SUFFIX):
         raise click.UsageError("--apply takes one script, not a list: verify each script by itself")
-    if options["scaling"]:
+    if options.scaling:
         raise click.UsageError("--apply cannot be combined with --scaling, which measures no fix")
-    if options["output_format"] != "text" and not options["yes"]:
-        raise click.UsageError(f"--apply asks a question: --output-format {options['output_format']} needs --yes too")
+    if options.output_format != "text" and not options.yes:
+        raise click.UsageError(f"--apply asks a question: --output-format {options.output_format} needs --yes too")
 
 
-def apply_confirmed(prepared: Prepared, result: Verification, options: Mapping[str, Any], measure: Measure) -> int:
+def apply_confirmed(prepared: Prepared, result: Verification, options: VerifyOptions, measure: Measure) -> int:
     """Write the confirmed fixes once the user agrees; the exit code of the command.
 
     ``measure``: verifies a script, to measure several fixes together; None, with the reason printed, if it could not.
@@ -57,7 +58,7 @@ def apply_confirmed(prepared: Prepared, result: Verification, options: Mapping[s
         repairs = apply.repaired_files(result.linted, list(selection.confirmed))
         for line in _summary(selection, result):
             _say(line)
-        _show(repairs, err=options["output_format"] != "text" and not options["output_file"])
+        _show(repairs, err=options.output_format != "text" and not options.output_file)
         if not _agreed(options):
             return result.exit_code
         apply.refuse_changed(result.linted)
@@ -114,8 +115,8 @@ def _show(repairs: Mapping[str, FileRepair], *, err: bool) -> None:
     click.echo(text, nl=False, err=err)
 
 
-def _agreed(options: Mapping[str, Any]) -> bool:
-    if options["yes"]:
+def _agreed(options: VerifyOptions) -> bool:
+    if options.yes:
         return True
     if not sys.stdin.isatty():
         _say("not written: no terminal to ask on; add --yes")

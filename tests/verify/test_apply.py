@@ -94,7 +94,7 @@ def measured(project, monkeypatch):
     """Says what measuring finds, by the first word or the whole of a variant's name; returns the names measured by each run."""
     says, runs = {}, []
 
-    def verify_here(prepared, options, progress):
+    def verify_here(prepared, budget, progress):
         runs.append([repair.variant for repair in prepared.repairs])
         verdicts = []
         for repair in prepared.repairs:
@@ -437,8 +437,8 @@ def test_the_report_for_programs_stays_one_document(project, measured):
 
 
 def test_the_sentence_names_the_machine_that_confirmed(project, measured, monkeypatch):
-    def elsewhere(prepared, options):
-        result = verify.verify_here(prepared, options, None)
+    def elsewhere(prepared, target, options):
+        result = verify.verify_here(prepared, options.limits, None)
         result.machine = replace(result.machine, on="ssh://gpu1")
         return result
 

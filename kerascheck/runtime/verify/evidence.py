@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from kerascheck.catalog.measured import DEVICES, Device, Measurement, Row, cell
+from kerascheck.catalog.registry import RuleSpec
 from kerascheck.runtime.verify import gpu
 from kerascheck.runtime.verify.budget import Budget, Progress
 from kerascheck.runtime.verify.compare import Comparison, compare
@@ -35,8 +35,8 @@ def has_example(folder: Path) -> bool:
     return all((folder / name).is_file() for name in ("slow.py", "fast.py"))
 
 
-def example_variants(spec: Any) -> list[Variant]:
-    """The fast.py of a rule (of ``kerascheck.catalog.registry``) in the place of its slow.py: one variant per changed place, for they
+def example_variants(spec: RuleSpec) -> list[Variant]:
+    """The fast.py of a rule in the place of its slow.py: one variant per changed place, for they
     may belong to several trainings."""
     slow, fast = spec.folder / "slow.py", spec.folder / "fast.py"
     tolerance, predicts = spec.rule.loss_tolerance, spec.rule.code in ABOUT_PREDICTIONS
@@ -57,7 +57,7 @@ def example_variants(spec: Any) -> list[Variant]:
 
 
 def measure_example(
-    spec: Any, budget: Budget, progress: Progress, environment: Mapping[str, str] | None = None
+    spec: RuleSpec, budget: Budget, progress: Progress, environment: Mapping[str, str] | None = None
 ) -> Comparison:
     """Measure one rule, with further variables in its ``environment``; raises OSError if a file is missing."""
     slow = spec.folder / "slow.py"
@@ -127,8 +127,10 @@ def render(rows: Sequence[Row]) -> Iterator[str]:
         yield f"| {entry['code']} {entry['name']} | " + " | ".join(cells) + " |"
 
 
-def collect(specs: Sequence[Any], budget: Budget, progress: Progress, tell: Callable[[Row], None]) -> Iterator[Row]:
-    """Measure ``specs`` (of ``kerascheck.catalog.registry``) one after the other; ``tell`` is told every finished row."""
+def collect(
+    specs: Sequence[RuleSpec], budget: Budget, progress: Progress, tell: Callable[[Row], None]
+) -> Iterator[Row]:
+    """Measure ``specs`` one after the other; ``tell`` is told every finished row."""
     for spec in specs:
         if not has_example(spec.folder):
             continue

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from kerascheck.catalog.measured import Row
+from kerascheck.catalog.registry import RuleSpec
 from kerascheck.runtime.verify.budget import Budget, Progress
 from kerascheck.runtime.verify.compare import Comparison
 from kerascheck.runtime.verify.evidence import has_example, measure_example, measurement
@@ -88,14 +88,14 @@ def _can_watch() -> bool:
 
 
 def collect(
-    specs: Sequence[Any],
+    specs: Sequence[RuleSpec],
     on: Engine,
     budget: Budget,
     progress: Progress,
     tell: Callable[[Row], None],
     measure: Callable[..., Comparison] = measure_example,
 ) -> Iterator[Row]:
-    """Measure ``specs`` (of ``kerascheck.catalog.registry``) one after the other; ``tell`` is told every finished row."""
+    """Measure ``specs`` one after the other; ``tell`` is told every finished row."""
     for spec in specs:
         folder = example(spec)
         if folder is None:
@@ -117,7 +117,7 @@ def collect(
         yield entry
 
 
-def example(spec: Any) -> Path | None:
+def example(spec: RuleSpec) -> Path | None:
     """The folder of the example to measure: that of a size for a GPU if the rule has one, or the one that every test runs; None
     without any."""
     return next(filter(has_example, (spec.folder / "gpu", spec.folder)), None)

@@ -116,9 +116,15 @@ class Rows:
         return row
 
 
+Job = Callable[[threading.Event], Verification]
+"""Measures a script; ends once the event is set."""
+Finished = Callable[[Line, Verification | None, Exception | None], None]
+"""Receives the result for a script, or why there is none."""
+
+
 def measure_all(
-    jobs: Mapping[Line, Callable[[threading.Event], Verification]],
-    finished: Callable[[Line, Verification | None, Exception | None], None],
+    jobs: Mapping[Line, Job],
+    finished: Finished,
     at_once: int,
 ) -> None:
     """Run ``jobs``, some of them at once; ``finished`` is told each result, or the exception, in this thread.
@@ -145,9 +151,7 @@ def measure_all(
                 future.cancel()
 
 
-def _tell(
-    line: Line, get: Callable[[], Verification], finished: Callable[[Line, Verification | None, Exception | None], None]
-) -> None:
+def _tell(line: Line, get: Callable[[], Verification], finished: Finished) -> None:
     try:
         result = get()
     except Exception as problem:  # one script never stops the others

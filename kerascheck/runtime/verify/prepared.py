@@ -7,13 +7,14 @@ import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kerascheck.runtime.verify.findings import Linted, Repair, findings_of, looks, repairs
 from kerascheck.runtime.verify.process import Script
 from kerascheck.runtime.verify.result import Verification
 
 if TYPE_CHECKING:
+    from kerascheck.catalog.registry import RuleSpec
     from kerascheck.project.config import Configuration
     from kerascheck.runtime.verify.compare import Comparison
     from kerascheck.runtime.verify.gpu_summary import GpuSummary
@@ -55,17 +56,17 @@ def prepare(
     *,
     python: str = sys.executable,
     directory: str | None = None,
-    spec: Any = None,
+    spec: RuleSpec | None = None,
 ) -> Prepared:
     """Lint ``script`` and make its variants.
 
-    ``directory``: where it runs, and what its command is relative to (None: the working directory). ``room``: of
-    ``kerascheck.catalog.registry``, whose slow.py the script is. Raises NotAScript and ConfigError as ``findings_of`` does.
+    ``directory``: where it runs, and what its command is relative to (None: the working directory). ``spec``: the
+    rule whose slow.py the script is. Raises NotAScript and ConfigError as ``findings_of`` does.
     """
     linted = findings_of(script, configuration)
     made = repairs(linted, every=spec is not None)
     if spec is not None and not made:
-        # Not every rule repairs by itself what its room shows repaired.
+        # Not every rule repairs by itself what its example shows repaired.
         from kerascheck.runtime.verify.evidence import example_variants
 
         made = [Repair(replace(variant, name=f"fast.py, {variant.name}"), ()) for variant in example_variants(spec)]

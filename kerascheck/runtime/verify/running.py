@@ -1,4 +1,4 @@
-"""Helpers of the commands that run scripts: options to settings, progress, signals, output of reports."""
+"""Helpers of the commands that run scripts: progress, signals, output of reports."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import Any
 
 import click
 
-from kerascheck.project.config import Configuration, overrides_from
 from kerascheck.runtime.verify import gpu
 from kerascheck.runtime.verify.budget import Budget
 from kerascheck.runtime.verify.compare import compare
@@ -22,38 +20,18 @@ from kerascheck.runtime.verify.prepared import Prepared
 from kerascheck.runtime.verify.result import Verification
 
 
-def configuration_of(options: dict[str, Any], room: Any = None) -> Configuration:
-    """The linter's settings, with the rules that the options choose, or those of a ``room``."""
-    selection = {"select": options["select"], "ignore": options["ignore"]}
-    if room is not None:
-        selection |= {"select": (room.rule.code,), "pedantic": True}
-    return Configuration(overrides_from(selection))
-
-
-def verify_here(prepared: Prepared, options: dict[str, Any], progress: Progress) -> Verification:
+def verify_here(prepared: Prepared, budget: Budget, progress: Progress) -> Verification:
     """The verification of a script on this machine."""
     with gpu.Sampler() as sampler:
-        comparison = compare(prepared.run, prepared.variants, budget_of(options), progress.show)
+        comparison = compare(prepared.run, prepared.variants, budget, progress.show)
     watched = sampler.summary()
     return prepared.result(gpu.doubted(comparison, watched, sampler.failure), machine(), watched)
 
 
-def budget_of(options: dict[str, Any]) -> Budget:
-    """How long to measure, by the options."""
-    return Budget(
-        options["budget"],
-        options["steps"],
-        options["start_limit"],
-        no_effect=options["no_effect"],
-        training=options["training"],
-        rounds=2 if options["quick"] else None,
-    )
-
-
-def print_report(text: str, options: dict[str, Any], color: bool | None = False) -> None:
-    """Write a report to where the options say; ``color`` as click knows it."""
-    if options["output_file"]:
-        write_whole(options["output_file"], click.unstyle(text) + "\n")
+def print_report(text: str, output_file: str | None, color: bool | None = False) -> None:
+    """Write a report to a file, or to standard output without one; ``color`` as click knows it."""
+    if output_file:
+        write_whole(output_file, click.unstyle(text) + "\n")
     else:
         click.echo(text, color=color)
 
