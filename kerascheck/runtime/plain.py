@@ -62,7 +62,8 @@ def restored(kind: Any, value: Any, where: str = "the value") -> Any:
     if isinstance(value, list) and origin is not None:
         return [restored(arguments[0], item, where) for item in value]
     if isinstance(value, dict) and origin is not None:
-        return {key: restored(arguments[1], item, f"{where}[{key!r}]") for key, item in value.items()}
+        keys = int if arguments[0] is int else str  # JSON has keys of text alone
+        return {keys(key): restored(arguments[1], item, f"{where}[{key!r}]") for key, item in value.items()}
     return float(value) if kind is float else value
 
 

@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from kerascheck.knowledge.cards import SLOWDOWNS
+from kerascheck.runtime.plain import plain, restored
 from kerascheck.runtime.verify.gpu_summary import DeviceSummary, GpuSeries, GpuSummary
 from kerascheck.source import deadline
 
@@ -33,7 +34,6 @@ _SECONDS_TO_END = 5.0
 _POWER_CAP = 0x4
 _REASONS = {_POWER_CAP: "power limit", **SLOWDOWNS}
 """Bits of ``nvmlClocksEventReasons`` (nvml.h) that say why clocks are lower than the load asks for."""
-_QUANTITIES = ("utilisation", "memory_bytes", "watts", "megahertz")
 _MOST_POINTS = 600
 """Of the samples that are kept over time; more are thinned out."""
 _OTHERS = 0.05
@@ -42,17 +42,63 @@ _SLOWED = 0.1
 """Share of the samples with low clocks from which a GPU counts as slowed down."""
 
 
-@dataclass(slots=True)
-class _Device:
+@dataclass(frozen=True, slots=True)
+class DeviceDescription:
+    """A GPU, as NVML describes it before anything is measured."""
+
     index: int
-    handle: Any
     name: str
     mig: bool
+    """Whether it is partitioned."""
     visible: bool
+    """Whether CUDA shows it to the scripts."""
     memory_total: int | None
-    before: frozenset[int]
+    """Bytes."""
+    before: tuple[int, ...]
     """Processes that computed on it before anything was measured: others."""
-    samples: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """Message of the process that asks NVML: the driver's version and the GPUs."""
+
+    driver: str | None
+    devices: tuple[DeviceDescription, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A look at a GPU; None for what NVML does not report."""
+
+    seconds: float
+    """Since the sampler began."""
+    utilisation: float | None
+    """0 to 1."""
+    memory_bytes: int | None
+    watts: float | None
+    megahertz: int | None
+    slowed: tuple[str, ...]
+    """Reasons for lowered clocks."""
+    processes: Mapping[int, float] | None
+    """Share of the GPU's time that each process used since the last look, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """Message of the process that asks NVML: one look at each GPU."""
+
+    samples: tuple[Sample, ...]
+    """In the order of :attr:`Described.devices`."""
+    family: Mapping[int, bool | None]
+    """Whether each process seen on a GPU descends from kerascheck; None where it had ended."""
+
+
+@dataclass(slots=True)
+class _Device:
+    about: DeviceDescription
+    handle: Any = None
+    """Of NVML; None where another process asks it."""
+    samples: list[Sample] = field(default_factory=list)
     last_seen: int = 0
     """Time stamp of NVML's newest sample of processes, in microseconds."""
 
@@ -123,34 +169,22 @@ class Sampler:
         if self._nvml is not None:
             self._ask("nvmlShutdown")
 
-    def described(self) -> dict[str, Any]:
-        """The driver and the GPUs, in types that JSON knows."""
-        devices = [
-            {
-                **{key: getattr(device, key) for key in ("index", "name", "mig", "visible", "memory_total")},
-                "before": sorted(device.before),
-            }
-            for device in self._devices
-        ]
-        return {"driver": self._driver, "devices": devices}
+    def described(self) -> Described:
+        """The driver and the GPUs."""
+        return Described(self._driver, tuple(device.about for device in self._devices))
 
-    def looked(self) -> dict[str, Any]:
-        """One look at each GPU, in types that JSON knows."""
-        return {"samples": [self._look(device) for device in self._devices], "family": self._family}
+    def looked(self) -> Looked:
+        """One look at each GPU."""
+        return Looked(tuple(self._look(device) for device in self._devices), self._family)
 
-    def _take(self, message: Mapping[str, Any]) -> None:
-        """Take what another process has :meth:`described` or :meth:`looked` at."""
-        if "devices" in message:
-            self._driver = message["driver"]
-            self._devices = [
-                _Device(handle=None, **{**device, "before": frozenset(device["before"])})
-                for device in message["devices"]
-            ]
+    def _take(self, message: Described | Looked) -> None:
+        """Take a message of another process."""
+        if isinstance(message, Described):
+            self._driver = message.driver
+            self._devices = [_Device(about) for about in message.devices]
             return
-        self._family = {int(pid): descends for pid, descends in message["family"].items()}
-        for device, sample in zip(self._devices, message["samples"]):
-            if sample["processes"] is not None:
-                sample["processes"] = {int(pid): share for pid, share in sample["processes"].items()}
+        self._family = dict(message.family)
+        for device, sample in zip(self._devices, message.samples):
             device.samples.append(sample)
 
     def _ask(self, name: str, *arguments: Any, may_fail: bool = True) -> Any:
@@ -164,22 +198,24 @@ class Sampler:
 
     def _device(self, index: int, handle: Any) -> _Device:
         mig, memory = self._ask("nvmlDeviceGetMigMode", handle), self._ask("nvmlDeviceGetMemoryInfo", handle)
-        return _Device(
+        uuid, shown = _word(self._ask("nvmlDeviceGetUUID", handle)), os.environ.get("CUDA_VISIBLE_DEVICES")
+        running = self._ask("nvmlDeviceGetComputeRunningProcesses", handle) or ()
+        about = DeviceDescription(
             index,
-            handle,
             _word(self._ask("nvmlDeviceGetName", handle)) or "NVIDIA GPU",
-            bool(mig and mig[0]),
-            is_visible(index, _word(self._ask("nvmlDeviceGetUUID", handle)), os.environ.get("CUDA_VISIBLE_DEVICES")),
-            getattr(memory, "total", None),
-            frozenset(process.pid for process in self._ask("nvmlDeviceGetComputeRunningProcesses", handle) or ()),
+            mig=bool(mig and mig[0]),
+            visible=is_visible(index, uuid, shown),
+            memory_total=getattr(memory, "total", None),
+            before=tuple(sorted(process.pid for process in running)),
         )
+        return _Device(about, handle)
 
     def _sample(self) -> None:
         while not self._done.wait(_INTERVAL_SECONDS):
             for device in self._devices:
                 device.samples.append(self._look(device))
 
-    def _look(self, device: _Device) -> dict[str, Any]:
+    def _look(self, device: _Device) -> Sample:
         handle = device.handle
         rates, memory = self._ask("nvmlDeviceGetUtilizationRates", handle), self._ask("nvmlDeviceGetMemoryInfo", handle)
         watts = self._ask("nvmlDeviceGetPowerUsage", handle)
@@ -187,15 +223,15 @@ class Sampler:
         reasons = self._ask("nvmlDeviceGetCurrentClocksEventReasons", handle)
         if reasons is None:  # the name of older drivers and packages
             reasons = self._ask("nvmlDeviceGetCurrentClocksThrottleReasons", handle)
-        return {
-            "seconds": time.monotonic() - self._start,
-            "utilisation": None if rates is None else rates.gpu / 100,
-            "memory_bytes": None if memory is None else memory.used,
-            "watts": None if watts is None else watts / 1000,
-            "megahertz": clock,
-            "slowed": [word for bit, word in _REASONS.items() if (reasons or 0) & bit],
-            "processes": self._processes(device),
-        }
+        return Sample(
+            seconds=time.monotonic() - self._start,
+            utilisation=None if rates is None else rates.gpu / 100,
+            memory_bytes=None if memory is None else memory.used,
+            watts=None if watts is None else watts / 1000,
+            megahertz=clock,
+            slowed=tuple(word for bit, word in _REASONS.items() if (reasons or 0) & bit),
+            processes=self._processes(device),
+        )
 
     def _processes(self, device: _Device) -> dict[int, float] | None:
         """What each process used of the GPU's time since the last look, 0 to 1; None where nothing is told of
@@ -217,7 +253,7 @@ class Sampler:
     def _is_foreign(self, pid: int, device: _Device) -> bool:
         # Inside a container the numbers may be those of the host: then only who was there before us is known to be
         # another.
-        return pid in device.before or (self._family.get(pid) is False and any(self._family.values()))
+        return pid in device.about.before or (self._family.get(pid) is False and any(self._family.values()))
 
     def summary(self) -> GpuSummary | None:
         """Summarise the samples; None without any."""
@@ -226,14 +262,23 @@ class Sampler:
             return None
         _mark_used(devices)
         first = next((device for device in devices if device.used), devices[0])
-        quantities = {name: getattr(first, name) for name in ("name", "samples", *_QUANTITIES)}
-        return GpuSummary(devices, trouble(devices), driver=self._driver, **quantities)
+        return GpuSummary(
+            devices,
+            trouble(devices),
+            first.name,
+            first.samples,
+            utilisation=first.utilisation,
+            memory_bytes=first.memory_bytes,
+            watts=first.watts,
+            megahertz=first.megahertz,
+            driver=self._driver,
+        )
 
 
 class _Apart:
     """The process that asks NVML, as the process of kerascheck sees it."""
 
-    def __init__(self, take: Callable[[Mapping[str, Any]], None]) -> None:
+    def __init__(self, take: Callable[[Described | Looked], None]) -> None:
         """``take`` gets each message, from another thread."""
         self._take = take
         self._answered = threading.Event()
@@ -282,7 +327,7 @@ class _Apart:
         assert self._process is not None and self._process.stdout is not None, "it was started with a pipe"
         for line in self._process.stdout:
             try:
-                message = json.loads(line)
+                message = _parsed(line)
             except ValueError:
                 continue  # of a library, or cut off where the process ended
             self._take(message)
@@ -308,8 +353,16 @@ def watch(parent: int) -> None:
     sampler.end()
 
 
-def _print(message: Mapping[str, Any]) -> None:
-    sys.stdout.write(json.dumps(message) + "\n")
+def _parsed(line: bytes) -> Described | Looked:
+    """The message on a line; raises ValueError if it is none."""
+    content = json.loads(line)
+    is_description = isinstance(content, dict) and "devices" in content
+    message: Described | Looked = restored(Described if is_description else Looked, content, "the message")
+    return message
+
+
+def _print(message: Described | Looked) -> None:
+    sys.stdout.write(json.dumps(plain(message)) + "\n")
     sys.stdout.flush()
 
 
@@ -347,43 +400,47 @@ def _descends(pid: int, me: int) -> bool | None:
 
 def _summary(device: _Device, is_foreign: Callable[[int, _Device], bool]) -> DeviceSummary:
     def used(foreign: bool) -> float | None:
-        known = [sample["processes"] for sample in busy if sample["processes"] is not None]
+        known = [sample.processes for sample in busy if sample.processes is not None]
         return (
             statistics.fmean(sum(v for pid, v in each.items() if is_foreign(pid, device) == foreign) for each in known)
             if known
             else None
         )
 
-    busy = [s for s in device.samples if s["utilisation"]] or device.samples
-    reasons = {reason for sample in busy for reason in sample["slowed"]}
+    busy = [sample for sample in device.samples if sample.utilisation] or device.samples
+    reasons = {reason for sample in busy for reason in sample.slowed}
     return DeviceSummary(
-        device.index,
-        device.name,
+        device.about.index,
+        device.about.name,
         len(busy),
-        **_medians(busy),
-        memory_total_bytes=device.memory_total,
-        slowed={reason: sum(reason in sample["slowed"] for sample in busy) / len(busy) for reason in sorted(reasons)},
+        utilisation=_median(sample.utilisation for sample in busy),
+        memory_bytes=_median(sample.memory_bytes for sample in busy),
+        watts=_median(sample.watts for sample in busy),
+        megahertz=_median(sample.megahertz for sample in busy),
+        memory_total_bytes=device.about.memory_total,
+        slowed={reason: sum(reason in sample.slowed for sample in busy) / len(busy) for reason in sorted(reasons)},
         own=used(foreign=False),
         others=used(foreign=True),
-        mig=device.mig,
-        visible=device.visible,
-        time=GpuSeries(
-            **{name: [sample[name] for sample in _thinned(device.samples)] for name in ("seconds", *_QUANTITIES)}
-        ),
+        mig=device.about.mig,
+        visible=device.about.visible,
+        time=_series(device.samples),
     )
 
 
-def _medians(samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    return {name: _median(sample[name] for sample in samples) for name in _QUANTITIES}
-
-
-def _median(values: Iterator[Any]) -> float | None:
+def _median(values: Iterator[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return statistics.median(known) if known else None
 
 
-def _thinned(samples: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
-    return samples[:: -(-len(samples) // _MOST_POINTS)]
+def _series(samples: Sequence[Sample]) -> GpuSeries:
+    kept = samples[:: -(-len(samples) // _MOST_POINTS)]
+    return GpuSeries(
+        seconds=[sample.seconds for sample in kept],
+        utilisation=[sample.utilisation for sample in kept],
+        memory_bytes=[sample.memory_bytes for sample in kept],
+        watts=[sample.watts for sample in kept],
+        megahertz=[sample.megahertz for sample in kept],
+    )
 
 
 def _mark_used(devices: Sequence[DeviceSummary]) -> None:
