@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +14,20 @@ from kerascheck.runtime.doctor.look import TIME_LIMIT
 
 if TYPE_CHECKING:
     from kerascheck.runtime.doctor.snapshot import Demand, Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """The options of ``doctor``, named as click names them."""
+
+    python: str | None
+    script: str | None
+    output_format: str
+    save_snapshot: str | None
+    snapshot: str | None
+    time_limit: float
+    """Seconds for the imports of TensorFlow and Keras."""
+    color: str
 
 
 @click.command(
@@ -42,21 +57,22 @@ if TYPE_CHECKING:
     help="Seconds for the imports of TensorFlow and Keras. The NVIDIA driver gets 20 at most.",
 )
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
-def doctor(**options: Any) -> int:
+def doctor(**given: Any) -> int:
     """Check whether this machine lets Keras train fast: GPU, driver, TensorFlow, cores, memory.
 
     It imports TensorFlow and Keras in a process of its own, and changes nothing.
     """
     from kerascheck.runtime.doctor import Status, diagnose
 
-    if options["snapshot"] and options["python"]:
+    options = _Options(**given)
+    if options.snapshot and options.python:
         raise click.UsageError("--snapshot and --python exclude each other: a snapshot says what its interpreter had")
-    script = _demands(options["script"]) if options["script"] else None
-    snapshot = _saved(options["snapshot"], script) if options["snapshot"] else _live(options, script)
-    if options["save_snapshot"]:
-        _write(options["save_snapshot"], snapshot.to_json())
+    script = _demands(options.script) if options.script else None
+    snapshot = _saved(options.snapshot, script) if options.snapshot else _live(options, script)
+    if options.save_snapshot:
+        _write(options.save_snapshot, snapshot.to_json())
     results = diagnose(snapshot)
-    if options["output_format"] == "json":
+    if options.output_format == "json":
         import json
 
         document = {"results": [result.as_dict() for result in results], "snapshot": json.loads(snapshot.to_json())}
@@ -65,21 +81,21 @@ def doctor(**options: Any) -> int:
         from kerascheck.report.text import terminal_columns
         from kerascheck.runtime.doctor import report
 
-        color = color_of(options["color"])
-        for line in report.render(results, snapshot, click.style, terminal_columns(), script=options["script"]):
+        color = color_of(options.color)
+        for line in report.render(results, snapshot, click.style, terminal_columns(), script=options.script):
             click.echo(line, color=color)
     return int(any(result.status is Status.PROBLEM for result in results))
 
 
-def _live(options: dict[str, Any], script: tuple[Demand, ...] | None) -> Snapshot:
+def _live(options: _Options, script: tuple[Demand, ...] | None) -> Snapshot:
     from kerascheck.runtime.doctor import take_snapshot
 
-    python = options["python"] or sys.executable
+    python = options.python or sys.executable
     shown = sys.stderr.isatty()
     if shown:
         click.echo("Looking at the machine, and importing TensorFlow and Keras ...", nl=False, err=True)
     try:
-        snapshot = take_snapshot(python, script=script, time_limit=options["time_limit"])
+        snapshot = take_snapshot(python, script=script, time_limit=options.time_limit)
     finally:
         if shown:
             click.echo("\r\033[K", nl=False, err=True)
@@ -92,7 +108,6 @@ def _live(options: dict[str, Any], script: tuple[Demand, ...] | None) -> Snapsho
 
 
 def _saved(path: str, script: tuple[Demand, ...] | None) -> Snapshot:
-    from dataclasses import replace
 
     from kerascheck.runtime.doctor.snapshot import InvalidSnapshot, Snapshot
 

@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,16 +15,35 @@ from kerascheck.cli import completers
 from kerascheck.cli.options import folders_option
 from kerascheck.cli.terminal import color_of
 from kerascheck.runtime.verify.interpreter import of_project
-from kerascheck.runtime.verify.running import Progress, ScriptCommand, ends_on_signals
+from kerascheck.runtime.verify.running import Progress, ScriptCommand, ends_on_signals, print_report
 
 if TYPE_CHECKING:
     from kerascheck.runtime.doctor import Snapshot
     from kerascheck.runtime.verify.gpu_summary import GpuSummary
     from kerascheck.runtime.verify.messages import TrainingFacts
+    from kerascheck.runtime.verify.process import Script
     from kerascheck.runtime.verify.verdict import Verdict
     from kerascheck.runtime.why.explain import WhyResult
 
 _NARROWEST, _WIDEST = 60, 120
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """The options of ``why``, named as click names them."""
+
+    prove: bool
+    training: int
+    """Number of the training, from 1."""
+    python: str | None
+    start_limit: float
+    """Seconds until the training must have begun."""
+    budget: float
+    """Seconds that ``prove`` may measure, about."""
+    output_format: str
+    summary: bool
+    output_file: str | None
+    color: str
 
 
 @click.command(
@@ -58,7 +77,7 @@ _NARROWEST, _WIDEST = 60, 120
 @click.option("--summary", is_flag=True, help="Print ten lines for an issue or a chat, without paths and code.")
 @click.option("--output-file", type=click.Path(dir_okay=False, writable=True), help="Write the answer there.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
-def why(script: str, arguments: tuple[str, ...], **options: Any) -> int:
+def why(script: str, arguments: tuple[str, ...], **given: Any) -> int:
     """Say why the training of SCRIPT is slow, and what to do first.
 
     The script is executed once, up to the middle of its training. That takes 10 to 30
@@ -71,50 +90,48 @@ def why(script: str, arguments: tuple[str, ...], **options: Any) -> int:
         raise click.ClickException("why needs signals that Windows does not have; use WSL")
     try:
         with ends_on_signals():
-            return _why(script, arguments, options)
+            return _why(script, arguments, _Options(**given))
     except (NotAScript, ConfigError) as problem:
         raise click.ClickException(str(problem)) from None
     except OSError as problem:
         raise click.ClickException(f"no process could be started: {problem}") from None
 
 
-def _why(script: str, arguments: tuple[str, ...], options: dict[str, Any]) -> int:
+def _why(script: str, arguments: tuple[str, ...], options: _Options) -> int:
     from kerascheck.project.config import Configuration
     from kerascheck.runtime.verify import gpu
     from kerascheck.runtime.verify.findings import findings_of, read_script
     from kerascheck.runtime.verify.process import Script
     from kerascheck.runtime.why.explain import explain_training
 
-    if options["summary"] and options["output_format"] != "text":
+    if options.summary and options.output_format != "text":
         raise click.UsageError("--summary is text: leave out --output-format")
     path, texts = read_script(script)
-    found_by = None
-    if options["python"] is None:
-        options["python"], found_by = of_project(path)
+    python, found_by = (options.python, None) if options.python is not None else of_project(path)
     command = shlex.join(["python", os.path.relpath(path), *arguments])
     for line in (
         click.style(f"kerascheck why EXECUTES YOUR SCRIPT: {command}", bold=True),
         "  once, up to the middle of its training: 10 to 30 s of it. Ctrl-C stops it.",
-        *([f"  with {options['python']} ({found_by}); --python names another one."] if found_by else ()),
+        *([f"  with {python} ({found_by}); --python names another one."] if found_by else ()),
     ):
         click.echo(line, err=True)
-    run = Script(path, texts, arguments, python=options["python"])
+    run = Script(path, texts, arguments, python=python)
     with Progress() as progress, gpu.Sampler() as sampler:
         progress.show("running the script up to the middle of its training", 30)
         answer = explain_training(
             run,
             lambda: findings_of(script, Configuration()),
-            lambda run: problems(run.facts, options["python"]),
-            training=options["training"] - 1,
-            start_limit=options["start_limit"],
+            lambda run: problems(run.facts, python),
+            training=options.training - 1,
+            start_limit=options.start_limit,
         )
     if sampler.failure is not None:
         click.echo(f"kerascheck why: {sampler.failure}", err=True)
-    proofs = _proofs(answer, run, options) if options["prove"] and options["output_format"] != "text" else []
+    proofs = _proofs(answer, run, options) if options.prove and options.output_format != "text" else []
     _write(answer, sampler.summary(), script, arguments, options, proofs)
     if answer.failure is not None:
         return 2
-    if options["prove"] and options["output_format"] == "text":
+    if options.prove and options.output_format == "text":
         _prove(answer, run, options)
     return 0
 
@@ -149,20 +166,19 @@ def _write(
     used: GpuSummary | None,
     script: str,
     arguments: tuple[str, ...],
-    options: dict[str, Any],
+    options: _Options,
     proofs: Sequence[Verdict],
 ) -> None:
-    from kerascheck.runtime.verify.files import write_whole
     from kerascheck.runtime.why import report_text
 
-    color = color_of(options["color"], to_file=bool(options["output_file"]))
-    if options["output_format"] == "json":
+    color = color_of(options.color, to_file=bool(options.output_file))
+    if options.output_format == "json":
         import json
 
         from kerascheck.runtime.why import json_report
 
-        text = json.dumps(json_report.report(answer, used, proofs if options["prove"] else None), indent=2)
-    elif options["output_format"] == "html":
+        text = json.dumps(json_report.report(answer, used, proofs if options.prove else None), indent=2)
+    elif options.output_format == "html":
         from kerascheck.runtime.why import report_html
 
         text = report_html.render(answer, used, proofs)
@@ -172,22 +188,19 @@ def _write(
         from kerascheck.report.text import terminal_columns
         from kerascheck.runtime.why import summary
 
-        if options["summary"]:
+        if options.summary:
             click.echo("\n".join(summary.lines(answer.diagnosis)))
             return
         width = min(_WIDEST, max(_NARROWEST, terminal_columns()))
         lines = [
             *report_text.render(answer.diagnosis, width, click.style, used),
-            *report_text.next_command(answer.diagnosis, script, arguments, options["prove"]),
+            *report_text.next_command(answer.diagnosis, script, arguments, options.prove),
         ]
         text = "\n".join(lines)
-    if options["output_file"]:
-        write_whole(options["output_file"], click.unstyle(text) + "\n")
-    else:
-        click.echo(text, color=color)
+    print_report(text, options.output_file, color)
 
 
-def _prove(answer: WhyResult, run: Any, options: dict[str, Any]) -> None:
+def _prove(answer: WhyResult, run: Script, options: _Options) -> None:
     """Measure the first recommendation that has a fix, and say what came out."""
     from kerascheck.runtime.why import report_text
 
@@ -198,7 +211,7 @@ def _prove(answer: WhyResult, run: Any, options: dict[str, Any]) -> None:
         click.echo("\n".join(report_text.proof(verdict, click.style)))
 
 
-def _proofs(answer: WhyResult, run: Any, options: dict[str, Any]) -> Sequence[Verdict]:
+def _proofs(answer: WhyResult, run: Script, options: _Options) -> Sequence[Verdict]:
     """Measure the first recommendation with a fix; empty where none has one."""
     from kerascheck.runtime.verify.budget import Budget
     from kerascheck.runtime.verify.compare import compare
@@ -211,6 +224,6 @@ def _proofs(answer: WhyResult, run: Any, options: dict[str, Any]) -> Sequence[Ve
     made = repairs(replace(answer.linted, findings=[finding]))
     with Progress() as progress:
         comparison = compare(
-            run, [repair.variant for repair in made], Budget(options["budget"]), progress.show, ceilings=False
+            run, [repair.variant for repair in made], Budget(options.budget), progress.show, ceilings=False
         )
     return comparison.verdicts
