@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from kerascheck.runtime.verify.compare import Comparison
 from kerascheck.runtime.verify.messages import parse_facts
 from kerascheck.runtime.verify.process import Script
 from kerascheck.runtime.verify.remote import pack, run, slurm, talk
+from kerascheck.runtime.verify.remote.messages import Answer, Job
 from kerascheck.runtime.verify.remote.target import BadTarget, Target, parse
 from kerascheck.runtime.verify.stats import Ratio
 from kerascheck.runtime.verify.variants import Variant
@@ -93,6 +95,9 @@ def project(tmp_path, monkeypatch):
     return folder
 
 
+JOB = Job(Script("src/train.py", {}), (), Budget(), ())
+
+
 def packed(folder, script="src/train.py", **options):
     path = str(folder / script)
     return pack.of_project(path, [path], **options)
@@ -126,7 +131,7 @@ def test_what_is_packed_can_be_unpacked_elsewhere(project, tmp_path):
     (project / "folder").symlink_to("data")
     git(project, "add", ".")
     upload = packed(project)
-    slurm.unpack(upload, {"script": {}}, tmp_path / "there")
+    slurm.unpack(upload, JOB, tmp_path / "there")
     there = tmp_path / "there" / "project"
     assert os.readlink(there / "inside") == "data/notes.txt" and (there / "folder" / "notes.txt").read_text() == "notes"
     assert (tmp_path / "there" / "code" / "kerascheck" / "runtime" / "verify" / "compare.py").is_file()
@@ -243,7 +248,7 @@ def test_no_secret_leaves(project, planted, tmp_path, include, with_git):
     assert ("data.csv" in upload.files) == ("*" in include)
     if "*" in include:
         assert set(planted) <= set(upload.left_out)
-    slurm.unpack(upload, {}, tmp_path / "there")
+    slurm.unpack(upload, JOB, tmp_path / "there")
     assert not [
         path
         for path in (tmp_path / "there" / "project").rglob("*")
@@ -298,7 +303,7 @@ def test_the_order_has_no_text_of_a_file_that_stays(project, tmp_path):
     script = str(project / "src" / "train.py")
     texts = {script: "import other", str(tmp_path / "other.py"): "PASSWORD = 'hunter2'"}
     upload = pack.of_project(script, texts)
-    order = talk.job(upload, Script(script, texts), [Variant("v", texts)], Budget())
+    order = talk.job(upload, Script(script, texts), [Variant("v", texts)], Budget()).to_json()
     assert b"import other" in order and b"hunter2" not in order
 
 
@@ -389,7 +394,7 @@ def test_what_cannot_be_understood_is_said_in_one_line(line):
 )
 def test_a_result_that_is_none_is_said_in_one_line(told):
     with pytest.raises(talk.Refused, match="^its result cannot be understood"):
-        run._understood(Comparison, told, "comparison")
+        run._understood(Answer, json.dumps(told))
 
 
 def test_frameworks_that_a_script_needs():
@@ -909,9 +914,7 @@ def far_run(project, tmp_path, folder, **order):
     text = f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n"
     Path(script).write_text(text)
     upload = pack.of_project(script, [script])
-    slurm.unpack(
-        upload, {**json.loads(talk.job(upload, Script(script, {script: text}), [], Budget())), **order}, folder
-    )
+    slurm.unpack(upload, replace(talk.job(upload, Script(script, {script: text}), [], Budget()), **order), folder)
     far = subprocess.Popen(
         [sys.executable, "-B", "code/start.py", "."], cwd=folder, stdout=subprocess.DEVNULL, start_new_session=True
     )
@@ -981,10 +984,10 @@ def test_the_executor_on_this_machine(project):
     """submitit's own local executor, in the place of Slurm."""
     script = str(project / "src" / "train.py")
     upload = pack.of_project(script, [script])
-    order = talk.job(upload, Script(script, {script: Path(script).read_text()}), [], Budget(), link_from="", minutes=5)
+    order = talk.job(upload, Script(script, {script: Path(script).read_text()}), [], Budget())
     conversation = talk.Conversation(lambda text, left: None)
     conversation.expect(upload.root)
-    slurm.run(Target("slurm"), sys.executable, upload, order, conversation, cluster="local")
+    slurm.run(Target("slurm"), sys.executable, upload, replace(order, minutes=5), conversation, cluster="local")
     assert "sys.exit" in conversation.result or '"exit"' in conversation.result
 
 
@@ -1113,7 +1116,7 @@ def refused_by_ray(cluster, monkeypatch, project, target="ray://head,gpus=4"):
     monkeypatch.setattr(ray_jobs, "_SECONDS_TO_GROW", -1.0)
     monkeypatch.setattr(ray_jobs, "_SECONDS_TO_START", 0.0)
     with pytest.raises(talk.Refused) as refused:
-        ray_jobs.run(parse(target), "python", packed(project), b"{}", talk.Conversation(lambda text, left: None))
+        ray_jobs.run(parse(target), "python", packed(project), JOB, talk.Conversation(lambda text, left: None))
     return str(refused.value)
 
 
@@ -1192,7 +1195,7 @@ def test_the_shell_of_a_job_of_ray_removes_what_was_unpacked(project, tmp_path, 
     from kerascheck.runtime.verify.remote import ray_jobs
 
     folder = tmp_path / "unpacked"
-    slurm.unpack(packed(project), {}, folder)
+    slurm.unpack(packed(project), JOB, folder)
     python = program(tmp_path, "python", f"#!/bin/sh\necho $$ > {tmp_path / 'pid'}\nexec sleep 600\n")
     shell = subprocess.Popen(
         ["sh", "-c", ray_jobs._entrypoint(str(python))], cwd=folder, stdout=subprocess.PIPE, start_new_session=True
@@ -1211,7 +1214,7 @@ def test_what_ray_unpacked_is_removed_where_no_interpreter_starts(project, tmp_p
     from kerascheck.runtime.verify.remote import ray_jobs
 
     folder = tmp_path / "unpacked"
-    slurm.unpack(packed(project), {}, folder)
+    slurm.unpack(packed(project), JOB, folder)
     ran = subprocess.run(["sh", "-c", ray_jobs._entrypoint(python)], cwd=folder, stderr=subprocess.DEVNULL)
     assert (ran.returncode, os.listdir(folder)) == (status, [])
     # Elsewhere it removes nothing.

@@ -1,8 +1,8 @@
 """The other side of ``verify --on``: measures the job in a folder and tells what it found, line by line.
 
 Runs in the environment of the script, so it uses the standard library alone. Started as ``start.py FOLDER [FILE]`` by
-the archive that :mod:`kerascheck.runtime.verify.remote.pack` writes. Every message is a line of ``FILE`` (standard output
-without one) that begins with :data:`MARK`, followed by a JSON object.
+the archive that :mod:`kerascheck.runtime.verify.remote.pack` writes. It sends the messages of
+:mod:`kerascheck.runtime.verify.remote.messages` as lines of ``FILE``, or of standard output without one.
 """
 
 from __future__ import annotations
@@ -23,9 +23,27 @@ import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
-MARK = "@kerascheck "
+from kerascheck.runtime.plain import plain, restored
+from kerascheck.runtime.verify.remote.messages import (
+    Answer,
+    Ended,
+    Job,
+    Message,
+    Progressed,
+    Refusal,
+    ResultEnd,
+    ResultPart,
+    Started,
+    encode,
+)
+
+if TYPE_CHECKING:
+    from kerascheck.runtime.verify.budget import Budget
+    from kerascheck.runtime.verify.process import Script
+    from kerascheck.runtime.verify.scaling import Scaling
+
 _PART = 6000
 """Characters of the result per line: longer ones may be cut on their way through a cluster's logs."""
 _LOOK_SECONDS = 1.0
@@ -62,8 +80,8 @@ def main() -> None:
         sys.stdout = open(sys.argv[2], "a", encoding="utf-8", buffering=1)
     for number in _SIGNALS:
         signal.signal(number, lambda number, frame: sys.exit(128 + number))
-    job = json.loads(_read(os.path.join(folder, "job.json")))
-    say(event="started")
+    job: Job = restored(Job, json.loads(_read(os.path.join(folder, "job.json"))), "the job")
+    say(Started())
     lease = Lease(folder, job)
     scratch: str | None = None
     guard: subprocess.Popen[bytes] | None = None
@@ -75,10 +93,10 @@ def main() -> None:
     except SystemExit as stopped:
         if lease.is_held:
             with suppress(OSError):  # nobody listens
-                say(event="ended", how=f"the run was ended by {signal.Signals(int(stopped.code or 0) - 128).name}")
+                say(Ended(f"the run was ended by {signal.Signals(int(stopped.code or 0) - 128).name}"))
         raise
     except Exception as error:  # told to the other side, which has the terminal
-        say(event="refused", reason=f"{type(error).__name__}: {error}")
+        say(Refusal(f"{type(error).__name__}: {error}"))
     finally:
         for number in _SIGNALS:
             signal.signal(number, signal.SIG_IGN)
@@ -94,14 +112,14 @@ def main() -> None:
 class Lease:
     """What this run depends on, and whether it removes what was uploaded.
 
-    The other side removes the upload when it ends the run. A killed process cannot, so ``job["lease"]`` names what ends
-    with it: "stdin", a pipe that it holds, or a number of seconds in which it touches the file ``lease``.
+    The other side removes the upload when it ends the run. A killed process cannot, so :attr:`Job.lease` names what ends
+    with it.
     """
 
-    def __init__(self, folder: str, job: Mapping[str, Any]) -> None:
+    def __init__(self, folder: str, job: Job) -> None:
         self._folder = folder
-        self._lease = job.get("lease")
-        self.owns_folder = bool(job.get("clean"))
+        self._lease = job.lease
+        self.owns_folder = job.clean
         """Whether this side removes the upload."""
         self.is_held = True
         """False once nobody waits for the result any more."""
@@ -111,7 +129,7 @@ class Lease:
         if self._lease == "stdin":
             os.read(0, 1)
             with suppress(OSError):  # nobody listens
-                say(event="ended", how="the run lost the process that started it and ended")
+                say(Ended("the run lost the process that started it and ended"))
         else:
             self._watch_files()
         self.is_held = False
@@ -124,7 +142,7 @@ class Lease:
                 stamp = os.stat(os.path.join(self._folder, "lease")).st_mtime_ns
                 # Compared with itself alone: the clocks of two machines differ.
                 renewed, since = (renewed, since) if stamp == renewed else (stamp, time.monotonic())
-            if self._lease and time.monotonic() - since > self._lease:
+            if isinstance(self._lease, float) and time.monotonic() - since > self._lease:
                 self.owns_folder = True
                 return
             time.sleep(_LOOK_SECONDS)
@@ -158,23 +176,23 @@ def _remove(folder: str) -> None:
                 os.rmdir(empty)
 
 
-def _answer(job: Mapping[str, Any], project: str) -> None:
-    if source := job.get("link_from"):
+def _answer(job: Job, project: str) -> None:
+    if job.link_from:
         try:
-            link(os.path.expanduser(source), project)
+            link(os.path.expanduser(job.link_from), project)
         except OSError as problem:
-            name = problem.filename or source
-            say(event="refused", reason=f"{name} there cannot be linked into the project: {problem.strerror}")
+            name = problem.filename or job.link_from
+            say(Refusal(f"{name} there cannot be linked into the project: {problem.strerror}"))
             return
     if reason := unfit(job, project):
-        say(event="refused", reason=reason)
+        say(Refusal(reason))
     else:
         _measure(job, project)
 
 
-def say(**message: Any) -> None:
+def say(message: Message) -> None:
     """Send one message."""
-    sys.stdout.write(MARK + json.dumps(message) + "\n")
+    sys.stdout.write(encode(message) + "\n")
     sys.stdout.flush()
 
 
@@ -183,16 +201,15 @@ def _read(path: str) -> str:
         return stream.read()
 
 
-def unfit(job: Mapping[str, Any], project: str) -> str | None:
+def unfit(job: Job, project: str) -> str | None:
     """Why the environment cannot run the script, in one line; None if it can."""
-    needs = job["needs"]
-    sys.path.insert(1, os.path.dirname(os.path.join(project, job["script"]["path"])))
+    sys.path.insert(1, os.path.dirname(os.path.join(project, job.script.path)))
     try:
-        if not needs or any(importlib.util.find_spec(name) for name in needs):
+        if not job.needs or any(importlib.util.find_spec(name) for name in job.needs):
             return None
     finally:
         del sys.path[1]
-    return f"{sys.executable} has none of the packages that the script needs: {', '.join(needs)}; name another one with --python"
+    return f"{sys.executable} has none of the packages that the script needs: {', '.join(job.needs)}; name another one with --python"
 
 
 def link(source: str, target: str) -> None:
@@ -207,59 +224,46 @@ def link(source: str, target: str) -> None:
             link(entry.path, path)
 
 
-def _measure(job: Mapping[str, Any], project: str) -> None:
-    from kerascheck.runtime.plain import plain, restored
+def _measure(job: Job, project: str) -> None:
     from kerascheck.runtime.verify import gpu
-    from kerascheck.runtime.verify.budget import Budget
     from kerascheck.runtime.verify.compare import compare
     from kerascheck.runtime.verify.machine_class import machine
-    from kerascheck.runtime.verify.process import Script
-    from kerascheck.runtime.verify.variants import Variant
 
-    script = restored(Script, job["script"])
     script = replace(
-        script,
-        path=os.path.join(project, script.path),
-        sources=_there(script.sources, project),
-        directory=os.path.normpath(os.path.join(project, script.directory or ".")),
+        job.script,
+        path=os.path.join(project, job.script.path),
+        sources=_there(job.script.sources, project),
+        directory=os.path.normpath(os.path.join(project, job.script.directory or ".")),
         python=sys.executable,
     )
-    variants = [restored(Variant, variant) for variant in job["variants"]]
     variants = [
         replace(
             v,
             sources=_there(v.sources, project),
-            places=tuple((os.path.join(project, p), *rest) for p, *rest in v.places),
+            places=tuple((os.path.join(project, path), first, last) for path, first, last in v.places),
         )
-        for v in variants
+        for v in job.variants
     ]
-    budget = restored(Budget, job["budget"])
-    if "scaling" in job:
-        _measure_scaling(script, job["scaling"], budget, project)
+    if job.scaling is not None:
+        _measure_scaling(script, job.scaling, job.budget, project)
         return
     with gpu.Sampler() as sampler:
-        comparison = compare(script, variants, budget, _progress)
+        comparison = compare(script, variants, job.budget, _progress)
     watched = sampler.summary()
     gpus = comparison.scout.facts.gpus
     where = replace(machine(), gpu=gpus[0]) if gpus else machine()
-    result = {
-        "comparison": plain(gpu.doubted(comparison, watched, sampler.failure)),
-        "machine": plain(where),
-        "gpu": plain(watched),
-    }
-    _tell(result, project)
+    _tell(Answer(gpu.doubted(comparison, watched, sampler.failure), where, watched), project)
 
 
-def _measure_scaling(script: Any, command: str, budget: Any, project: str) -> None:
-    from kerascheck.runtime.plain import plain
+def _measure_scaling(script: Script, command: str, budget: Budget, project: str) -> None:
     from kerascheck.runtime.verify import scaling
 
     try:
         names = scaling.here()
     except scaling.TooFewGpus as problem:
-        say(event="refused", reason=str(problem))
+        say(Refusal(str(problem)))
         return
-    _tell({"scaling": plain(scaling.measure(script, names, command, budget, _progress))}, project)
+    _tell(scaling.measure(script, names, command, budget, _progress), project)
 
 
 def _there(sources: Mapping[str, str], project: str) -> dict[str, str]:
@@ -267,11 +271,11 @@ def _there(sources: Mapping[str, str], project: str) -> dict[str, str]:
 
 
 def _progress(text: str, seconds_left: float) -> None:
-    say(event="progress", text=text, left=seconds_left)
+    say(Progressed(text, seconds_left))
 
 
-def _tell(result: Mapping[str, Any], project: str) -> None:
-    data = base64.b64encode(zlib.compress(json.dumps(result).encode())).decode()
+def _tell(result: Answer | Scaling, project: str) -> None:
+    data = base64.b64encode(zlib.compress(json.dumps(plain(result)).encode())).decode()
     for start in range(0, len(data), _PART):
-        say(event="part", data=data[start : start + _PART])
-    say(event="result", project=project, length=len(data))
+        say(ResultPart(data[start : start + _PART]))
+    say(ResultEnd(project, len(data)))

@@ -19,6 +19,7 @@ from typing import IO
 import kerascheck
 from kerascheck.knowledge import secrets
 from kerascheck.project import git
+from kerascheck.runtime.verify.remote.messages import Job
 from kerascheck.source import patterns
 
 LARGEST_BYTES = 256 * 1024 * 1024
@@ -65,12 +66,12 @@ class Upload:
         """Of all files together."""
         return sum(self.files.values())
 
-    def write(self, stream: IO[bytes], job: bytes) -> None:
+    def write(self, stream: IO[bytes], job: Job) -> None:
         """Write the archive of the project, ``job.json`` and the code of kerascheck to ``stream``."""
         with tarfile.open(fileobj=stream, mode="w:gz", compresslevel=6) as archive:
             for name in self.files:
                 archive.add(os.path.join(self.root, name), f"{PROJECT}/{name}", recursive=False, filter=self._as_packed)
-            _add(archive, "job.json", job)
+            _add(archive, "job.json", job.to_json())
             for path in own_code():
                 _add(archive, f"{CODE}/kerascheck/{path.relative_to(_OURS).as_posix()}", path.read_bytes())
             _add(archive, f"{CODE}/start.py", Path(__file__).with_name("start.py").read_bytes())

@@ -6,7 +6,6 @@ when the job is deleted, which happens as soon as its result is there.
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import shlex
@@ -15,10 +14,11 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kerascheck.runtime.verify.remote.far import MARK
+from kerascheck.runtime.verify.remote.messages import MARK, Ended, Job, encode
 from kerascheck.runtime.verify.remote.pack import Upload
 from kerascheck.runtime.verify.remote.slurm import unpack
 from kerascheck.runtime.verify.remote.talk import Conversation, Refused
@@ -38,7 +38,7 @@ _ADDRESSES = ("RAY_ADDRESS", "RAY_API_SERVER_ADDRESS")
 MISSING = "--on ray needs Ray: pip install 'kerascheck[ray]'"
 
 
-def run(target: Target, python: str, upload: Upload, job: bytes, conversation: Conversation) -> None:
+def run(target: Target, python: str, upload: Upload, job: Job, conversation: Conversation) -> None:
     """Run ``job`` on the cluster and hear what it says; raises Refused."""
     try:
         from ray.job_submission import JobSubmissionClient
@@ -62,10 +62,10 @@ def run(target: Target, python: str, upload: Upload, job: bytes, conversation: C
             conversation.note(f"Ray stops no job that waits: {name} ends itself 15 minutes after its submission")
 
 
-def _submit(client: Any, name: str, target: Target, python: str, upload: Upload, job: bytes) -> None:
+def _submit(client: Any, name: str, target: Target, python: str, upload: Upload, job: Job) -> None:
     with tempfile.TemporaryDirectory(prefix="kerascheck-") as folder:
         # "nonce": Ray keeps one copy of equal uploads, and this one removes itself.
-        unpack(upload, {**json.loads(job), "clean": True, "nonce": uuid.uuid4().hex}, Path(folder))
+        unpack(upload, replace(job, clean=True, nonce=uuid.uuid4().hex), Path(folder))
         try:
             client.submit_job(
                 submission_id=name,
@@ -85,7 +85,7 @@ def _entrypoint(python: str) -> str:
     SIGKILL.
     """
     clean = "test -f job.json && test -f code/start.py && rm -rf code project job.json"
-    killed = shlex.quote(MARK + json.dumps({"event": "ended", "how": "the run was killed (out of memory?)"}))
+    killed = shlex.quote(encode(Ended("the run was killed (out of memory?)")))
     return (
         f"trap : TERM; {shlex.quote(python)} -B code/start.py .; status=$?; "
         f"{clean}; test $status -eq 137 && echo {killed}; exit $status"

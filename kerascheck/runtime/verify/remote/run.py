@@ -6,9 +6,9 @@ import json
 import math
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -20,6 +20,7 @@ from kerascheck.runtime.verify.gpu_summary import GpuSummary
 from kerascheck.runtime.verify.machine_class import MachineClass
 from kerascheck.runtime.verify.process import Script
 from kerascheck.runtime.verify.remote import pack, talk
+from kerascheck.runtime.verify.remote.messages import Answer, Job
 from kerascheck.runtime.verify.remote.target import Target
 from kerascheck.runtime.verify.variants import Variant
 
@@ -31,7 +32,7 @@ _SHOWN = 8
 _MINUTES = 60
 """What a scheduler is asked for at least."""
 
-Run = Callable[[Target, str, pack.Upload, bytes, talk.Conversation], None]
+Run = Callable[[Target, str, pack.Upload, Job, talk.Conversation], None]
 
 
 class NotAgreed(Exception):
@@ -94,11 +95,10 @@ def measure(
 
     Raises talk.Refused where nothing was measured.
     """
-    answer = _ask(target, python, upload, script, budget, progress, variants, stop)
-    comparison = _understood(Comparison, answer, "comparison")
-    comparison.script = script.path
-    watched = _understood(GpuSummary, answer, "gpu") if answer.get("gpu") is not None else None
-    return comparison, replace(_understood(MachineClass, answer, "machine"), on=target.label), watched
+    job = talk.job(upload, script, variants, budget)
+    answer = _understood(Answer, _ask(target, python, upload, job, progress, stop))
+    answer.comparison.script = script.path
+    return answer.comparison, replace(answer.machine, on=target.label), answer.gpu
 
 
 def measure_scaling(
@@ -107,7 +107,8 @@ def measure_scaling(
     """As ``scaling.measure``, on the GPUs of ``target``; raises talk.Refused where nothing was measured."""
     from kerascheck.runtime.verify.scaling import Scaling
 
-    result = _understood(Scaling, _ask(target, python, upload, script, budget, progress, scaling=command), "scaling")
+    job = replace(talk.job(upload, script, (), budget), scaling=command)
+    result = _understood(Scaling, _ask(target, python, upload, job, progress))
     result.script, result.machine = script.path, replace(result.machine, on=target.label)
     return result
 
@@ -116,28 +117,26 @@ def _ask(
     target: Target,
     python: str,
     upload: pack.Upload,
-    script: Script,
-    budget: Budget,
+    job: Job,
     progress: Progress,
-    variants: Sequence[Variant] = (),
     stop: threading.Event | None = None,
-    **more: Any,
-) -> dict[str, Any]:
-    conversation = talk.Conversation(progress, stop, budget.seconds * (len(variants) + 1))
+) -> str:
+    """Run ``job`` on ``target``; its result as JSON. Raises talk.Refused."""
+    budget, variants = job.budget, len(job.variants)
+    conversation = talk.Conversation(progress, stop, budget.seconds * (variants + 1))
     conversation.expect(upload.root)
     conversation.waiting(f"uploading to {target.label}")
-    minutes = target.minutes or max(_MINUTES, math.ceil(seconds_of(budget, len(variants)) / 60))
-    job = talk.job(upload, script, variants, budget, link_from=target.folder, minutes=minutes, **more)
+    minutes = target.minutes or max(_MINUTES, math.ceil(seconds_of(budget, variants) / 60))
+    job = replace(job, link_from=target.folder, minutes=minutes)
     _engine(target)(target, python, upload, job, conversation)
     if conversation.result is None:
         raise talk.Refused("it ended without a result")
-    result: dict[str, Any] = json.loads(conversation.result)
-    return result
+    return conversation.result
 
 
-def _understood(kind: type[_T], answer: Mapping[str, Any], key: str) -> _T:
+def _understood(kind: type[_T], answer: str) -> _T:
     try:
-        result: _T = restored(kind, answer[key], key)
+        result: _T = restored(kind, json.loads(answer), "the result")
         return result
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise talk.Refused(f"its result cannot be understood: {type(problem).__name__}: {problem}") from None

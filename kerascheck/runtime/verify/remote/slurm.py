@@ -7,7 +7,6 @@ job runs in, and what git ignores of the project is linked from where it lies. T
 from __future__ import annotations
 
 import io
-import json
 import logging
 import os
 import shutil
@@ -15,9 +14,11 @@ import tarfile
 import tempfile
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from kerascheck.runtime.verify.remote.messages import Job
 from kerascheck.runtime.verify.remote.pack import Upload
 from kerascheck.runtime.verify.remote.talk import Conversation, Refused
 from kerascheck.runtime.verify.remote.target import Target
@@ -62,7 +63,7 @@ MISSING = "--on slurm needs submitit: pip install 'kerascheck[slurm]'"
 
 
 def run(
-    target: Target, python: str, upload: Upload, job: bytes, conversation: Conversation, cluster: str = "slurm"
+    target: Target, python: str, upload: Upload, job: Job, conversation: Conversation, cluster: str = "slurm"
 ) -> None:
     """Run ``job`` on a node and hear what it says; raises Refused. ``cluster``: of submitit, "local" in tests."""
     try:
@@ -73,12 +74,12 @@ def run(
     base.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="job-", dir=base))
     try:
-        unpack(upload, {**json.loads(job), "link_from": upload.root, "lease": LEASE_SECONDS}, folder)
+        unpack(upload, replace(job, link_from=upload.root, lease=LEASE_SECONDS), folder)
         for name in ("messages", "lease"):
             (folder / name).touch()
         try:
             executor = submitit.AutoExecutor(folder=folder / "log", cluster=cluster)
-            executor.update_parameters(**parameters(target, json.loads(job)["minutes"], cluster))
+            executor.update_parameters(**parameters(target, job.minutes, cluster))
             submitted = executor.submit(submitit.helpers.CommandFunction(_command(python, folder), verbose=False))
         except Exception as problem:  # whatever sbatch has against it
             raise Refused(f"slurm does not take the job: {_last_line(problem)}") from None
@@ -86,7 +87,7 @@ def run(
         logging.getLogger("submitit").setLevel(logging.ERROR)
         conversation.waiting(f"waiting for job {submitted.job_id} of {target.label} to start")
         scheduler = _Scheduler(submitted, cluster, python)
-        _follow(scheduler, folder / "messages", conversation, json.loads(job)["minutes"])
+        _follow(scheduler, folder / "messages", conversation, job.minutes)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         for empty in (base, base.parent):
@@ -100,10 +101,10 @@ def _command(python: str, folder: Path) -> list[str]:
     ]  # fmt: skip
 
 
-def unpack(upload: Upload, job: dict[str, Any], folder: Path) -> None:
+def unpack(upload: Upload, job: Job, folder: Path) -> None:
     """Lay ``upload`` out in ``folder``, as the other side expects it."""
     with io.BytesIO() as archive:
-        upload.write(archive, json.dumps(job).encode())
+        upload.write(archive, job)
         archive.seek(0)
         with tarfile.open(fileobj=archive, mode="r:gz") as opened:
             if hasattr(tarfile, "data_filter"):

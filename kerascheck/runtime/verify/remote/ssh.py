@@ -12,9 +12,11 @@ import shlex
 import signal
 import subprocess
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
+from kerascheck.runtime.verify.remote.messages import Job
 from kerascheck.runtime.verify.remote.pack import Upload
 from kerascheck.runtime.verify.remote.talk import Conversation, Refused
 from kerascheck.runtime.verify.remote.target import Target
@@ -29,10 +31,10 @@ _NOTICE = re.compile(r"Warning: Permanently added|\*\* ")
 """Notices of OpenSSH that are no reason for anything: of a new host, and of its key exchange ("** WARNING: ...")."""
 
 
-def run(target: Target, python: str, upload: Upload, job: bytes, conversation: Conversation) -> None:
+def run(target: Target, python: str, upload: Upload, job: Job, conversation: Conversation) -> None:
     """Run ``job`` there and hear what it says; raises Refused."""
     with tempfile.TemporaryFile() as archive, tempfile.TemporaryFile() as complaints:
-        upload.write(archive, json.dumps({**json.loads(job), "clean": True, "lease": "stdin"}).encode())
+        upload.write(archive, replace(job, clean=True, lease="stdin"))
         size = archive.tell()
         archive.seek(0)
         try:

@@ -11,12 +11,20 @@ import threading
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
-from kerascheck.runtime.plain import plain
 from kerascheck.runtime.verify.budget import Budget, Progress
 from kerascheck.runtime.verify.process import Script
-from kerascheck.runtime.verify.remote.far import MARK
+from kerascheck.runtime.verify.remote.messages import (
+    MARK,
+    Ended,
+    Job,
+    Message,
+    Progressed,
+    Refusal,
+    ResultEnd,
+    ResultPart,
+    parse,
+)
 from kerascheck.runtime.verify.remote.pack import Upload
 from kerascheck.runtime.verify.variants import Variant
 
@@ -77,33 +85,33 @@ class Conversation:
             return
         self.started = True
         try:
-            self._take(json.loads(text))
-        except (ValueError, KeyError, TypeError, zlib.error) as problem:
+            self._take(parse(text))
+        except (ValueError, KeyError, TypeError, AttributeError, zlib.error) as problem:
             raise Refused(f"what it says cannot be understood: {type(problem).__name__}: {problem}") from None
 
-    def _take(self, message: Mapping[str, Any]) -> None:
-        if message["event"] == "progress":
-            self._progress(message["text"], message["left"])
-        elif message["event"] == "refused":
-            raise Refused(message["reason"])
-        elif message["event"] == "part":
-            self._parts.append(message["data"])
-        elif message["event"] == "result":
+    def _take(self, message: Message) -> None:
+        if isinstance(message, Progressed):
+            self._progress(message.text, message.left)
+        elif isinstance(message, Refusal):
+            raise Refused(message.reason)
+        elif isinstance(message, ResultPart):
+            self._parts.append(message.data)
+        elif isinstance(message, ResultEnd):
             self.result = self._put_together(message)
-        elif message["event"] == "ended":
-            self.ended = str(message["how"])
+        elif isinstance(message, Ended):
+            self.ended = message.how
 
-    def _put_together(self, message: Mapping[str, Any]) -> str:
+    def _put_together(self, message: ResultEnd) -> str:
         data = "".join(self._parts)
-        if len(data) != message["length"]:
-            raise Refused(f"its result came incomplete: {len(data)} of {message['length']} characters")
+        if len(data) != message.length:
+            raise Refused(f"its result came incomplete: {len(data)} of {message.length} characters")
         text = zlib.decompress(base64.b64decode(data)).decode()
-        there, here = (json.dumps(path)[1:-1] for path in (message["project"], self._root))
+        there, here = (json.dumps(path)[1:-1] for path in (message.project, self._root))
         return text.replace(there, here)
 
 
-def job(upload: Upload, script: Script, variants: Sequence[Variant], budget: Budget, **more: Any) -> bytes:
-    """``job.json``: what to measure, with paths relative to the project."""
+def job(upload: Upload, script: Script, variants: Sequence[Variant], budget: Budget) -> Job:
+    """What to measure, with paths relative to the project."""
 
     def inside(path: str) -> str:
         return os.path.relpath(os.path.realpath(path), upload.root)
@@ -120,22 +128,15 @@ def job(upload: Upload, script: Script, variants: Sequence[Variant], budget: Bud
         directory=working_directory(upload, script),
         environment={**environment, **script.environment},
     )
-    variants = [
+    moved_variants = tuple(
         replace(
             v, sources=moved(v.sources), places=tuple((inside(path), first, last) for path, first, last in v.places)
         )
         for v in variants
-    ]
+    )
     if budget.training is not None and budget.training.path and os.path.isabs(budget.training.path):
         budget = replace(budget, training=replace(budget.training, path=inside(budget.training.path)))
-    described = {
-        "script": plain(there),
-        "variants": plain(variants),
-        "budget": plain(budget),
-        "needs": sorted(needs(script.sources.values())),
-        **more,
-    }
-    return json.dumps(described).encode()
+    return Job(there, moved_variants, budget, tuple(sorted(needs(script.sources.values()))))
 
 
 def working_directory(upload: Upload, script: Script) -> str:
