@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -90,9 +90,7 @@ def take_snapshot(
         # No driver library that answers, as in some containers, but TensorFlow has one.
         snapshot = replace(
             snapshot,
-            gpus=tuple(
-                Gpu(str(each.get("device_name", "GPU")), _pair(each.get("compute_capability"))) for each in devices
-            ),
+            gpus=tuple(Gpu(each.name or "GPU", each.capability) for each in devices),
         )
     return replace(snapshot, python=_with_missing_libraries(looked, python, snapshot, time_limit, chosen))
 
@@ -223,9 +221,18 @@ def _text(path: Path) -> str:
 # The interpreter.
 
 
+@dataclass(frozen=True, slots=True)
+class DeviceDetails:
+    """A GPU as ``tf.config.experimental.get_device_details`` describes it; None for what that does not say."""
+
+    name: str | None
+    capability: tuple[int, int] | None
+    """Compute capability of CUDA."""
+
+
 def look_at(
     python: str, time_limit: float, environment: Mapping[str, str] | None = None
-) -> tuple[Python, list[dict[str, Any]]]:
+) -> tuple[Python, tuple[DeviceDetails, ...]]:
     """What an interpreter's frameworks say, and the GPUs as TensorFlow describes them."""
     told, failure, log = _ask(python, "all", time_limit, environment)
     devices = (told.get("tensorflow") or {}).pop("devices", ())
@@ -246,7 +253,9 @@ def look_at(
     if looked.tensorflow is not None:
         lines = dict.fromkeys(_public(_LOG_PREFIX.sub("", line)) for line in log.splitlines() if _TOLD.search(line))
         looked = replace(looked, tensorflow=replace(looked.tensorflow, log=tuple(lines)[:5]))
-    return looked, list(devices)
+    return looked, tuple(
+        DeviceDetails(each.get("device_name"), _pair(each.get("compute_capability"))) for each in devices
+    )
 
 
 def _with_missing_libraries(

@@ -67,7 +67,7 @@ def engine(python: str = sys.executable) -> Engine:
         if framework is None or framework.version is None:
             continue
         if framework.gpus:
-            card = devices[0].get("device_name") if devices else None
+            card = devices[0].name if devices else None
             versions = {"keras": looked.keras.version if looked.keras else None, backend: framework.version}
             name = card or (cards[0].name if cards else "GPU")
             return Engine(

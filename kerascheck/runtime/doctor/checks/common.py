@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 from kerascheck.knowledge.cards import oldest_driver
 from kerascheck.runtime.doctor.snapshot import Demand, Framework, Snapshot
@@ -21,6 +21,19 @@ class Status(enum.Enum):
     ADVICE = "advice"
     """Training works, and may be faster."""
     OK = "ok"
+
+
+class ResultJson(TypedDict):
+    """A :class:`Result` in the JSON report of ``doctor``."""
+
+    name: str
+    status: str
+    seen: str
+    todo: str
+    line: int | None
+    """Of the script that asks for it."""
+    cell: int | None
+    """Of a notebook that asks for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +53,16 @@ class Result:
     todo: str = ""
     asked: Demand | None = None
 
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {"name": self.name, "status": self.status.value, "seen": self.seen, "todo": self.todo} | (
-            {"line": None, "cell": None} if self.asked is None else {"line": self.asked.line, "cell": self.asked.cell}
-        )
+    def as_dict(self) -> ResultJson:
+        """Convert to types that JSON knows."""
+        return {
+            "name": self.name,
+            "status": self.status.value,
+            "seen": self.seen,
+            "todo": self.todo,
+            "line": None if self.asked is None else self.asked.line,
+            "cell": None if self.asked is None else self.asked.cell,
+        }
 
 
 @dataclass(frozen=True, slots=True)
