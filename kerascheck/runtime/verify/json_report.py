@@ -124,6 +124,54 @@ class TrainingJson(TypedDict):
     not_measured: list[str]
 
 
+class GpuSeriesJson(TypedDict):
+    """:class:`kerascheck.runtime.verify.gpu_summary.GpuSeries`: samples of a GPU; None for what the card does not report."""
+
+    seconds: list[float]
+    """Since the sampler began."""
+    utilisation: list[float | None]
+    memory_bytes: list[float | None]
+    watts: list[float | None]
+    megahertz: list[float | None]
+
+
+class GpuDeviceJson(TypedDict):
+    """:class:`kerascheck.runtime.verify.gpu_summary.DeviceSummary`: quantities are medians."""
+
+    index: int
+    name: str | None
+    samples: int
+    utilisation: float | None
+    memory_bytes: float | None
+    watts: float | None
+    megahertz: float | None
+    memory_total_bytes: float | None
+    slowed: Mapping[str, float]
+    """Share of the samples with lowered clocks, by reason."""
+    own: float | None
+    """Share of its time that the scripts used."""
+    others: float | None
+    """Share of its time that other processes used."""
+    mig: bool
+    visible: bool
+    time: GpuSeriesJson
+    used: bool
+
+
+class GpuJson(TypedDict):
+    """:class:`kerascheck.runtime.verify.gpu_summary.GpuSummary`; the quantities are those of the first GPU that was used."""
+
+    devices: list[GpuDeviceJson]
+    trouble: str | None
+    name: str | None
+    samples: int
+    utilisation: float | None
+    memory_bytes: float | None
+    watts: float | None
+    megahertz: float | None
+    driver: str | None
+
+
 class VerificationJson(TypedDict):
     """The report on one script: :class:`kerascheck.runtime.verify.result.Verification`."""
 
@@ -142,8 +190,40 @@ class VerificationJson(TypedDict):
     verdicts: list[FindingsVerdictJson]
     observations: list[ObservationJson]
     not_about_speed: list[FindingJson]
-    gpu: Mapping[str, Any] | None
-    """The fields of :class:`kerascheck.runtime.verify.gpu_summary.GpuSummary`."""
+    gpu: GpuJson | None
+
+
+class SideJson(TypedDict):
+    """:class:`kerascheck.runtime.verify.scaling.Side` of a comparison of one GPU with all."""
+
+    devices: list[str]
+    """As ``CUDA_VISIBLE_DEVICES`` names them."""
+    replicas: int | None
+    global_batch: int | None
+    """Examples of a step."""
+    step_seconds: float | None
+    batch_per_replica: float | None
+    examples_per_second: float | None
+
+
+class ScalingJson(TypedDict):
+    """The report of ``--scaling``: :class:`kerascheck.runtime.verify.scaling.Scaling`."""
+
+    version: int
+    """Of this schema: 1."""
+    script: str
+    command: str
+    one: SideJson
+    all: SideJson
+    ratio: RatioJson | None
+    failure: str | None
+    doubt: str | None
+    machine: MachineJson
+    gpu: GpuJson | None
+    seconds: float
+    """That the whole measurement took."""
+    efficiency: float | None
+    """Share of the ideal speed-up."""
 
 
 class ListRowJson(TypedDict):

@@ -17,7 +17,7 @@ import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from kerascheck.finding import NO_EFFECT, Evidence, Finding, is_no_effect
 from kerascheck.runtime.verify.files import write_whole
@@ -34,6 +34,25 @@ _NO_STATE = ""
 """The state of no code: evidence with it is outdated."""
 _LARGEST = 2000
 """Entries kept; the oldest go first."""
+
+
+class _EntryJson(TypedDict):
+    """A verdict on a finding in the file: what :func:`remember` writes. Entries that are read may be anybody's."""
+
+    rule: str
+    state: str
+    """Of the code that was measured, see :func:`key`."""
+    status: str
+    reason: str
+    ratio: float
+    low: float
+    high: float
+    no_effect: float
+    """As a share, see :attr:`kerascheck.runtime.verify.budget.Budget.no_effect`."""
+    date: str
+    """YYYY-MM-DD."""
+    versions: Mapping[str, str]
+    machine: MachineJson
 
 
 def project_folder(path: str | os.PathLike[str]) -> Path:
@@ -142,7 +161,7 @@ def remember(result: Verification) -> Path | None:
     """Keep the verdicts on single findings; returns the file, or None if there was nothing to keep or it cannot be written."""
     from kerascheck.runtime.verify.verdict import Status
 
-    fresh = {}
+    fresh: dict[str, _EntryJson] = {}
     for verdict in result.comparison.verdicts:
         repair = result.repairs.get(verdict.name)
         if (

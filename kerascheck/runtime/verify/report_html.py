@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from kerascheck.report.html import change, escape, gpu_over_time, lines, page, table
-from kerascheck.runtime.plain import plain as as_json
-from kerascheck.runtime.verify import gpu
+from kerascheck.report.html import change, escape, lines, page, table
+from kerascheck.runtime.verify import gpu, gpu_chart
 from kerascheck.runtime.verify.analysis import Analysis, relative, title, typical, where
 from kerascheck.runtime.verify.findings import place_of
 from kerascheck.runtime.verify.report_text import METHOD, NOTHING_TO_COMPARE, details_of, pointless, ranked
@@ -56,7 +55,7 @@ def _body(result: Verification) -> Iterator[str]:
         yield "<h2>GPU</h2>" + "".join(f"<p>{escape(line)}</p>" for line in gpu.lines(result.gpu))
         for device in result.gpu.devices:
             if device.used:
-                yield from gpu_over_time(as_json(device))
+                yield from gpu_chart.over_time(device)
     yield "<h2>About these runs</h2>"
     if comparison.notes:
         yield "<ul>" + "".join(f"<li>{escape(note)}</li>" for note in comparison.notes) + "</ul>"

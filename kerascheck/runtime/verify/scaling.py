@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
 
+from kerascheck.runtime.plain import plain
 from kerascheck.runtime.verify import gpu
 from kerascheck.runtime.verify.analysis import typical
 from kerascheck.runtime.verify.budget import Budget, Progress
 from kerascheck.runtime.verify.compare import Comparison, compare
 from kerascheck.runtime.verify.gpu_summary import GpuSummary
+from kerascheck.runtime.verify.json_report import ScalingJson, SideJson
 from kerascheck.runtime.verify.machine_class import MachineClass, machine
 from kerascheck.runtime.verify.process import Script
 from kerascheck.runtime.verify.rounds import Run, run_alone
@@ -52,6 +53,17 @@ class Side:
         """Throughput of all devices together."""
         return self.global_batch / self.step_seconds if self.global_batch and self.step_seconds else None
 
+    def as_dict(self) -> SideJson:
+        """Everything, in types that JSON knows."""
+        return {
+            "devices": self.devices,
+            "replicas": self.replicas,
+            "global_batch": self.global_batch,
+            "step_seconds": self.step_seconds,
+            "batch_per_replica": self.batch_per_replica,
+            "examples_per_second": self.examples_per_second,
+        }
+
 
 @dataclass(slots=True)
 class Scaling:
@@ -77,21 +89,20 @@ class Scaling:
         """The share of what the devices could bring that they do bring: 1 where n of them are n times as fast."""
         return None if self.ratio is None else self.ratio.value / len(self.all.devices)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> ScalingJson:
         """Everything, in types that JSON knows."""
-        sides = {
-            name: {
-                **asdict(side),
-                "batch_per_replica": side.batch_per_replica,
-                "examples_per_second": side.examples_per_second,
-            }
-            for name, side in (("one", self.one), ("all", self.all))
-        }
         return {
             "version": 1,
-            **asdict(self),
+            "script": self.script,
+            "command": self.command,
+            "one": self.one.as_dict(),
+            "all": self.all.as_dict(),
+            "ratio": None if self.ratio is None else self.ratio.as_dict(),
+            "failure": self.failure,
+            "doubt": self.doubt,
             "machine": self.machine.as_dict(),
-            **sides,
+            "gpu": plain(self.gpu),
+            "seconds": self.seconds,
             "efficiency": self.efficiency,
         }
 

@@ -6,13 +6,13 @@ Seconds are those of one step and shares lie between 0 and 1, unless a field say
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from kerascheck.finding import Finding
 from kerascheck.runtime.plain import plain
 from kerascheck.runtime.verify.analysis import Stage
 from kerascheck.runtime.verify.gpu_summary import GpuSummary
-from kerascheck.runtime.verify.json_report import FindingJson, VerdictJson, finding_json
+from kerascheck.runtime.verify.json_report import FindingJson, GpuJson, VerdictJson, finding_json
 from kerascheck.runtime.verify.messages import Place, Timeline
 from kerascheck.runtime.verify.verdict import Verdict
 from kerascheck.runtime.why.diagnosis import Advice, Diagnosis, stage_place
@@ -135,8 +135,7 @@ class _Diagnosed(TypedDict):
     elsewhere: list[FullFindingJson]
     remarks: list[str]
     timeline: TimelineJson
-    gpu: Mapping[str, Any] | None
-    """The fields of :class:`kerascheck.runtime.verify.gpu_summary.GpuSummary`."""
+    gpu: GpuJson | None
 
 
 class WhyJson(_Diagnosed, total=False):

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from kerascheck.finding import Applicability, Finding
 from kerascheck.report.common import option
-from kerascheck.report.html import change, escape, gpu_over_time, lines, page
-from kerascheck.runtime.plain import plain
-from kerascheck.runtime.verify import gpu
+from kerascheck.report.html import change, escape, lines, page
+from kerascheck.runtime.verify import gpu, gpu_chart
 from kerascheck.runtime.verify.analysis import Stage, relative, typical
 from kerascheck.runtime.verify.result import FRAMEWORKS
 from kerascheck.runtime.why.diagnosis import Advice, Diagnosis, second_limit
@@ -452,7 +451,7 @@ def _gpus(used: GpuSummary) -> Iterator[str]:
     for device in used.devices:
         if device.used or len(used.devices) == 1:
             yield '<section class="card">'
-            yield from gpu_over_time(plain(device))
+            yield from gpu_chart.over_time(device)
             yield "</section>"
 
 
