@@ -1,4 +1,4 @@
-"""The cases of a rule, as rules/<family>/<slug>/cases.md holds them. CONTRIBUTING.md describes the form."""
+"""Reader of rules/<family>/<slug>/cases.md, the cases of a rule; CONTRIBUTING.md describes the format."""
 
 import difflib
 import json
@@ -19,22 +19,22 @@ _CELL = re.compile(r"^# %%\n", re.MULTILINE)
 
 @dataclass
 class Program:
-    """Files that are linted together, and what is to be found."""
+    """Files that are linted together, and the expected findings."""
 
     line: int
-    """Where the first of them begins in cases.md."""
+    """The line of the first file in cases.md."""
     files: dict[str, str] = field(default_factory=dict)
-    """By their paths; with the marks."""
+    """The texts with marks, by path."""
     linted: list[str] = field(default_factory=list)
-    """The paths that are given to kerascheck; all where empty."""
+    """The paths to pass to kerascheck; empty: all."""
     rules: list[str] = field(default_factory=list)
-    """The codes of the rules that run; the folder's own if empty."""
+    """The codes of the rules to run; empty: the rule of the folder."""
     said: list[dict[str, str]] = field(default_factory=list)
-    """What each finding says, in the order of the report; empty where nothing is asked."""
+    """The quoted texts of each finding, in the order of the report; empty if the case quotes none."""
     diff: str | None = None
-    """What --fix changes."""
+    """The expected changes of --fix."""
     is_whole: bool = False
-    """Whether the next file belongs to another one."""
+    """Whether the next file starts another program."""
 
 
 @dataclass
@@ -45,7 +45,7 @@ class Case:
 
 
 def read_cases(path):
-    """The cases of a file; raises :class:`ValueError` for what has not the form."""
+    """Read the cases of a file; raises :class:`ValueError` if it is malformed."""
     text = path.read_text(encoding="utf-8")
     found = []
     for part in _PART.finditer(text):
@@ -99,29 +99,29 @@ def _add_file(program, info, text):
 
 
 def problems(program, code, folder):
-    """Sentences about what kerascheck finds in a program and what its case says, where they differ.
+    """Describe each difference between the findings in a program and the expectations of its case.
 
     Args:
         code: the code of the folder's rule.
-        folder: an empty one, for the files.
+        folder: an empty folder for the files.
     """
     paths = [folder / name for name in program.linted] or [folder]
     for name, text in program.files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(notebook(unmarked(text)) if name.endswith(".ipynb") else unmarked(text), encoding="utf-8")
-    # No file is looked for above.
+    # Marks the project root, so that kerascheck ignores the folders above.
     (folder / ".git").mkdir()
     settings = [] if "pyproject.toml" in program.files else ["--isolated"]
     selection = [*settings, "--pedantic", "--select", ",".join(program.rules or [code])]
     report = json.loads(kerascheck(*selection, "--output-format", "json", "--exit-zero", *paths).out)
     found = [(_place(finding, folder), finding["code"], severity_of(finding)) for finding in report["findings"]]
-    told = [f"{_shown(place)}: {what}" for place, what in differences(_expected(program), found)]
-    told += [f"{_relative(error, folder)}: {error['message']}" for error in report["errors"]]
-    told += _unsaid(program, report["findings"], folder)
+    mismatches = [f"{_shown(place)}: {what}" for place, what in differences(_expected(program), found)]
+    mismatches += [f"{_relative(error, folder)}: {error['message']}" for error in report["errors"]]
+    mismatches += _unsaid(program, report["findings"], folder)
     if program.diff is not None:
-        told += _unfixed(program, [*selection, "--fix", "--unsafe-fixes", *paths], folder)
-    return told
+        mismatches += _unfixed(program, [*selection, "--fix", "--unsafe-fixes", *paths], folder)
+    return mismatches
 
 
 def notebook(script):
@@ -135,7 +135,7 @@ def _cells(script):
 
 
 def _expected(program):
-    """Place, code and severity of every mark; the number of the cell is 0 in a script."""
+    """Location, code and severity of every mark; the cell number is 0 in a script."""
     expected = []
     for name, text in program.files.items():
         cells = enumerate(_cells(text), 1) if name.endswith(".ipynb") else [(0, text)]
@@ -158,12 +158,12 @@ def _shown(place):
 
 
 def _unsaid(program, findings, folder):
-    """What the findings do not say of what they are asked for, in the order of the report."""
+    """Describe the quoted texts that the findings lack, in the order of the report."""
     if not program.said:
         return []
     if len(program.said) != len(findings):
         return [f"{len(program.said)} findings are quoted, {len(findings)} are found"]
-    told = []
+    mismatches = []
     for said, finding in zip(program.said, findings):
         is_there = {
             "message": finding["message"],
@@ -173,12 +173,12 @@ def _unsaid(program, findings, folder):
             "related": ", ".join(f"{_relative(place, folder)}:{place['line']}" for place in finding["related"]),
         }
         wrong = [(key, text) for key, text in said.items() if not _fits(text, is_there[key])]
-        told += [f"the {key} of line {finding['line']} is {is_there[key]!r}, not {text!r}" for key, text in wrong]
-    return told
+        mismatches += [f"the {key} of line {finding['line']} is {is_there[key]!r}, not {text!r}" for key, text in wrong]
+    return mismatches
 
 
 def _fits(quoted, text):
-    """Whether a text is as quoted; what an ellipsis leaves out may be anything."""
+    """Whether a text matches a quote, in which an ellipsis matches anything."""
     return re.fullmatch(".*".join(map(re.escape, quoted.split("…"))), text) is not None
 
 

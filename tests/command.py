@@ -11,7 +11,7 @@ from kerascheck.cli.main import main
 
 
 class Ran:
-    """What one run of the command line gave."""
+    """The result of one run of the command line."""
 
     def __init__(self, code, out, err):
         self.code, self.out, self.err = code, out, err
@@ -32,8 +32,8 @@ def kerascheck(*arguments, stdin=b""):
 
 
 def in_this_process(run, stdin=b""):
-    """What ``run``, a function without parameters that returns an exit code, gives and writes."""
-    # As bytes, which some of the output is, and with newlines as written.
+    """The exit code and output of ``run``, a function without parameters that returns an exit code."""
+    # Streams of bytes, because some output is bytes, and newlines must stay unchanged.
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2))
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         patch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin)))
@@ -47,6 +47,6 @@ def _written(stream):
 
 
 def click_runner() -> CliRunner:
-    """A runner of click that keeps what is written to stderr apart, which click below 8.2 does only on request."""
+    """A runner of click with separate stderr, which click before 8.2 provides only on request."""
     apart = "mix_stderr" in inspect.signature(CliRunner).parameters
     return CliRunner(mix_stderr=False) if apart else CliRunner()

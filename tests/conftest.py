@@ -1,4 +1,4 @@
-"""What holds for every test, and fixtures that tests of several folders use."""
+"""Setup of all tests, and fixtures shared by several folders."""
 
 import gc
 import itertools
@@ -10,22 +10,22 @@ from turns import turn
 from kerascheck.interpreter.values import Arguments
 from kerascheck.lint import workers
 
-# A worker of pytest-xdist has a thread that reads its pipe, and holds no lock that a fork needs.
+# Forking is safe in a worker of pytest-xdist: its extra thread only reads a pipe and holds no lock that a fork needs.
 workers._runs_alone = lambda: True
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers():
-    """For ``-n auto``: one more than there are processors, since tests that run trainings wait for them half of the time."""
+    """The number of workers for ``-n auto``: one more than processors, since tests often wait for trainings."""
     return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else None
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
-    """Each worker begins with slow tests and ends with quick ones, so that none has a long test left when another is done.
+    """Start each worker with slow tests and end with quick ones, to balance the load at the end of a run.
 
-    pytest-xdist hands out shares of equal length in this order; those who are done steal from the ends of the others. Slow tests
-    stay in their order: some share what takes long to build.
+    pytest-xdist gives each worker an equal share in this order; idle workers steal from the ends of the others. Slow
+    tests keep their order, because some share expensive fixtures.
     """
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     if workers == 1:
@@ -43,7 +43,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(autouse=True)
 def take_turns(request, tmp_path_factory):
-    """A test that is marked ``alone`` has the machine to itself, as far as this run of pytest goes."""
+    """Run a test that is marked ``alone`` while no other test of this pytest run is running."""
     if "PYTEST_XDIST_WORKER" not in os.environ:
         yield
         return
@@ -52,7 +52,7 @@ def take_turns(request, tmp_path_factory):
 
 
 def pytest_collection_finish():
-    """The collector need not look at nine thousand tests again for every program that one of them parses."""
+    """Exclude the nine thousand collected tests from garbage collection, which parsing triggers often."""
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
 
@@ -65,23 +65,23 @@ def numbered_folders(tmp_path_factory):
 
 @pytest.fixture
 def tmp_path(numbered_folders):
-    """A folder of its own for a test. That of pytest reads the names of all before, and links the newest: as long as a test takes."""
+    """An empty folder; pytest's own fixture lists all earlier ones, which takes as long as a test."""
     folder = next(numbered_folders)
     folder.mkdir()
     return folder
 
 
 @pytest.fixture(autouse=True, scope="session")
-def processes_keep_what_they_compile():
-    """Dozens of processes would compile all modules again, each for half a second, where the environment says so."""
+def allow_bytecode_files():
+    """Let child processes write bytecode; otherwise dozens of them compile all modules again, half a second each."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
         yield
 
 
 @pytest.fixture(autouse=True, scope="session")
-def there_is_no_terminal():
-    """Workers of pytest-xdist are started with a size of the terminal in their environment, those of CI with a wish for colors."""
+def no_terminal():
+    """Remove the terminal size that pytest-xdist sets, and the colors that CI requests, from the environment."""
     with pytest.MonkeyPatch.context() as patch:
         for variable in ("COLUMNS", "LINES", "FORCE_COLOR"):
             patch.delenv(variable, raising=False)
@@ -89,8 +89,8 @@ def there_is_no_terminal():
 
 
 @pytest.fixture(autouse=True, scope="session")
-def nothing_is_kept_where_programs_are_linted(tmp_path_factory):
-    """What tests run as another process keeps its results there; in this process no run has a cache, but in tests of it."""
+def isolated_cache(tmp_path_factory):
+    """Give child processes a temporary cache, and disable the cache in this process; its own tests enable it again."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KERASCHECK_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
         patch.setattr("kerascheck.cli.check._run_of", lambda paths, overrides, options: None)
@@ -98,8 +98,8 @@ def nothing_is_kept_where_programs_are_linted(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True, scope="session")
-def nobody_asks_for_a_parameter_that_is_not_known():
-    """An argument is asked of a callable whose signature has the parameter: in a user's program a typo would be an argument that nobody gives."""
+def strict_parameters():
+    """Reject queries for parameters that a signature lacks; elsewhere, a typo looks like a missing argument."""
     with pytest.MonkeyPatch.context() as patch:
         for method in (Arguments.given, Arguments.written):
             patch.setattr(Arguments, method.__name__, _strict(method))
@@ -118,5 +118,5 @@ def _strict(method):
 
 @pytest.fixture
 def in_this_process(monkeypatch):
-    """The command line checks files in this process: to fork one for each program takes longer than to check it."""
+    """Check files in this process: forking for each program takes longer than checking it."""
     monkeypatch.setattr("kerascheck.lint.workers.can_fork", lambda: False)

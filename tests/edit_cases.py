@@ -40,7 +40,7 @@ def compound(tree, kind):
 
 
 def applied(text, build):
-    """``text`` after the edits, which are checked to be valid."""
+    """``text`` after the edits; asserts that they are valid."""
     tree = Tree(text)
     made = build(tree)
     assert all(isinstance(edit, Edit) for edit in made)

@@ -1,6 +1,6 @@
-"""Scripts that share one import of TensorFlow, which takes longer than most of them.
+"""Runs scripts that share one import of TensorFlow, which takes longer than most of them.
 
-A server imports it and starts nothing; each script runs in a fork of it, with modules, globals and threads of its own.
+A server imports it without starting anything. Each script runs in a fork with separate modules, globals and threads.
 """
 
 import functools
@@ -25,16 +25,17 @@ _ENVIRONMENT = {
     "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONHASHSEED": "0",
 }
-# What a script sets before its imports is lost on modules that are there, and a process of its own may want its file.
+# These scripts need a new process: modules that are already imported ignore the environment, and child processes may
+# need the script's file.
 _ALONE = re.compile(r"\b(?:os\.environ|multiprocessing|subprocess)\b")
 
 
 class Running:
-    """A script that was started, with its output in files of ``folder``.
+    """A running script, with its output in files of ``folder``.
 
     Args:
-        repeatable: run it in its own folder, with the same seeds and times as always, and record with what it ends
-            (:attr:`state`). What such a script sets before its imports, such as environment variables, is lost.
+        repeatable: run it in its own folder with fixed seeds and clocks, and record its final :attr:`state`. Settings
+            before its imports, such as environment variables, have no effect.
     """
 
     def __init__(self, path, folder, *, repeatable=False):
@@ -52,11 +53,11 @@ class Running:
 
     @property
     def state(self):
-        """The global variables with which a repeatable script has ended: a digest of the numbers in each, by name."""
+        """The final global variables of a repeatable script: a digest of their numbers, by name."""
         return json.loads(self._state.read_text()) if self._state.exists() else None
 
     def result(self, timeout=600):
-        """Wait for its end, ``timeout`` seconds at most; raises :class:`TimeoutExpired`."""
+        """Wait for the end of the script, at most ``timeout`` seconds; raises :class:`TimeoutExpired`."""
         forked = not isinstance(self._process, subprocess.Popen)
         try:
             self._process.join(timeout) if forked else self._process.wait(timeout)
@@ -79,7 +80,7 @@ def _server():
 
 
 def _run(path, out, err):
-    """Run a script as ``python path`` does, as far as it can tell."""
+    """Run a script like ``python path``; the script sees no difference."""
     for number, name in ((1, out), (2, err)):
         os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), number)
     sys.argv, sys.path[0] = [path], os.path.dirname(path)
@@ -95,13 +96,13 @@ def _run_repeatable(path, out, err, state):
 
     os.chdir(os.path.dirname(path))
     keras.utils.set_random_seed(0)
-    # Progress bars show times: each call of a clock is a second later than the one before, in every run.
+    # Progress bars show times, so each call of a clock returns one second more than the last.
     ticks = itertools.count(1)
     for name in ("time", "perf_counter", "monotonic"):
         setattr(time, name, lambda: float(next(ticks)))
         setattr(time, f"{name}_ns", lambda: next(ticks) * 10**9)
     left = _run(path, out, err)
-    # Not the names of temporary folders, which are other ones in each run.
+    # Only numbers count: names of temporary folders differ in each run.
     digests = {
         name: digest
         for name, value in left.items()
@@ -112,7 +113,7 @@ def _run_repeatable(path, out, err, state):
 
 
 def _digest(value, depth=3):
-    """A text that two values share if all numbers in them are the same; None for what holds no numbers."""
+    """A text that is equal for two values if all their numbers are equal; None for values without numbers."""
     import keras
     import numpy as np
     import tensorflow as tf
@@ -120,7 +121,7 @@ def _digest(value, depth=3):
     if isinstance(value, keras.callbacks.History):
         value = value.history
     elif isinstance(value, (keras.layers.Layer, keras.optimizers.Optimizer)):
-        # Layers and optimizers count their objects in the names of their variables: order tells enough.
+        # Names of variables contain counters of objects, so compare variables by their order.
         value = [np.asarray(each) for each in value.variables]
     if isinstance(value, numbers.Number):
         return repr(value)

@@ -1,4 +1,4 @@
-"""Runs that are killed at a chosen line of kerascheck, so that a test does not depend on the time that a run takes."""
+"""Kills runs at a chosen line of kerascheck, so that tests do not depend on timing."""
 
 import mmap
 import os
@@ -13,10 +13,10 @@ def lines_until_killed(run, module, kill_at=0):
     Args:
         run: a function without parameters.
         module: the end of the module's path.
-        kill_at: which of the lines that are executed, from 1; 0 to let the run end.
+        kill_at: the number of the executed line to kill at, from 1; 0: let the run end.
 
     Returns:
-        The number of lines of the module that were begun.
+        The number of executed lines of the module, the last one included.
     """
     count = mmap.mmap(-1, 8)
     child = os.fork()
@@ -32,7 +32,7 @@ def lines_until_killed(run, module, kill_at=0):
 
 
 def moments(run, module, number):
-    """Numbers of lines for :func:`lines_until_killed`, spread over a run of a function."""
+    """Values of ``kill_at`` for :func:`lines_until_killed`, spread evenly over a run."""
     total = lines_until_killed(run, module)
     assert total >= number, f"the run executes {total} lines of {module}"
     return [1 + each * (total - 1) // (number - 1) for each in range(number)]

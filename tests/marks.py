@@ -1,7 +1,7 @@
-"""Findings that a text expects of its own lines: ``# KC101`` at the end of a line.
+"""Marks of expected findings in a text: ``# KC101`` at the end of a line.
 
-``# KC101:info`` expects a severity too, ``# KC101:pedantic`` what is reported with --pedantic only, and a code that is
-repeated several findings on one line.
+``# KC101:info`` also expects a severity, and ``# KC101:pedantic`` a finding that only --pedantic reports. A repeated
+code expects several findings on the line.
 """
 
 import re
@@ -10,7 +10,7 @@ _MARKS = re.compile(r"[ \t]*# *(KC[A-Z]?\d{3}(?::\w+)?(?: +KC[A-Z]?\d{3}(?::\w+)
 
 
 def expectations(text):
-    """(line, code, severity) of every mark; the severity is None where any is right but "pedantic"."""
+    """(line, code, severity) of every mark; a severity of None accepts any but "pedantic"."""
     expected = []
     for number, line in enumerate(text.splitlines(), 1):
         if match := _MARKS.search(line):
@@ -25,11 +25,11 @@ def unmarked(text):
 
 
 def differences(expected, findings):
-    """One (place, sentence) for each mark without a finding and each finding without a mark.
+    """One (location, sentence) for each mark without a finding and each finding without a mark.
 
     Args:
-        expected: (place, code, severity) of every mark; a place is anything that compares.
-        findings: (place, code, severity) of every finding; the severity of what is pedantic is "pedantic".
+        expected: (location, code, severity) of every mark; a location may be any comparable value.
+        findings: (location, code, severity) of every finding; pedantic findings have the severity "pedantic".
     """
     problems, unexplained = [], list(findings)
     for place, code, severity in expected:
@@ -43,5 +43,5 @@ def differences(expected, findings):
 
 
 def severity_of(finding):
-    """The severity of a finding of the JSON report, as marks name it."""
+    """The severity of a finding in the JSON report, in the notation of marks."""
     return "pedantic" if finding["pedantic"] else finding["severity"]

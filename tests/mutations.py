@@ -1,4 +1,4 @@
-"""Rewrites of a program that keep what it computes, and where each of its statements is afterwards."""
+"""Rewrites of a program that preserve its results, with the new locations of its statements."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from programs import undefined_names
 SCRIPT = "train.py"
 _BLOCKS = ("body", "orelse", "finalbody")
 _MODULE_LEVEL = re.compile(r"\b(?:globals|locals|vars|exec|eval|getattr|setattr|__all__|__file__)\b")
-"""Words of programs that look names up by their text, or ask for the namespace they are in."""
+"""Words of programs that look up names by their text, or inspect their namespace."""
 
 
 class CannotMutate(Exception):
-    """The rewrite does not apply to this program, or would change what it computes."""
+    """The rewrite does not apply to this program, or would change its results."""
 
 
 @dataclass(frozen=True)
@@ -28,15 +28,15 @@ class Text:
     """One file of a program.
 
     Attributes:
-        text: of a notebook, its cells, each below a line ``# %%``.
-        origins: for each statement, in the order of the text, its number in the program as it was; None for new ones.
+        text: the text; the cells of a notebook each follow a line ``# %%``.
+        origins: the number of each statement in the original program, in the order of the text; None for new ones.
     """
 
     text: str
     origins: tuple[int | None, ...]
 
     def statement_at(self, cell: int | None, line: int, column: int) -> int | None:
-        """The number in the original program of the innermost statement at a place, counted as findings count."""
+        """The original number of the innermost statement at a location with the line and column numbers of findings."""
         place, found = (cell or 0, line, column - 1), None
         for (start, end), origin in zip(self._ranges, self.origins, strict=True):
             if start <= place < end:
@@ -49,7 +49,7 @@ class Text:
         for cell, source in enumerate(cells_of(self.text)):
             for node in statements_of(ast.parse(source)):
                 first = min([node, *getattr(node, "decorator_list", ())], key=lambda each: each.lineno)
-                # A decorator begins with its @.
+                # The statement begins with the @ of its decorator.
                 start = first.col_offset - (first is not node)
                 end = (cell, node.end_lineno or 0, (node.end_col_offset or 0) + 1)
                 ranges.append(((cell, first.lineno, start), end))
@@ -71,11 +71,11 @@ def statements_of(tree: ast.AST) -> Iterator[ast.stmt]:
 
 Files = dict[str, Text]
 Mutation = Callable[[str], Files]
-"""Takes the text of a script; raises :class:`CannotMutate`."""
+"""A function from the text of a script to the files of the rewritten program; raises :class:`CannotMutate`."""
 
 
 def script(text: str) -> Files:
-    """A script as it is."""
+    """The unchanged script."""
     return {SCRIPT: Text(text, tuple(range(sum(1 for _ in statements_of(ast.parse(text))))))}
 
 
@@ -92,7 +92,7 @@ def _text(tree: ast.Module) -> Text:
 
 
 def _split(body: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stmt]]:
-    """The docstring and the imports at the beginning, and all below them."""
+    """Split statements into the docstring and imports at the top, and the rest."""
     count = 0
     for node in body:
         is_docstring = count == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
@@ -130,7 +130,7 @@ class _Rename(ast.NodeTransformer):
 
 
 def renamed(text: str) -> Files:
-    """All variables, parameters and functions have other names, but for those that calls and classes name."""
+    """Rename all variables, parameters and functions, except those that calls and classes name."""
     _refuse_where(text, _MODULE_LEVEL)
     tree = _tree(text)
     bound, kept = _bound_names(tree)
@@ -141,7 +141,7 @@ def renamed(text: str) -> Files:
 
 
 def _bound_names(tree: ast.Module) -> tuple[set[str], set[str]]:
-    """The names that a module binds, and those that have to stay as they are."""
+    """The names that a module binds, and the names to keep."""
     bound: set[str] = set()
     kept: set[str] = {"self", "cls"}
     for node in ast.walk(tree):
@@ -167,7 +167,7 @@ def _names_of_class(node: ast.ClassDef) -> set[str]:
     names = set()
     for each in node.body:
         if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            # Keras looks at the names of methods and of their parameters.
+            # Keras inspects the names of methods and of their parameters.
             each.is_method = True  # type: ignore[union-attr]
             names |= {each.name} | {part.arg for part in ast.walk(each.args) if isinstance(part, ast.arg)}
         else:
@@ -194,7 +194,7 @@ _SUBMODULES = {"tensorflow": "data", "keras": "layers"}
 
 
 def aliased(text: str) -> Files:
-    """Every import has another name, and ``tf.data`` and ``keras.layers`` one of their own."""
+    """Alias every import, and ``tf.data`` and ``keras.layers`` separately."""
     _refuse_where(text, _MODULE_LEVEL)
     tree = _tree(text)
     names: dict[str, str] = {}
@@ -232,7 +232,7 @@ def aliased(text: str) -> Files:
     for old, module in sorted(modules.items()):
         submodule = _SUBMODULES[module.rpartition(".")[2]]
         name = f"sub_{submodule}_{old}"
-        # A module that is imported later may depend on what comes before it.
+        # A later import may depend on earlier statements, so the aliases follow all imports.
         if any(names.get(old, old) in ast.unparse(node) for node in top):
             qualify = _Qualify(names.get(old, old), submodule, name)
             rest = [qualify.visit(node) for node in rest]
@@ -255,13 +255,13 @@ def _movable(text: str) -> tuple[ast.Module, list[ast.stmt], list[ast.stmt]]:
 
 
 def in_main(text: str) -> Files:
-    """All below the imports is in a function, which is called once."""
+    """Move all code below the imports into a function that is called once."""
     tree, top, rest = _movable(text)
     for node in rest:
         for each in ast.walk(node):
             if isinstance(each, ast.Global):
                 raise CannotMutate("global")
-    # `del x` and a class that reads a name which it binds itself mean something else in a function.
+    # In a function, `del x` has another meaning, as does a class that reads a name that it binds itself.
     (main,) = _statements("def main(): pass")
     main.body = rest  # type: ignore[attr-defined]
     tree.body = [*top, main, *_statements("main()")]
@@ -269,7 +269,7 @@ def in_main(text: str) -> Files:
 
 
 def in_guard(text: str) -> Files:
-    """All below the imports runs where the file is the script."""
+    """Move all code below the imports under ``if __name__ == "__main__"``."""
     tree, top, rest = _movable(text)
     if "__name__" in text:
         raise CannotMutate("__name__")
@@ -280,7 +280,7 @@ def in_guard(text: str) -> Files:
 
 
 def with_helpers(text: str) -> Files:
-    """Functions and classes that need nothing of the script are in a second module."""
+    """Move functions and classes that do not depend on the script into a second module."""
     tree, top, rest = _movable(text)
     defined: dict[str, list[ast.stmt]] = {}
     for node in rest:
@@ -309,7 +309,7 @@ def with_helpers(text: str) -> Files:
             del moved[name]
     if not moved:
         raise CannotMutate("it has no such function")
-    # The imports stay where they are; what findings say of them is about the script.
+    # The copied imports are new statements: findings about imports belong to the script.
     for node in statements_of(helpers):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             del node.origin  # type: ignore[attr-defined]
@@ -322,7 +322,7 @@ def with_helpers(text: str) -> Files:
 
 
 def as_notebook(text: str) -> Files:
-    """The imports, each definition, and what stands between them have a cell each."""
+    """Put the imports, each definition, and the code between definitions into separate cells."""
     tree = _tree(text)
     groups: list[list[ast.stmt]] = []
     kind: object = None
@@ -365,12 +365,12 @@ class _Annotate(ast.NodeTransformer):
 
 
 def annotated(text: str) -> Files:
-    """Assignments to a name, and parameters, have a type."""
+    """Annotate assignments to names, and parameters, with a type."""
     return {SCRIPT: _text(_Annotate().visit(_tree(text)))}
 
 
 def with_unused(text: str) -> Files:
-    """There are imports and a function that nothing uses."""
+    """Add unused imports and an unused function."""
     tree = _tree(text)
     top, rest = _split(tree.body)
     tree.body = [
@@ -383,12 +383,12 @@ def with_unused(text: str) -> Files:
 
 
 def reformatted(text: str) -> Files:
-    """No comments, no blank lines, other quotes, each statement on one line."""
+    """Remove comments and blank lines, change quotes, and put each statement on one line."""
     return {SCRIPT: _text(_tree(text))}
 
 
 def one_argument_a_line(text: str) -> Files:
-    """Each line ends after a comma or an opening bracket, where it is in brackets."""
+    """Break lines after each comma and opening bracket inside brackets."""
     depth, lines, pieces, end = 0, text.splitlines(keepends=True), [], (1, 0)
     in_string = 0
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -416,7 +416,7 @@ def _between(lines: list[str], start: tuple[int, int], end: tuple[int, int]) -> 
 
 
 def spaced(text: str) -> Files:
-    """A blank line and a comment stand before each statement, and lines end as on Windows."""
+    """Insert a blank line and a comment before each statement, and use Windows line endings."""
     first_lines = {
         min([node, *getattr(node, "decorator_list", ())], key=lambda each: each.lineno).lineno
         for node in statements_of(ast.parse(text))
@@ -426,7 +426,7 @@ def spaced(text: str) -> Files:
     for number, line in enumerate(lines, 1):
         indentation = line[: len(line) - len(line.lstrip())]
         before = lines[number - 2].rstrip() if number > 1 else ""
-        # A comment that explains the next line may count for a rule: this one explains nothing.
+        # The comment has no words: a rule may honour a comment that explains the next line.
         if number in first_lines and not before.endswith("\\") and not before.lstrip().startswith("#"):
             inserted += ["", f"{indentation}# --", ""]
         inserted.append(line)
@@ -443,6 +443,6 @@ OF_TREES: tuple[Mutation, ...] = (
     annotated,
     with_unused,
 )
-"""Those that compare with the reformatted program, since they reformat it."""
+"""Mutations to compare with the reformatted program, since they reformat it."""
 OF_TEXTS: tuple[Mutation, ...] = (reformatted, one_argument_a_line, spaced)
-"""Those that compare with the program as it is."""
+"""Mutations to compare with the unchanged program."""

@@ -1,4 +1,4 @@
-"""The programs in the folders of all rules, and their findings: many programs are linted in one run."""
+"""The programs in the folders of all rules, and their findings from one run over many programs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kerascheck.project.config import Configuration, overrides_from
 from kerascheck.project.discovery import discover
 
 ATTACK = "Attack: "
-"""How the heading of a case begins that shows where the rule has no safe fix."""
+"""The prefix of headings of cases in which the rule has no safe fix."""
 _EXAMPLES = ("slow", "fast", "quiet")
 _PREDEFINED = frozenset({*dir(builtins), "__file__", "__name__", "__doc__"})
 
@@ -33,10 +33,10 @@ class Program:
 
     Attributes:
         rule: the code of the rule whose folder has it.
-        name: for people: "serial_map/slow.py", or "serial_map/cases.md:12".
-        files: texts by path.
-        heading: of the case; empty for the examples.
-        expects_safe_fix: whether a quote says ``> fix: safe``.
+        name: a readable name, such as "serial_map/slow.py" or "serial_map/cases.md:12".
+        files: the texts by path.
+        heading: the heading of the case; empty for examples.
+        expects_safe_fix: whether the case quotes ``> fix: safe``.
     """
 
     rule: str
@@ -47,18 +47,18 @@ class Program:
 
     @property
     def main(self) -> str | None:
-        """The path of the file that runs as a script; None where that is not known."""
+        """The path of the file that runs as a script; None if it is unknown."""
         scripts = [path for path in self.files if path.endswith(".py")]
         return "train.py" if "train.py" in self.files else scripts[0] if len(scripts) == 1 else None
 
     @property
     def is_attack(self) -> bool:
-        """Whether it shows where its rule has no safe fix; below the same heading others may show where the fix is safe."""
+        """Whether its rule has no safe fix for it; other programs under the same heading may have one."""
         return self.heading.startswith(ATTACK) and not self.expects_safe_fix
 
     def write(self, folder: Path) -> None:
-        """Write the files into a folder that is a project of its own."""
-        # No configuration, and no module, is looked for above.
+        """Write the files into a folder that is a separate project."""
+        # Marks the project root, so that kerascheck ignores configurations and modules above.
         (folder / ".git").mkdir(parents=True)
         for path, text in self.files.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -99,7 +99,7 @@ def lint(programs: Sequence[Program], folder: Path) -> tuple[list[list[Finding]]
     """The findings and the errors of each program, by all rules, in one run.
 
     Args:
-        folder: an empty one, for the files of all programs.
+        folder: an empty folder for the files of all programs.
     """
     for number, program in enumerate(programs):
         program.write(folder / f"p{number}")
@@ -122,7 +122,7 @@ def undefined_names(text: str) -> set[str]:
     """The names that a module reads from its globals and never binds; empty after ``from m import *``.
 
     Raises:
-        SyntaxError: it does not parse.
+        SyntaxError: the text does not parse.
     """
     if any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in ast.walk(ast.parse(text))):
         return set()
@@ -150,5 +150,5 @@ def is_complete(program: Program) -> bool:
 
 
 def copy(folder: Path, to: Path) -> Path:
-    """A copy of a program's folder, without what makes it a project."""
+    """Copy a program's folder without its project mark."""
     return Path(shutil.copytree(folder, to, ignore=shutil.ignore_patterns(".git", "__pycache__")))

@@ -1,4 +1,4 @@
-"""Small programs, written to a folder and read as kerascheck reads a project."""
+"""Small programs that tests write to a folder and load like a project."""
 
 import textwrap
 
@@ -43,9 +43,14 @@ LOOP = "for x in load(): step(x)"
 
 
 def load(folder, files, head="", **settings):
-    """The first of ``files`` ({name: text}, or the text of a script after ``head``) as a module whose neighbours are the others."""
+    """Write files to ``folder`` and load the first one as a module.
+
+    Args:
+        files: texts by name, or the text of a script.
+        head: text before the text of the script.
+    """
     files = {"train.py": head + textwrap.dedent(files)} if isinstance(files, str) else files
-    # No module is looked for above.
+    # Marks the project root, so that modules above are ignored.
     (folder / ".git").mkdir(exist_ok=True)
     for name, text in files.items():
         path = folder / name
@@ -55,8 +60,10 @@ def load(folder, files, head="", **settings):
 
 
 def sinks(module):
-    """Such as "role: operations" for every consumer of a dataset: sources by their last name, "?" after what is not
-    always applied."""
+    """One "role: operations" for every consumer of a dataset.
+
+    Operations have their last name, with "?" if they are not always applied.
+    """
     found = []
     for sink, role in module.pipelines.sinks:
         names = [stage.name.rpartition(".")[2] + "?" * stage.maybe for stage in sink.stage.upstream()]
@@ -82,7 +89,7 @@ def written(module, node):
 
 
 def shown(module):
-    """The values given to ``show(...)``, a function that nobody knows."""
+    """The arguments of all calls of ``show``, an unknown function."""
     return [
         call.arguments.positional[0]
         for call in module.run.calls

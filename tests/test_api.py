@@ -94,10 +94,10 @@ class _Examples:
 @pytest.mark.parametrize("name", api.__all__)
 def test_example_in_docstring_runs(name, tmp_path):
     found = getattr(api, name)
-    told = inspect.getdoc(found)
+    docstring = inspect.getdoc(found)
     made = _Examples(tmp_path)
     known = {each: getattr(made, each) for each in ("module", "call", "file", "comments")}
-    test = doctest.DocTestParser().get_doctest(told, {**vars(api), **known}, name, None, 0)
+    test = doctest.DocTestParser().get_doctest(docstring, {**vars(api), **known}, name, None, 0)
     said = []
     assert test.examples and doctest.DocTestRunner().run(test, out=said.append).failed == 0, "".join(said)
 
@@ -109,7 +109,7 @@ def test_every_function_of_the_api_serves_a_rule():
         f"{topic}.{name}"
         for topic, module in topics.items()
         for name in module.__all__
-        # A rule meets a class as the result of a question, and does not name it.
+        # Rules get instances of a class from functions, and need not name it.
         if not inspect.isclass(getattr(module, name)) and not re.search(rf"\b{topic}\.{name}\b", rules)
     }
     assert unused == set()

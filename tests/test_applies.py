@@ -21,7 +21,7 @@ def module(graph=False, runtime=None, **program):
 
 
 @pytest.mark.parametrize(
-    ("applies", "other", "told"),
+    ("applies", "other", "sentence"),
     [
         (Applies(graph_code=False), module(graph=True), "Graph code of TensorFlow 1"),
         (Applies(tensorflow=">=2.4"), module(runtime=Runtime((2, 3), 2)), "TensorFlow before 2.4."),
@@ -45,11 +45,11 @@ def module(graph=False, runtime=None, **program):
         (Applies(reinforcement_learning=False), module(reinforcement_learning=True), "reinforcement learning"),
     ],
 )  # fmt: skip
-def test_rule_is_skipped_if_it_does_not_apply(applies, other, told):
+def test_rule_is_skipped_if_it_does_not_apply(applies, other, sentence):
     assert not applies.to(other)
     assert Applies().to(other)
     (said,) = applies.exceptions()
-    assert told in said
+    assert sentence in said
 
 
 def test_rule_applies_by_default():

@@ -78,7 +78,7 @@ def test_known_findings_are_hidden_from_any_working_directory(folder, monkeypatc
     ran = kerascheck(*ONLY, "--baseline", f"../{FILE}", "..")
     assert ran.code == 0
     assert ran.out == f"No new problems found in 2 files. Not reported: 2 in {FILE}.\n"
-    # Its paths count from its own folder.
+    # Its paths are relative to its folder.
     assert kerascheck(*ONLY, "--write-baseline", FILE, "..").code == 0
     assert [each["path"] for each in json.loads(Path(FILE).read_text())["findings"]] == ["../train.py", "deep/train.py"]
     assert new("..") == ([], 2, 0)
@@ -288,7 +288,7 @@ def test_file_that_is_no_baseline_is_not_overwritten(folder):
     assert (ran.code, ran.out) == (2, "") and ran.err.startswith(
         "kerascheck: error: none/such.json: the baseline cannot be written: No such file"
     )
-    # What a merge left behind is.
+    # A baseline with merge conflicts is overwritten.
     (folder / FILE).write_text('<<<<<<<\n{"kerascheck-baseline": 1')
     written()
     assert new() == ([], 1, 0)

@@ -21,7 +21,7 @@ from kerascheck.cli import check
 from kerascheck.lint.analyze_file import Analysis
 
 ROOT = Path(__file__).resolve().parent.parent
-_run_of = check._run_of  # before conftest.py takes it away
+_run_of = check._run_of  # before conftest.py replaces it
 HELPER = """\
 import tensorflow as tf
 
@@ -46,9 +46,9 @@ model = tf.keras.Sequential()
 model.fit(ds)
 """
 NOTED_OTHERWISE = {
-    # A pipe, of which no run is kept.
+    # A pipe; its results are never cached.
     'kerascheck/project/discovery.py: with open(path, "rb") as stream:',
-    # What these find is noted by who asks.
+    # Their callers note the dependency.
     "kerascheck/project/requirements/folders.py: return sorted(name for name in os.listdir(folder) if _is_relevant(os.path.join(folder, name), name))",
     "kerascheck/project/requirements/folders.py: return sorted(entry.name for entry in os.scandir(folder) if entry.is_dir() and not _ASIDE.fullmatch(entry.name))",
 }
@@ -321,7 +321,7 @@ def _with_other_bytes(chance, text):
     return bytes(data)
 
 
-# Those that a disk or a kill may leave. Each gets a random number generator and the bytes of a file.
+# Damage by a disk or a kill. Each function gets a random number generator and the bytes of a file.
 DAMAGES = {
     "truncated": lambda chance, data: data[: chance.randrange(len(data))],
     "other bytes": _with_other_bytes,
@@ -418,7 +418,7 @@ def test_forged_file_raises_no_exception(project, in_this_process, part, other):
     head.write_bytes(signed(content))
     code, _, err = result(".")
     assert "Traceback" not in err and "fault" not in err
-    # A file that is whole is believed, as far as it can be.
+    # A file with a valid digest is trusted if its content has the right form.
     assert code in (first[0], 0, 1)
 
 
@@ -563,7 +563,7 @@ def test_result_of_a_file_changed_during_the_run_is_not_kept(project, in_this_pr
 
 
 def test_file_that_timed_out_is_retried(project, checked, monkeypatch):
-    """For example after a timeout; all other files come from the cache."""
+    """All other files come from the cache."""
     check = Analysis.check
 
     def failing(self, file):
@@ -583,7 +583,7 @@ def test_file_that_timed_out_is_retried(project, checked, monkeypatch):
 
 
 def test_disk_reads_are_tracked_as_dependencies():
-    """:mod:`kerascheck.source.dependencies` alone: an answer that it does not know of would outlive its time."""
+    """Only :mod:`kerascheck.source.dependencies` reads the disk; an untracked read would make cached results stale."""
     direct = re.compile(
         r"os\.path\.(?:exists|isfile|isdir|islink)\(|(?<!dependencies)\.(?:is_file|is_dir|exists|iterdir|glob|read_text|read_bytes)\(|"
         r"os\.(?:listdir|scandir|stat)\(|(?<![\w.])open\("
@@ -595,7 +595,7 @@ def test_disk_reads_are_tracked_as_dependencies():
     found = {
         f"{path.relative_to(ROOT).as_posix()}: {line.strip()}"
         for path in modules
-        # The others write, or run other programs.
+        # These modules write files or run other programs.
         if path.name not in ("dependencies.py", "writing.py", "deadline.py", "patch.py")
         for line in path.read_text(encoding="utf-8").splitlines()
         if direct.search(line) and not line.strip().startswith("#")
@@ -656,7 +656,7 @@ def test_malformed_set_of_dependencies_is_rejected(text):
 
 @pytest.mark.slow
 def test_cached_run_of_many_files_uses_little_memory(tmp_path):
-    """20,000 empty files took 655 MB when each entry was as wide as the run; 10^5 take some 290 MB now (benchmarks/scale.py)."""
+    """20,000 empty files took 655 MB with entries as wide as the run; 100,000 now take 290 MB (benchmarks/scale.py)."""
     (tmp_path / ".git").mkdir()
     for number in range(20_000):
         folder = tmp_path / f"package_{number // 100}"

@@ -16,13 +16,15 @@ pytestmark = pytest.mark.usefixtures("in_this_process")
 def test_case_has_the_expected_findings(spec, case, tmp_path):
     assert case.programs, "a heading without a program"
     place = f"rules/{spec.folder.parent.name}/{spec.folder.name}/cases.md"
-    told = []
+    mismatches = []
     for number, program in enumerate(case.programs):
         folder = tmp_path / str(number)
         folder.mkdir()
-        told += [f"{place}:{program.line}: {case.heading}: {each}" for each in problems(program, spec.code, folder)]
-    if told:
-        pytest.fail("\n".join(told), pytrace=False)
+        mismatches += [
+            f"{place}:{program.line}: {case.heading}: {each}" for each in problems(program, spec.code, folder)
+        ]
+    if mismatches:
+        pytest.fail("\n".join(mismatches), pytrace=False)
 
 
 LOOP = """\
@@ -42,7 +44,7 @@ def fenced(text, info="python"):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "mismatches"),
     [
         (fenced(LOOP % "  # KC405"), []),
         (fenced(LOOP % "  # KC405:warning") + "\n> message: …batch…\n> fix: unsafe\n", []),
@@ -66,11 +68,11 @@ def fenced(text, info="python"):
         (fenced("for\n"), ["train.py: does not parse: invalid syntax"]),
     ],
 )
-def test_mismatch_with_a_case_is_reported(tmp_path, text, told):
+def test_mismatch_with_a_case_is_reported(tmp_path, text, mismatches):
     (tmp_path / "cases.md").write_text(f"# Cases\n\n## One\n\n{text}", encoding="utf-8")
     ((program,),) = [case.programs for case in read_cases(tmp_path / "cases.md")]
     (tmp_path / "program").mkdir()
-    assert problems(program, "KC405", tmp_path / "program") == told
+    assert problems(program, "KC405", tmp_path / "program") == mismatches
 
 
 @pytest.mark.parametrize(

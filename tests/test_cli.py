@@ -169,7 +169,7 @@ def test_summary_counts_clean_files_and_says_how_to_exclude_unparsable_ones(proj
     assert kerascheck(".", "--extend-exclude", "old.py").code == 0
     (path / "a b[c].py").write_text("print 'x'\n")
     assert kerascheck(".").out.endswith("are clean. Leave them out with --extend-exclude PATTERN.\n")
-    # No option leaves out what is named.
+    # No option excludes an explicitly named file.
     assert kerascheck("train.py", "old.py").out.endswith("\n1 file error; 1 other file is clean.\n")
 
 
@@ -389,7 +389,7 @@ LONG = {
 
 @pytest.mark.parametrize("kind", LONG)
 def test_long_input_without_code_is_fast(project, kind):
-    # A file that takes long is given up.
+    # A slow file would exceed its time limit and be reported as an error.
     project(train__py=LONG[kind] + SLOW)
     ran = kerascheck(*ONLY, "--output-format", "concise", "train.py")
     assert ran.code == 1 and "KC999" not in ran.out, ran
@@ -702,7 +702,7 @@ def test_named_pipe_is_linted(project):
     )
     ran = shell("kerascheck --fail-on info --output-format concise <(cat train.py)")
     assert ran.returncode == 1 and ":5:9: info: KC102" in ran.stdout, ran
-    # Nothing can be written into it, and the file that it was made of is not known.
+    # A pipe cannot be rewritten, and the source of its content is unknown.
     before = sorted(os.listdir(folder))
     for option in ("--fix", "--unsafe-fixes", "--diff"):
         assert shell(f"kerascheck {option} <(cat train.py)").returncode in (0, 1)
@@ -772,10 +772,10 @@ def test_interrupt_prints_no_traceback(project):
     os.mkfifo(path / "train.py")
     process = subprocess.Popen(
         [sys.executable, "-m", "kerascheck", "train.py"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        # What a shell starts in the background ignores the signal, and so would its children.
+        # Processes that a shell starts in the background ignore the signal, and so do their children.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
-    # It has opened its end of the pipe when ours can be opened; then it waits for something to read.
+    # Our end of the pipe opens once the process has opened its end and waits for input.
     written = None
     while written is None:
         assert process.poll() is None
@@ -787,14 +787,14 @@ def test_interrupt_prints_no_traceback(project):
     try:
         out, err = process.communicate(timeout=20)
     except subprocess.TimeoutExpired:
-        # Python drops an interrupt that comes while it collects garbage; whoever waits presses the keys again.
+        # Python drops an interrupt during garbage collection; a user would press the keys again.
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     os.close(written)
     assert (process.returncode, out, err.strip()) == (130, b"", b"")
 
 
-# --- files that say what is to be installed ------------------------------------------------------------
+# --- requirements files --------------------------------------------------------------------------------
 
 CPU_ONLY = "numpy\ntensorflow-cpu>=2.16\n"
 
@@ -835,7 +835,7 @@ def test_undecodable_requirements_are_an_error(project):
 
 
 def test_code_rules_ignore_requirements(project):
-    # Names that would be triggers in code.
+    # These words would be triggers in code.
     project(pyproject__toml='[project]\ndependencies = ["tensorflow"]\ndescription = ".map( .predict( .fit("\n')
     assert kerascheck().code == 0
 
@@ -865,26 +865,26 @@ def load():
 
 def _reported(*arguments):
     ran = kerascheck("--output-format", "json-lines", *arguments)
-    told = [json.loads(line) for line in ran.out.splitlines()]
-    summary = next(each for each in told if each["kind"] == "summary")
-    return [each for each in told if each is not summary], summary["files"], ran.code
+    objects = [json.loads(line) for line in ran.out.splitlines()]
+    summary = next(each for each in objects if each["kind"] == "summary")
+    return [each for each in objects if each is not summary], summary["files"], ran.code
 
 
 @pytest.mark.parametrize("total", [1, 2, 3, 7])
 def test_shards_together_equal_the_full_report(project, total):
-    # What data.py lacks shows in train.py alone.
+    # Only train.py reveals the defect in data.py.
     project(data__py=HELPER, train__py=USER, other__py=SLOW, broken__py="import keras\nx = (\n", clean__py=CLEAN)
     whole, files, _ = _reported(".")
     assert {each["path"] for each in whole} >= {"data.py", "other.py", "broken.py"}
     shards = [_reported("--shard", f"{number}/{total}", ".") for number in range(1, total + 1)]
-    assert [each for told, _, _ in shards for each in told if each["kind"] == "finding"] == [
+    assert [each for objects, _, _ in shards for each in objects if each["kind"] == "finding"] == [
         each for each in whole if each["kind"] == "finding"
     ]
-    assert sorted(str(each) for told, _, _ in shards for each in told) == sorted(map(str, whole))
+    assert sorted(str(each) for objects, _, _ in shards for each in objects) == sorted(map(str, whole))
     assert sum(count for _, count, _ in shards) == files
-    for told, _, code in shards:
-        failing = any(each.get("severity") in ("error", "warning") for each in told)
-        assert code == (2 if any(each["kind"] == "error" for each in told) else int(failing))
+    for objects, _, code in shards:
+        failing = any(each.get("severity") in ("error", "warning") for each in objects)
+        assert code == (2 if any(each["kind"] == "error" for each in objects) else int(failing))
 
 
 @pytest.mark.parametrize("part", ["0/3", "4/3", "3", "a/b", "1/0", "-1/2", "1/2/3", " 1/2", "\u0661/2"])

@@ -1,6 +1,6 @@
 """Comments and docstrings are ignored: every finding stays when they change.
 
-Exceptions are suppressions, and the explanations that the pages of some rules name.
+Exceptions are suppressions, and explanations that some rules honour according to their pages.
 """
 
 import ast
@@ -20,11 +20,11 @@ from kerascheck.report.rule_page import sections
 
 SPECS = [spec for spec in rule_specs() if spec.kind is Rule]
 FIXTURES = Path(__file__).parents[1] / "fixtures"
-# Rules whose pages say that a comment explains what is reported elsewhere.
+# Rules whose pages say that an explaining comment silences them.
 EXPLAINED = {spec.code for spec in SPECS if "comment" in sections(spec).get("When it stays silent", "")}
-# They silence, or are the requirements of PEP 723.
+# Suppressions, and the requirements of PEP 723.
 KEPT = re.compile(r"#\s*(?:noqa|kerascheck:|flake8|///|dependencies =|\]|\"[\w-]+[<=>])")
-# What the program's searches of whole texts look for: each stood in a comment or docstring that changed a verdict once, or could have.
+# Words that kerascheck searches for in whole texts; in a comment or docstring, each could change a finding or once did.
 WORDS = """\
 tf.get_variable() tf.placeholder tf.contrib.layers sess.run( Session( with tf.Session() as s: tf.global_variables_initializer() feed_dict= reset_default_graph
 tf.estimator tensorflow.contrib MonitoredSession tf.compat.v1.disable_eager_execution() disable_v2_behavior( GradientTape tf.function enable_eager_execution
@@ -70,13 +70,13 @@ COMMENT = "".join(f"# {line.strip()}\n" for line in (WORDS + LINES + TRIGGERS).s
 DOCSTRING = f"'''What this is.\n\n{WORDS}{LINES}{TRIGGERS}\n'''\n".replace("\\", "")
 
 
-def spoken(text):
-    """``text`` with other comments and docstrings, and the number of lines by which the code moved."""
+def with_comments(text):
+    """``text`` with additional comments and docstrings, and the number of lines by which the code moved."""
     head = COMMENT if "from __future__" in text else COMMENT + DOCSTRING
     return head + text + ("" if text.endswith("\n") else "\n") + COMMENT + DOCSTRING, head.count("\n")
 
 
-def unspoken(text):
+def without_comments(text):
     """``text`` without comments and docstrings, and 0, because no line moved."""
     lines = text.splitlines(keepends=True)
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -131,7 +131,7 @@ def before(programs):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("change", [spoken, unspoken])
+@pytest.mark.parametrize("change", [with_comments, without_comments])
 def test_changed_comments_and_docstrings_keep_findings(programs, before, tmp_path, change):
     folder = tmp_path / "programs"
     shutil.copytree(programs, folder)
@@ -143,12 +143,12 @@ def test_changed_comments_and_docstrings_keep_findings(programs, before, tmp_pat
     after = found(folder, moved)
     assert len(before) > 100
     changed = {path: before.get(path, set()) ^ after.get(path, set()) for path in before.keys() | after.keys()}
-    if change is unspoken:
+    if change is without_comments:
         changed = {path: {each for each in findings if each[2] not in EXPLAINED} for path, findings in changed.items()}
     assert {path: findings for path, findings in changed.items() if findings} == {}
 
 
-# What they read there is no code, or an explanation that their pages name.
+# Rules that read comments, or explanations according to their pages.
 READ_TEXT = {"discarded-dataset", "unused-suppression"}
 
 
@@ -184,9 +184,9 @@ LOOPED = (
         ("'''\ntf.config.run_functions_eagerly(True)\n'''\n", {"train.py": IMPORTS + "def train():\n    " + LOOPED.replace("\n", "\n    ") + "\n", "main.py": "SAIDimport train\n"}),
         ("'''\nsess = tf.Session()\n'''\n", {"train.py": IMPORTS + FLOWED, "main.py": "SAIDimport train\n"}),
         ("'''\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\n'''\n", {"train.py": IMPORTS + GROWN + TRAIN, "main.py": "SAIDimport train\n"}),
-        # How long an imported module is.
+        # The length of an imported module.
         ("# what is done here, and why\n" * 300, {"train.py": IMPORTS + "from other import SIZE\n" + FITTED, "other.py": "SAIDSIZE = 2\n"}),
-        # Conditions over several lines, and what is looked for in a function.
+        # Conditions over several lines, and searches within a function.
         ("  # the first time: not yet built\n", {"train.py": IMPORTS + "class Net(keras.layers.Layer):\n    def call(self, x):\n        if (self.rate > 0SAID\n                and self.wide):\n            x = keras.layers.Dense(3)(x)\n        return x\n" + TRAIN}),
     ],
 )  # fmt: skip

@@ -89,7 +89,7 @@ def test_rules_of_a_folder_are_completed_without_execution(monkeypatch, tmp_path
     assert words(monkeypatch, "--rules", str(tmp_path), "--select", "print-in") == ["print-in-step"]
     rule.write_text(rule.read_text().replace("print-in-step", "serial-map"))
     registry.use_folders([])
-    # Two rules of one name cannot be told apart: a message has no place here.
+    # Two rules with one name are an error, but completion must not print a message.
     assert words(monkeypatch, "--rules", str(tmp_path), "--select", "") == ["ALL"]
     registry.use_folders([])
 
@@ -153,7 +153,7 @@ class Terminal:
         return seen
 
     def _answer(self):
-        # fish asks what terminal it is, and waits.
+        # fish asks for the terminal's type and waits.
         if "\x1b[0c" in self._read or "\x1b[c" in self._read:
             self._read = self._read.replace("\x1b[0c", "").replace("\x1b[c", "")
             self.type("\x1b[?6c")
@@ -202,9 +202,9 @@ def test_tab_key_completes_in_each_shell(shell, tmp_path):
         ("comple", "completion"),
         ("--stat", "--statistics"),
     ):
-        # Whatever is on the line is then written, a word a line, instead of being run.
+        # Print the words of the completed line, one per line, instead of running it.
         shell.type(f"kerascheck {typed}\t\x01printf '%s\\n' \x05 > {tmp_path}/out; echo do''ne\r")
         shell.wait_for("done")
-        # zsh takes the slash away when something else follows.
+        # zsh removes the slash when another word follows.
         written = (tmp_path / "out").read_text().replace("scripts\n", "scripts/\n").splitlines()
         assert written == ["kerascheck", *completed]

@@ -98,7 +98,7 @@ def test_missing_config_file_is_an_error(project, options, words):
 def test_config_command_lists_every_setting():
     listed = json.loads(run("config", "--output-format", "json"))
     assert list(listed) == list(SETTINGS)
-    stated = {key: told["default"] for key, told in listed.items() if told["default"] is not None}
+    stated = {key: setting["default"] for key, setting in listed.items() if setting["default"] is not None}
     default, read = Settings(), from_table(stated, "kerascheck.toml")
     for key in stated:
         name = key.replace("-", "_")

@@ -198,7 +198,7 @@ def test_session_reports_findings_of_the_text_first(lint, tmp_path, jobs):
     severities = [[finding.severity for finding in outcome.findings] for outcome, _ in steps]
     assert severities == [[Severity.WARNING]] + (4 - jobs) * [[Severity.ERROR]]
     assert steps[-1][0].findings == session.lint(text).findings
-    # Once it is known who imports what, there is no more to wait for.
+    # With the import graph known and no importers, the first step is complete.
     assert [is_whole for _, is_whole in session.steps(Source("alone.py", KERAS + "x_mark\n"))] == [True]
 
 
@@ -232,7 +232,7 @@ def test_file_with_two_names_is_linted_once(lint, tmp_path):
     assert outcome.findings[1].severity is Severity.ERROR
 
 
-# --- what silences findings ---------------------------------------------------------------------------
+# --- suppressed and filtered findings ------------------------------------------------------------------
 
 
 def test_comment_suppresses_on_its_line_and_at_both_ends_of_the_statement(lint):
@@ -367,9 +367,9 @@ def test_broken_cell_at_any_position_affects_only_itself(lint, broken, message):
         outcome = lint({"n.ipynb": json.dumps(notebook)})
         alive = [number for number, source in enumerate(sources) if source in ALIVE]
         assert [finding.location.cell for finding in outcome.findings] == alive
-        ((cell, told),) = [(error.location.cell, error.message) for error in outcome.errors]
-        assert cell == sources.index(broken) and message in told
-        # It is there to be shown.
+        ((cell, found_message),) = [(error.location.cell, error.message) for error in outcome.errors]
+        assert cell == sources.index(broken) and message in found_message
+        # Reports can still show the broken cell.
         assert broken in outcome.sources["n.ipynb"].text
 
 
@@ -430,8 +430,8 @@ def deep(kind, depth=7000):
 def test_deeply_nested_code_does_not_end_the_run(lint, kind):
     outcome = lint({"deep.py": KERAS + deep(kind) + "x_mark\n", "a.py": KERAS + "x_mark\n"})
     assert ("a.py", 2, 1, "KC101") in places(outcome)
-    told = [message for _, _, code, message in errors(outcome) if code == "KC999"]
-    assert len(outcome.findings) == 2 or told[0].startswith("could not be analysed: ")
+    messages = [message for _, _, code, message in errors(outcome) if code == "KC999"]
+    assert len(outcome.findings) == 2 or messages[0].startswith("could not be analysed: ")
 
 
 LONG = {
@@ -450,14 +450,14 @@ def test_long_literals_are_fast_and_keep_locations(lint, kind):
     assert errors(outcome) == []
     line = text.count("\n")
     assert places(outcome) == [("a.py", line, 3, "KC101"), ("b.py", 3, 1, "KC101"), ("n.ipynb", line, 3, "KC101")]
-    # What is not parsed cannot be rewritten.
+    # Code that was left out of parsing cannot be rewritten.
     assert outcome.sources["a.py"].text == text
     assert [finding.fix is None for finding in outcome.findings] == [True, False, True]
 
 
 # --- processes ----------------------------------------------------------------------------------------
 
-bounded = pytest.mark.skipif(not workers.can_fork(), reason="needs processes that cost nothing, and bounds for them")
+bounded = pytest.mark.skipif(not workers.can_fork(), reason="needs fork and resource limits")
 
 
 @bounded
@@ -477,8 +477,8 @@ def test_expensive_file_is_abandoned_and_others_are_linted(lint, monkeypatch, nu
         many(number, **{"a.py": KERAS + "x_mark\n", "bad.py": KERAS + f"x_mark\n{act}\n", "c.py": KERAS + "x_mark\n"}),
         jobs=2,
     )
-    ((path, line, told, text),) = errors(outcome)
-    assert (path, line, told) == ("bad.py", 1, code) and message in text
+    ((path, line, found_code, text),) = errors(outcome)
+    assert (path, line, found_code) == ("bad.py", 1, code) and message in text
     assert {"a.py", "c.py"} <= {path for path, *_ in places(outcome)}
     assert len(outcome.findings) >= 2 + sum(range(1, number + 1))
 
@@ -495,15 +495,15 @@ def test_expensive_text_is_abandoned_and_the_next_is_linted(lint, monkeypatch, j
 
 @bounded
 def test_imported_lines_count_towards_the_limit(lint, monkeypatch):
-    told = []
-    monkeypatch.setattr(limits.Limits, "extend", lambda self, text, share=1.0: told.append(text))
+    texts = []
+    monkeypatch.setattr(limits.Limits, "extend", lambda self, text, share=1.0: texts.append(text))
     files = {"a.py": KERAS + "from b import x\n_mark\n", "b.py": "x_mark\n"}
     analysis = analyze_file.Analysis(limits=limits.Limits())
     lint(files)
     for _ in range(2):
-        told.clear()
+        texts.clear()
         analysis.check(File("a.py", Settings()))
-        assert told == [files["a.py"], files["b.py"]]
+        assert texts == [files["a.py"], files["b.py"]]
 
 
 def many(number, **special):
@@ -624,10 +624,10 @@ def test_comment_with_very_many_codes_suppresses_and_is_reported(tmp_path):
         text=True,
         timeout=100,
     )
-    told = "codes: which of them silence nothing is not looked for"
+    ending = "codes: which of them silence nothing is not looked for"
     assert ran.stdout.splitlines() == [
-        f"a.py:4:19: error: KC999 this comment has 200002 {told}",
-        f"b.py:1:1: error: KC999 this comment has 200001 {told}",
+        f"a.py:4:19: error: KC999 this comment has 200002 {ending}",
+        f"b.py:1:1: error: KC999 this comment has 200001 {ending}",
     ]
     assert ran.returncode == 2
 

@@ -62,15 +62,15 @@ def test_shell_reads_the_same_word():
     for name in (*STEERING, *PLAIN, "back\\slash\n'quote"):
         word = shell_word(name)
         assert is_plain(word)
-        told = subprocess.run(["bash", "-c", f"printf %s {word}"], capture_output=True, env={"LC_ALL": "C.UTF-8"})
-        assert told.stdout == os.fsencode(name), word
+        printed = subprocess.run(["bash", "-c", f"printf %s {word}"], capture_output=True, env={"LC_ALL": "C.UTF-8"})
+        assert printed.stdout == os.fsencode(name), word
 
 
 @pytest.mark.parametrize("form", ["text", "concise", "github", "junit"])
 def test_file_names_cannot_inject_control_sequences(named, form):
     ran = kerascheck(".", "--output-format", form)
     assert ran.code == 2 and is_plain(ran.out) and is_plain(ran.err)
-    # What GitHub takes for a command begins its line.
+    # GitHub recognises a command only at the start of a line.
     assert all(line.startswith(("::error title=", "::warning title=", "::notice title=")) for line in commands(ran.out))
     for shown in ("byte\\xff.py", "esc\\x1b[31m.py", *PLAIN[:1]):
         assert shown in ran.out
@@ -110,7 +110,7 @@ def test_sarif_percent_encodes_names(named, base, monkeypatch):
 
 def test_output_file_equals_standard_output(named):
     for form in ("text", "concise", "json", "junit", "sarif"):
-        # The report itself is no Python file, and the next run says the same.
+        # The report is no Python file, so the next run gives the same output.
         kerascheck(".", "--output-format", form, "-o", "report.txt")
         assert is_plain((named / "report.txt").read_text("utf-8"))
 

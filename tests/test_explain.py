@@ -58,7 +58,7 @@ def test_pages_fit_the_terminal(monkeypatch, width):
     for line in page.splitlines():
         code ^= line.startswith("```")
         assert len(line) <= width or code or line.startswith(("|", "#")) or " " not in line.strip("- "), line
-    # Nothing is lost, and tables and code stay as they are.
+    # No text is lost, and tables and code stay unchanged.
     monkeypatch.delenv("COLUMNS")
     plain = kerascheck("rule", "KC405").out
     assert page.split() == plain.split() and page != plain

@@ -156,7 +156,7 @@ class TestApplyFixes:
         assert (result.text, len(result.applied), len(result.skipped)) == ("f(x=1, two=2)\n", 1, 1)
 
     def test_uncompilable_original_needs_only_the_parser(self):
-        # As the text of a newer Python would: libcst accepts it, compile does not.
+        # Like the syntax of a newer Python: libcst accepts it, compile does not.
         result = apply_fixes(Text("return\nslow\n"), by_pattern(("slow", "fast")), False)
         assert result.text == "return\nfast\n"
         assert apply_fixes(Text("return\nslow\n"), by_pattern(("slow", "(")), False).text == "return\nslow\n"
@@ -205,7 +205,7 @@ class TestApplyFixes:
         assert list(result.skipped.values()) == ["never comes to an end"]
 
     def test_fix_that_leaves_its_finding_is_dropped(self):
-        # It moves another statement.
+        # The fix moves another statement.
         find = by_pattern((r"slow(\d)", r"fast\1"))
 
         def broken(source):
@@ -259,7 +259,7 @@ class TestApplyFixes:
         assert (result.text, list(result.skipped.values())) == ("f()\n", ["leaves its finding"])
 
     def test_equal_finding_at_the_next_call_is_another_finding(self):
-        # The first fix is done: the finding is at another call, though it is written in the same edit.
+        # The first fix succeeded: the new finding is at another call, although in the same edit.
         def find(source):
             found = re.search(r"^(.*)(map\(\w\)).batch(.*)", source.text)
             swapped = found and fix((0, found.end(), f"{found[1]}batch.{found[2]}{found[3]}"))
@@ -275,12 +275,12 @@ class TestApplyFixes:
                 finding(m.start(), None if m[1] else fix((m.start(), m.end(), "fast")), "slow", length=4) for m in found
             ]
 
-        # Not Python: nothing is to be parsed.
+        # Not Python, so nothing is parsed.
         result = apply_fixes(Text("slow slow! slow slow!\n"), find, False, is_python=False)
         assert (result.text, len(result.applied), len(result.remaining)) == ("fast slow! fast slow!\n", 2, 2)
 
     def test_dropped_fix_is_retried_after_others(self):
-        # The fix of "late" works as soon as "early" is gone: otherwise the next run would find work.
+        # The fix of "late" works once "early" is gone; without a retry, the next run would still change the file.
         def find(source):
             late = source.text.find("late")
             early = by_pattern(("early", "on_time"))(source)

@@ -134,7 +134,7 @@ def test_failing_program_is_minimised(fuzz, tmp_path, monkeypatch):
     assert b"rows" not in fuzz.shortened(checker, program, fault, 60).data
 
 
-# The process of the first batch ends in its second program; the next one starts behind that.
+# The process of the first batch crashes in its second program; the next process starts after it.
 CHILD = """
 import json, os, signal, sys
 first, last = map(int, sys.argv[-1].split("-"))
@@ -161,5 +161,5 @@ def test_crashed_process_affects_one_program(fuzz, tmp_path, monkeypatch, capsys
 
 def test_programs_are_checked_in_separate_processes(fuzz, capsys):
     code = fuzz.main(["--programs", "0-1", "--jobs", "2"])
-    # Whatever is found in them.
+    # The exit code depends on the findings.
     assert capsys.readouterr().out.splitlines()[-1].startswith("2 programs, ") and code in (0, 1)

@@ -38,8 +38,8 @@ def lint(tmp_path, monkeypatch):
 def test_version_with_thousands_of_digits_is_one_error(lint, name, text, line):
     ran = lint(name, text)
     assert ran.code == 2 and FOUND in ran.out and "KC998" not in ran.out
-    (told,) = (each for each in ran.out.splitlines() if each.startswith(f"{name}:"))
-    assert told.startswith(f"{name}:{line}:") and told.endswith(
+    (error_line,) = (each for each in ran.out.splitlines() if each.startswith(f"{name}:"))
+    assert error_line.startswith(f"{name}:{line}:") and error_line.endswith(
         "error: KC999 has a number of 5000 digits, which is no version"
     )
 
@@ -66,7 +66,7 @@ def test_malformed_target_version_is_rejected(lint):
 
 
 @pytest.mark.parametrize(
-    "value, told",
+    "value, words",
     [
         (f'{"[" * 1000}"KC1"{"]" * 1000}', ("is nested too deeply", "'select' must be a list of strings")),
         (LONG, ("has a number of too many digits",)),
@@ -74,11 +74,11 @@ def test_malformed_target_version_is_rejected(lint):
         ("1\n[" + " . ".join(['"a"'] * 20_000) + "]", ("has a key of too many parts",)),
     ],
 )
-def test_unreadable_configuration_is_one_error_line(lint, value, told):
+def test_unreadable_configuration_is_one_error_line(lint, value, words):
     ran = lint("pyproject.toml", f"[tool.kerascheck]\nselect = {value}\n")
     said = ran.out + ran.err
     assert ran.code == 2 and "Traceback" not in said and "pyproject.toml" in said
-    assert any(each in said for each in told)
+    assert any(each in said for each in words)
 
 
 def test_configuration_with_many_dots_is_accepted(lint):

@@ -56,12 +56,12 @@ def findings(path, *options):
 @pytest.mark.parametrize(
     ("line", "code", "reason"),
     [
-        # Parallel calls are given, in a chain over several statements.
+        # A chain over several statements sets the number of parallel calls.
         (18, "KC101", "the call says how many run in parallel"),
-        # It parses whole batches already, and more may not be proven to be done number by number.
+        # It already parses whole batches; no proof shows that the rest works element by element.
         (18, "KC103", "its function is not seen to give the same on a batch as on each example"),
         (18, "KC104", "other rules found nothing to report"),
-        # The runtime makes the map parallel: for the pedantic.
+        # Pedantic: the runtime makes the map parallel.
         (20, "KC101", None),
         (20, "KC104", None),
         (20, "KC103", "its function is not seen to give the same on a batch as on each example"),
@@ -96,15 +96,15 @@ def test_graph_operations_added_in_a_loop_are_explained_as_tensorflow_1(tmp_path
             + "def f(x): return x * rate\nfor step in range(9):\n    rate = rate / 2\n    f(tf.ones(3))\n",
             4,
         ),
-        # A module's constant is part of the program, and nothing that changes.
+        # A constant of a module never changes.
         ("KC215", "RATE = 0.1\n" + HEAD + "def f(x): return x * RATE\nf(tf.ones(3))\n", None),
         ("KC204", HEAD + "def f(x):\n    v = tf.Variable(1.0)\n    return x * v\nf(tf.ones(3))\n", 4),
         ("KC207", HEAD + "def f(x):\n    print(x)\n    return x\nf(tf.ones(3))\n", 4),
-        # A text alone tells when it is traced.
+        # Printing only a text shows when the function is traced.
         ("KC207", HEAD + "def f(x):\n    print('hello')\n    return x\nf(tf.ones(3))\n", None),
         ("KC207", HEAD + "def f():\n    with open('a.txt') as file: return file.read()\nf()\n", 4),
         ("KC207", "kept = []\n" + HEAD + "def f(x):\n    kept.append(x)\n    return x\nf(tf.ones(3))\n", 5),
-        # A list of the function's own ends with it.
+        # A local list does not outlive the call.
         (
             "KC207",
             HEAD + "def f(x):\n    parts = []\n    parts.append(x)\n    return tf.stack(parts)\nf(tf.ones(3))\n",

@@ -72,7 +72,7 @@ def test_index_can_render_the_description(built):
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a git checkout")
 def test_source_archive_equals_git_files(built):
-    # New files that git does not ignore belong to it too, as before the first commit of a rule.
+    # Include new files that git does not ignore, such as a rule before its first commit.
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
     (archive,) = built.glob("*.tar.gz")
@@ -92,7 +92,7 @@ def test_source_archive_installs_and_passes_its_tests(built, tmp_path):
     installed = subprocess.run([python, "-m", "pip", "install", "-q", str(archive), "pytest"], capture_output=True)
     if installed.returncode:
         pytest.skip("pip cannot reach a package registry")
-    # In an empty folder, where nothing but the installed package can answer.
+    # In an empty folder, only the installed package can be imported.
     empty = tmp_path / "empty"
     empty.mkdir()
     version = subprocess.run([python.with_name("kerascheck"), "--version"], cwd=empty, capture_output=True, text=True)

@@ -33,7 +33,7 @@ def found(*arguments):
 def test_json_contains_the_page_address(project, monkeypatch):
     assert found()["url"] == PAGE
     assert found("--isolated")["url"] is None
-    # The second is recalled from the cache, which must not know better.
+    # The second run uses the cache, which must not return the old address.
     monkeypatch.setenv("KERASCHECK_DOCS_URL", "https://other.example/")
     assert found()["url"] == found()["url"] == "https://other.example/rules/serial-map/"
 

@@ -215,7 +215,7 @@ def test_layer_bodies_are_read_only_if_they_match_a_rule(method, body, read):
 
 
 def test_all_triggers_are_searched_in_the_syntax_tree():
-    # One that cannot be has all files parsed that hold the word anywhere.
+    # For a trigger that is no name, every file that contains its text is parsed.
     assert trigger_search.triggers_are_names()
 
 

@@ -86,7 +86,7 @@ def test_only_removed_findings_count_as_fixed(folder, rules):
     assert ran.out.count("KCX201 shouting-step") == 1 and "fix:" not in ran.out
     assert "Found 2 problems (1 fixed, 1 remaining: 1 warning) in 1 file.\n" in ran.out
     assert "Fixed train.py: 1 x KCX202 (mumbleing-step)\n" in ran.err
-    # Where no fix is left, the file stays as it is, and none is offered.
+    # Without applicable fixes, the file stays unchanged and no fix is offered.
     again = lint(rules, "--fix", "train.py")
     assert (again.err, again.out.count("fix:")) == (DROPPED, 0)
     assert "Found 1 problem (1 warning) in 1 file.\n" in again.out
@@ -133,10 +133,10 @@ def test_fix_all_of_an_editor_skips_dropped_fixes(folder, rules):
 
 
 LOSSY = {
-    # It takes no long words.
+    # The encoding rejects long words.
     "idna": SCRIPT.encode() + b"#" * 80 + b"\n",
     "unicode_escape": SCRIPT.encode(),
-    # Two sequences of bytes for one character.
+    # Two byte sequences encode the same character.
     "cp932": SCRIPT.encode() + b"# \x87\x90\n",
 }
 

@@ -1,9 +1,8 @@
 """Every rule against the files of its folder: rules/<family>/<slug>/{rule,slow,fast,quiet}.py.
 
-A rule that reads requirements has subfolders of these names instead; their files have the names that
-their kind requires.
+A rule about requirements has subfolders with these names instead, whose files have the names of their kind.
 
-The scripts contain marks on the lines of the findings (tests/marks.py). A slow.py that has to fail begins with
+The scripts contain marks on the lines of the findings (tests/marks.py). A slow.py that must fail begins with
 ``# raises: ValueError``.
 """
 
@@ -53,15 +52,15 @@ def examples(spec, name):
 
 
 def selected(spec):
-    # What silences nothing is known only where all rules ran.
+    # Unused suppressions are known only if all rules run.
     return "ALL" if spec.kind is CommentsRule else spec.code
 
 
 @pytest.fixture(scope="module")
 def copied(tmp_path_factory):
-    """Path of a rule's file in a copy of the rule's folder.
+    """The path of a rule's file in a copy of the rule's folder.
 
-    The copy is in a separate project: in this one, every run would search all files for importers of the linted one.
+    The copy is a separate project; otherwise every run would search this repository for importers.
     """
     folder = tmp_path_factory.mktemp("rules")
 
@@ -159,7 +158,7 @@ def test_slow_has_exactly_the_marked_findings(spec, own):
 
 
 def check_marks(spec, path, found):
-    # What other rules find in it is theirs.
+    # Ignore findings of other rules.
     expected = [mark for mark in expectations(path.read_text(encoding="utf-8")) if mark[1] == spec.code]
     assert expected, f"{path.name} marks no finding"
     problems = differences(expected, [(finding["line"], finding["code"], severity_of(finding)) for finding in found])
@@ -170,7 +169,7 @@ def check_marks(spec, path, found):
 def test_info_of_a_warning_rule_gives_a_reason(spec, own):
     if spec.rule.severity is Severity.INFO:
         pytest.skip("its findings are all infos")
-    # There is one way to yield it; what costs nothing has another.
+    # Rules must pass ``doubt`` instead of an info severity; pedantic findings are exempt.
     calls = [
         node
         for node in ast.walk(ast.parse((spec.folder / "rule.py").read_text(encoding="utf-8")))
@@ -223,7 +222,7 @@ def _place(finding):
 @every_rule
 def test_fixing_slow_gives_fast_and_is_idempotent(spec, tmp_path):
     for slow, fast in zip(examples(spec, "slow"), examples(spec, "fast")):
-        # By itself: what lies beside a file can matter.
+        # A separate folder, since neighbouring files can matter.
         (tmp_path / slow.stem).mkdir()
         check_fix(spec, slow, fast, tmp_path / slow.stem)
 
@@ -235,7 +234,7 @@ def check_fix(spec, slow_path, fast_path, folder):
     by_hand = sum(finding["fix"] is None for finding in findings(spec, script))
     fixed = fix(spec, script)
     if by_hand:
-        # fast.py then holds what a person wrote: only that the rest stays can be checked.
+        # fast.py has handwritten changes then, so check only that the rest is unchanged.
         assert re.search(r"\bno (?:automatic )?fix\b", sections(spec)["Fix safety"], re.IGNORECASE), (
             "a rule with findings that it does not fix says in 'Fix safety' that there is no fix, and why"
         )

@@ -32,7 +32,7 @@ PREDICT = "model.predict(np.zeros((1, 8)) + i)"
 @pytest.fixture
 def explained(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "1000")
-    # Wider than any line is: the tests read whole sentences.
+    # Wider than any line, so that sentences are not wrapped.
     monkeypatch.setattr("kerascheck.report.text._WIDEST", 1000)
 
     def run(line, text=SCRIPT, name="train.py", options=()):
@@ -48,23 +48,23 @@ def said(ran, code):
 
 
 def test_reason_given_by_the_rule_is_shown(explained):
-    (told,) = said(explained(8), "KC101")
-    assert told.startswith("serial-map looked at `map(lambda") and told.endswith(
+    (sentence,) = said(explained(8), "KC101")
+    assert sentence.startswith("serial-map looked at `map(lambda") and sentence.endswith(
         "`: the call says how many run in parallel."
     )
 
 
 def test_short_loop_is_the_reason(explained):
-    told = f"predict-in-loop looked at `{PREDICT}`: the loop around it makes 5 iterations at most."
-    assert said(explained(11), "KC405") == [told]
+    sentence = f"predict-in-loop looked at `{PREDICT}`: the loop around it makes 5 iterations at most."
+    assert said(explained(11), "KC405") == [sentence]
 
 
 def test_reported_and_suppressed_findings_are_named(explained):
     assert said(explained(13), "KC405") == [f"predict-in-loop looked at `{PREDICT}`: a comment silences it."]
     own = SCRIPT.replace("noqa: KC405", "kerascheck: ignore[predict-in-loop]")
     assert said(explained(13, own), "KC405") == [f"predict-in-loop looked at `{PREDICT}`: a comment silences it."]
-    (told,) = said(explained(15), "KC405")
-    assert told.startswith("predict-in-loop reports this line: model.predict ")
+    (sentence,) = said(explained(15), "KC405")
+    assert sentence.startswith("predict-in-loop reports this line: model.predict ")
 
 
 @pytest.mark.parametrize(
@@ -87,9 +87,10 @@ def test_per_file_ignores_are_named(tmp_path, monkeypatch):
 
 def test_finding_without_cost_is_named_with_its_reason(explained):
     text = SCRIPT.replace("tf.image.random_flip_left_right(x)", "x + 1").replace(", num_parallel_calls=4", "")
-    (told,) = said(explained(8, text), "KC101")
+    (sentence,) = said(explained(8, text), "KC101")
     assert (
-        ": this costs nothing where the code runs, so only --pedantic reports it. The function is stateless, " in told
+        ": this costs nothing where the code runs, so only --pedantic reports it. The function is stateless, "
+        in sentence
     )
     assert "reports this line" in said(explained(8, text, options=["--pedantic"]), "KC101")[0]
 
@@ -120,8 +121,8 @@ def test_dataset_without_training_use_is_the_reason(explained, use, fact):
 
 def test_dataset_that_leaves_the_file_may_be_trained_on(explained):
     text = "import numpy as np\nimport tensorflow as tf\ndef make():\n    return tf.data.Dataset.from_tensor_slices(np.zeros((500000, 30))).batch(2)\n"
-    (told,) = said(explained(4, text), "KC119")
-    assert told.endswith(": where this dataset is trained on is not seen from here.")
+    (sentence,) = said(explained(4, text), "KC119")
+    assert sentence.endswith(": where this dataset is trained on is not seen from here.")
 
 
 def test_dataset_trained_on_in_another_file_is_reported(tmp_path, monkeypatch):
@@ -157,8 +158,8 @@ for epoch in range(100):
 
 @pytest.mark.parametrize("line", [5, 8])
 def test_compiled_step_is_the_reason_at_its_definition_and_update(explained, line):
-    told = "eager-train-step looked at `def train_step(x, y):`: tf.function compiles it."
-    assert said(explained(line, STEP), "KC401") == [told]
+    sentence = "eager-train-step looked at `def train_step(x, y):`: tf.function compiles it."
+    assert said(explained(line, STEP), "KC401") == [sentence]
     assert "reports this line" in said(explained(4, STEP.replace("@tf.function\n", "")), "KC401")[0]
 
 

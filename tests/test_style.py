@@ -59,7 +59,7 @@ PRIVATE_NAMES = frozenset(
     "AtTheEnd Checked Const Counter Env Fact Finder Group Habit Iteration Machine Made Narrowing Outcome Place Recent Room SeenModule "
     "Signs Sink Surroundings Through Told Union Wish carry forget gist kind_of_call made_anew taker".split()
 )
-"""Names that only this house had. docs/internals.md has a glossary of the names in their place."""
+"""Former private terms; docs/internals.md has a glossary of the current names."""
 
 
 def test_names_are_those_of_the_field():

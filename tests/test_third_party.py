@@ -96,7 +96,7 @@ def test_installed_rule_is_listed(site):
         assert "KCX201" in codes("--select", chosen, "train.py"), chosen
         assert codes("--ignore", chosen, "train.py") == [], chosen
     assert codes("--select", "KC2", "train.py") == []
-    # The closer selector wins, as for all rules.
+    # The more specific selector wins, as for all rules.
     assert codes("--select", "shouting-step", "--ignore", "KCX2", "train.py") == ["KCX201"]
     assert "no rule matches 'KCX3'" in complaint("check", "--select", "KCX3", "train.py")
 
@@ -150,7 +150,7 @@ def test_rules_option_loads_a_folder(tmp_path):
     both = ("--rules", tmp_path / "mine", "--rules", tmp_path / "others")
     assert codes(*both, "train.py") == ["KCX201", "KCY101"]
     assert "It comes from the folder" in kerascheck("rule", "KCY101", *both).out
-    # One run leaves nothing to the next.
+    # The option applies to one run only.
     assert codes("train.py") == []
 
 
@@ -183,7 +183,7 @@ def test_workers_run_third_party_rules(tmp_path, project, platform):
     assert ran.stdout.count("KCX201") == 23, ran
 
 
-# --- nothing else names them ---------------------------------------------------------------------------
+# --- sources that must not add rules -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("key", ["rules", "rule-folders", "plugins"])
@@ -216,7 +216,7 @@ def test_linted_code_is_not_an_installed_package(project):
     assert not (project / "executed").exists()
 
 
-# --- what is wrong with them ---------------------------------------------------------------------------
+# --- invalid rules -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -276,9 +276,9 @@ def test_folder_without_rules_is_an_error(tmp_path):
 def test_file_without_a_rule_is_an_error(tmp_path, text, problem):
     path = rule_folder(tmp_path / "mine")
     path.write_text(text)
-    told = complaint("check", "--rules", tmp_path / "mine", "train.py")
-    assert f"rules of the folder {tmp_path / 'mine'}: " in told
-    assert problem in told and str(path) in told
+    error = complaint("check", "--rules", tmp_path / "mine", "train.py")
+    assert f"rules of the folder {tmp_path / 'mine'}: " in error
+    assert problem in error and str(path) in error
 
 
 @pytest.mark.parametrize(
@@ -326,7 +326,7 @@ def test_failing_comments_rule_is_one_line(site, project):
     assert "KC900" in ran.out
 
 
-# --- the first of one's own -----------------------------------------------------------------------------
+# --- new rules -----------------------------------------------------------------------------------------
 
 
 def test_new_third_party_rule_gets_a_third_party_code(tmp_path):

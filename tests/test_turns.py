@@ -1,4 +1,4 @@
-"""A test that measures runs alone, whatever the other tests do."""
+"""Tests that measure time run alone."""
 
 import os
 import signal
@@ -38,7 +38,7 @@ def test_exclusive_test_and_other_tests_wait_for_each_other(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no locks there")
-def test_processes_that_a_test_leaves_behind_hold_no_turn(tmp_path):
+def test_process_that_outlives_its_test_holds_no_lock(tmp_path):
     with turn(tmp_path, alone=False):
         left = os.fork()
         if not left:

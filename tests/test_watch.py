@@ -88,8 +88,8 @@ def test_every_dependency_triggers_a_run(watching, folder):
         "train.py": write("train.py", TRAIN.replace("model.fit", "model.evaluate")),
     }
     ran = watching(*steps.values())
-    told = re.findall(r"\d\d:\d\d:\d\d (\S+) (?:has|and)", ran.err)
-    assert [os.path.basename(each) for each in told] == [os.path.basename(each) for each in steps]
+    reported = re.findall(r"\d\d:\d\d:\d\d (\S+) (?:has|and)", ran.err)
+    assert [os.path.basename(each) for each in reported] == [os.path.basename(each) for each in steps]
     words = [each.split()[0] for each in summaries(ran)]
     assert words == ["Found", "No", "Found", "No", "Found", "Found"]
 
@@ -104,8 +104,8 @@ def test_new_and_deleted_files_trigger_a_run(watching, folder):
     )
     counts = [int(each.split(" in ")[1].split()[0]) for each in summaries(ran)]
     assert counts[0] == 2 and counts[-1] == 3 and max(counts) == 4
-    told = re.findall(r"\d\d:\d\d:\d\d (.+) changed", ran.err)
-    assert told[0] == f"the folder {folder} has" and told[-2:] == ["the folder deep has", "more.py has"]
+    reported = re.findall(r"\d\d:\d\d:\d\d (.+) changed", ran.err)
+    assert reported[0] == f"the folder {folder} has" and reported[-2:] == ["the folder deep has", "more.py has"]
 
 
 def test_irrelevant_changes_are_ignored(watching, folder, monkeypatch):
@@ -122,7 +122,7 @@ def test_irrelevant_changes_are_ignored(watching, folder, monkeypatch):
         write("logs/events", "1"),
         nothing,
     )
-    # At the beginning, and once for each that may have mattered.
+    # Once at the start, and once per change that may be relevant.
     assert len(asked) <= 4
     assert summaries(ran) == [NONE], ran.err
 
@@ -232,7 +232,7 @@ def test_each_round_clears_the_terminal(folder, term):
         stdout=theirs,
         stderr=theirs,
         env=environment,
-        # What a shell starts in the background ignores Ctrl-C, and hands that on.
+        # Processes that a shell starts in the background ignore Ctrl-C, and so do their children.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     os.close(theirs)

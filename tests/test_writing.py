@@ -85,7 +85,7 @@ def test_failure_keeps_the_old_file(tmp_path, monkeypatch, function):
 def test_read_only_file_is_an_error(tmp_path, monkeypatch):
     path = tmp_path / "a.py"
     path.write_bytes(b"old")
-    # Not by permissions: the superuser may write anywhere.
+    # Patched, since permissions do not stop the superuser.
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(PermissionError, match="read-only"):
         write_atomically(path, b"new")
@@ -128,7 +128,7 @@ def test_pipe_is_not_replaced(tmp_path):
 
 
 def test_temporary_files_of_killed_runs_are_removed(tmp_path):
-    """Only these, matched by the full name, when no process can use them any more."""
+    """Files match by their full name, and only once no process can still use them."""
     kept = [".a.py.abcdefgh", "a.py.abcdefgh.kerascheck", ".a.py.abc.kerascheck", ".a.py.ABCDEFGH.kerascheck"]
     for name in (*kept, ".a.py.abcd_f9h.kerascheck", ".a.py.young678.kerascheck"):
         (tmp_path / name).write_bytes(b"")
@@ -226,7 +226,7 @@ def after_a_kill(folder, before, fixed):
 def test_kill_during_a_fix_write_leaves_whole_files(tmp_path, in_this_process, monkeypatch):
     folder = tmp_path / "linted"
     before, fixed = batched_scripts(folder)
-    # Each fork is a process that has removed nothing yet.
+    # A fork must behave like a new process, which has not removed temporary files yet.
     monkeypatch.setattr("kerascheck.source.writing._swept", set())
 
     def fix():

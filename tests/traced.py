@@ -1,4 +1,4 @@
-"""Projects whose modules have the names of what kerascheck and its hosts import."""
+"""Projects whose modules shadow the imports of kerascheck and its hosts."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ _IMPORTED = "imported"
 
 
 def write_shadowing_modules(folder):
-    """Write modules that leave a mark in ``folder`` when they are imported, and a package that claims rules."""
+    """Write modules that record their import in ``folder``, and a package that declares rules."""
     for name in SHADOWING:
         mark = f"open({str(folder / _IMPORTED)!r}, 'a').write('{name} ')\n"
         (folder / f"{name}.py").write_text(f"{mark}import tensorflow as tf\n")
@@ -25,10 +25,10 @@ def write_shadowing_modules(folder):
 
 
 def run_script(folder, function, *arguments):
-    """Run a console script as pip writes it, from a folder of its own, in the folder of the project.
+    """Run a console script, as pip would write it, in the project's folder; the script is in a separate folder.
 
     Args:
-        function: what the script calls, as ``module:function``.
+        function: the function that the script calls, as ``module:function``.
 
     Returns:
         The completed process, and the names of the project's modules that were imported.
@@ -37,11 +37,11 @@ def run_script(folder, function, *arguments):
     script = folder.parent / "bin" / module
     script.parent.mkdir(exist_ok=True)
     script.write_text(f"import sys\nfrom {module} import {name}\nsys.exit({name}())\n")
-    surroundings = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     ran = subprocess.run(
         [sys.executable, str(script), *arguments],
         cwd=folder,
-        env=surroundings,
+        env=environment,
         capture_output=True,
         text=True,
         timeout=120,

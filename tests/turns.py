@@ -1,4 +1,4 @@
-"""Tests that measure time run while no other test does, in whichever worker of pytest-xdist."""
+"""Locks between the workers of pytest-xdist, so that tests that measure time run alone."""
 
 import contextlib
 from collections.abc import Iterator
@@ -12,10 +12,10 @@ except ImportError:  # Windows: there, workers do not wait for each other.
 
 @contextlib.contextmanager
 def turn(folder: Path, alone: bool) -> Iterator[None]:
-    """Hold the lock of ``folder``, shared or ``alone``; OSError where it cannot be written.
+    """Hold the lock of ``folder``, shared or ``alone``; raises OSError if the folder is not writable.
 
-    Who wants to be alone holds the door until all others have left: they pass it before they take the lock, so that two workers which
-    always have a test to run do not keep the third one out.
+    Every worker passes the door before it locks the room. A worker that wants to be alone holds the door until the room
+    is empty, so that busy workers cannot starve it.
     """
     if fcntl is None:
         yield
@@ -28,5 +28,5 @@ def turn(folder: Path, alone: bool) -> Iterator[None]:
         try:
             yield
         finally:
-            # To close the file is not enough: processes that the test forked and left behind share its lock.
+            # Closing the file is not enough: forked processes that outlive the test share its lock.
             fcntl.flock(room, fcntl.LOCK_UN)

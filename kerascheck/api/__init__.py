@@ -1,4 +1,4 @@
-"""Everything that a rule may import; docs/rule-api.md lists it by question."""
+"""The names that a rule may import; docs/rule-api.md lists them by question."""
 
 from __future__ import annotations
 

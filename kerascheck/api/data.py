@@ -1,4 +1,4 @@
-"""Datasets and arrays: their origins, the operations on their elements, and the order of these.
+"""Datasets and arrays: their origins, and the operations on their elements with their order.
 
 Example:
     >>> data.is_batched(call("model.fit(tf.data.Dataset.range(9).batch(3))").given("x").stage)

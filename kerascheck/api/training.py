@@ -1,4 +1,4 @@
-"""Trainings: their steps, batches and callbacks, and how often they are repeated.
+"""Trainings: their steps, batches, callbacks and repetitions.
 
 Example:
     >>> training.batches_of(call("keras.Sequential().fit(x, batch_size=8)")).size

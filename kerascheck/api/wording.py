@@ -1,4 +1,4 @@
-"""Sentences for the messages of several rules, from reasons of :mod:`kerascheck.api.graph` and :mod:`kerascheck.api.data`.
+"""Sentences for the messages of several rules, about facts from :mod:`.graph` and :mod:`.data`.
 
 Example:
     >>> wording.no_values("tf.function")
@@ -130,7 +130,7 @@ def stateful(found: Stateful) -> str:
 
 
 def created(found: Created, *, begins: bool = False) -> str:
-    """The object with variables, or that trains, as a phrase; ``begins`` puts it at the start of a sentence.
+    """A phrase for a created variable, layer or optimizer; ``begins`` capitalises it for the start of a sentence.
 
     Example:
         >>> wording.created(data.creates_state(call("keras.layers.Dense(3)")))

@@ -1,4 +1,4 @@
-"""The written form of code, if it matters beyond the meaning.
+"""The written form of code, for rules that need more than its meaning.
 
 Example:
     >>> written.takes_parameter(call("model.fit(x)").given("x"), "training")  # unknown, so it may

@@ -1,1 +1,1 @@
-"""What runs of the command line keep for the next one, in the project: see :mod:`kerascheck.cache.runs`."""
+"""The cache of command-line runs, stored in the project: see :mod:`kerascheck.cache.runs`."""

@@ -1,4 +1,4 @@
-"""Where the cache lies, and the files in it: safe from a kill, from other runs at the same time, and from whoever wrote into it."""
+"""The cache folder and its files, robust against kills, concurrent runs and tampering."""
 
 from __future__ import annotations
 
@@ -18,27 +18,28 @@ from kerascheck.source import dependencies
 _MARKS = (".kerascheck", "pyproject.toml", ".git")
 _OURS = re.compile(r"[0-9a-f]{32}(?:\.parts)?\.json|tmp[0-9a-f]{16}\.part")
 _IGNORED = "*\n"
-"""What ``.gitignore`` says in a folder that holds nothing but the cache: git leaves all of it out."""
+"""The content of ``.gitignore`` in a folder that only holds the cache: git ignores everything in it."""
 _LARGEST = 256 << 20
-"""Bytes of the largest file that is read: what is larger was not written here."""
+"""Size limit for reading a file, in bytes; the cache writes no larger ones."""
 _MOST_BYTES, _MOST_FILES = 200 << 20, 64
 _PIECE = 1 << 20
-"""Characters that are written at once."""
+"""Characters per write."""
 _LONGEST_DIGEST = 256
-"""Bytes of the first line, at most."""
+"""Most bytes of the first line, which holds the digest."""
 _USED = 24 * 3600
-"""Seconds after which a file that is used is marked as used once more."""
+"""Age in seconds from which reading a file renews its modification time."""
 
 
 def folder_for(paths: Sequence[str], given: str | None) -> str | None:
-    """Where a run over ``paths`` keeps what it finds.
+    """The cache folder of a run over ``paths``.
 
     Args:
         given: the folder that the user names.
 
     Returns:
-        ``.kerascheck/cache`` in the nearest folder upwards that is a project, or where none is, in the working folder if the paths
-        lie in it; None where others may write: what they put there would be believed.
+        ``given``, or ``.kerascheck/cache`` in the nearest project folder upwards. Outside a project, it is in the
+        working folder if that contains the paths, or else in their common folder. None if everyone may write to that
+        folder: the cache would trust their files.
     """
     if given is not None:
         return os.path.abspath(given)
@@ -72,18 +73,18 @@ def _is_for_all(folder: str) -> bool:
 
 
 def _pieces(text: str) -> Iterator[bytes]:
-    """A text of ASCII in pieces: a copy of all of it would double the memory that a run of many files takes."""
+    """Yield an ASCII text in pieces: a full copy would double the memory of a run over many files."""
     return (text[start : start + _PIECE].encode("ascii") for start in range(0, len(text), _PIECE))
 
 
 class Folder:
-    """The files of a cache. Nothing here raises for what is wrong with them: they are missing then, or are not written."""
+    """The files of a cache. Faulty files count as missing, and failed writes are reported, not raised."""
 
     def __init__(self, path: str):
         self.path = path
 
     def read(self, name: str) -> Any:
-        """The content of a file; None where there is none, or not the one that was written."""
+        """The content of a file; None if it is missing or damaged."""
         path = os.path.join(self.path, name)
         try:
             self._refuse_links()
@@ -103,7 +104,7 @@ class Folder:
             return None
 
     def write(self, files: Mapping[str, Any]) -> bool:
-        """Write files, each at once or not at all; whether that was possible."""
+        """Write each file atomically; returns whether all could be written."""
         try:
             self._refuse_links()
             self._prepare()
@@ -115,7 +116,7 @@ class Folder:
         return True
 
     def _refuse_links(self) -> None:
-        """Raise OSError where the folder is a link: whoever made it would have files written and removed elsewhere."""
+        """Raise OSError if the folder is a symbolic link, which would redirect writes and removals elsewhere."""
         above = os.path.dirname(self.path)
         for path in (self.path, *([above] if os.path.basename(above) == _MARKS[0] else [])):
             if os.path.islink(path):
@@ -123,7 +124,7 @@ class Folder:
 
     def _prepare(self) -> None:
         os.makedirs(self.path, exist_ok=True)
-        # In a folder that the user names there may be files that git is to see.
+        # A folder that the user names may contain files that git tracks.
         if all(map(_OURS.fullmatch, os.listdir(self.path))):
             with contextlib.suppress(FileExistsError), open(self._ignore, "x") as file:
                 file.write(_IGNORED)
@@ -145,7 +146,7 @@ class Folder:
             raise
 
     def _make_room(self, new: Mapping[str, Any]) -> None:
-        """Remove what was not used for longest, where there is too much."""
+        """Remove the least recently used files beyond the size limits."""
         files = sorted(((entry.stat().st_mtime, entry) for entry in self._files()), key=lambda each: -each[0])
         size = 0
         for place, (_, entry) in enumerate(files):
@@ -160,7 +161,14 @@ class Folder:
                     yield entry
 
     def remove(self) -> int:
-        """Remove all files of the cache, and the folder where nothing else is in it; how many bytes that were; raises OSError."""
+        """Remove all files of the cache, and the folder if it is empty then.
+
+        Returns:
+            The number of bytes removed.
+
+        Raises:
+            OSError: a file cannot be removed, or the folder is a symbolic link.
+        """
         self._refuse_links()
         if not os.path.isdir(self.path):
             return 0
@@ -182,7 +190,7 @@ class Folder:
 
 
 class InMemory(Folder):
-    """The same for the time of one process: where nothing may be written, or nothing kept."""
+    """A cache in the memory of this process, for runs that may not write to disk or keep anything."""
 
     def __init__(self) -> None:
         super().__init__("")

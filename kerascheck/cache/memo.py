@@ -60,7 +60,7 @@ class Memo:
 
 
 def packed(numbers: Collection[int]) -> str:
-    """Write a set of numbers as text: runs in ascending order, each as the distance from the last run and its length.
+    """Write a set of numbers as text: ascending runs as ``distance+extra``, from the end of the previous run.
 
     Example:
         >>> packed({3, 4, 5, 9})

@@ -1,8 +1,8 @@
 """The stored results of one command line in one folder.
 
-The head file has the result of the whole run with all its dependencies: each query of the disk with its answer. It is valid if
-all answers are unchanged. Otherwise the parts file helps: it has intermediate results, such as the findings of one file, each
-with its own dependencies.
+The head file has the result of the whole run with all its dependencies: each query of the disk with its answer. It is
+valid if all answers are unchanged. Otherwise the parts file helps: it has intermediate results, such as the findings of
+one file, each with its own dependencies.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from kerascheck.source.reading import decode
 from kerascheck.source.text import Unreadable
 
 _NEEDED = ("libcst", "packaging", "pathspec")
-"""Packages that influence findings, beside kerascheck."""
+"""Packages besides kerascheck that influence findings."""
 _QUERIES = (requirements.stating, requirements.parts, import_scan.imports, import_scan.mentioned, import_scan.held)
-"""Queries of other modules: the import registers them for :class:`dependencies.Recheck`."""
+"""Queries of other modules; importing them registers them for :class:`dependencies.Recheck`."""
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Run:
     Args:
         folder: the folder of the cache.
         paths: the files and folders to check.
-        arguments: all other input to the findings that is not on disk, as JSON.
+        arguments: all other input to the findings that is not on disk, in a form that JSON can hold.
     """
 
     def __init__(self, folder: Folder, paths: Sequence[str], arguments: Any):
@@ -72,7 +72,7 @@ class Run:
         """The result of an earlier run, if all its dependencies are unchanged."""
         head = self._folder.read(f"{self._name}.json")
         try:
-            # The rows of many files take memory that later ones need.
+            # Frees each row once it is converted: the rows of many files take much memory.
             self._dependencies = [None if row is None else _dependency(row) for row in _drained(head["dependencies"])]
             recheck = dependencies.Recheck()
             self._outdated = recheck.outdated(self._dependencies)
@@ -82,7 +82,7 @@ class Run:
                 return None
             linted = _linted(head, self._dependencies)
         except (Damaged, KeyError, TypeError, ValueError, IndexError, OSError, Unreadable):
-            # A damaged file counts as none.
+            # A damaged file counts as missing.
             self._dependencies, self._outdated, self._settled, self._parts = [], set(), {}, None
             return None
         if self._settled:
@@ -103,7 +103,7 @@ class Run:
 
     def _earlier(self) -> dict[str, Entry]:
         if not self._dependencies or any(
-            getattr(self._dependencies[each], "query", "") in _OF_RULES for each in self._outdated
+            getattr(self._dependencies[each], "query", "") in _RULE_QUERIES for each in self._outdated
         ):
             return {}
         parts = self._folder.read(f"{self._name}.parts.json")
@@ -121,7 +121,7 @@ class Run:
         with contextlib.suppress(Damaged):
             if known is not None:
                 paths, *others = read(_Found, known)
-                files = [File(path, configuration.for_file(path)) for path in paths if self._is_asked_for(path)]
+                files = [File(path, configuration.for_file(path)) for path in paths if self._is_requested(path)]
                 return Discovered(files, *others)
         with memo.tracker.asking("found"):
             found = discover()
@@ -131,7 +131,7 @@ class Run:
             memo.keep("found", write(kept), memo.tracker.asked_by("found"))
         return found
 
-    def _is_asked_for(self, path: str) -> bool:
+    def _is_requested(self, path: str) -> bool:
         tops = map(os.path.abspath, self._paths)
         return any(os.path.join(os.path.abspath(path), "").startswith(os.path.join(top, "")) for top in tops)
 
@@ -141,7 +141,7 @@ class Run:
         if not tracker.is_steady:
             return True
         with dependencies.tracking(tracker):
-            _ask_for_rules()
+            _note_rules()
         parts = dependencies.digest(os.urandom(16))
         is_certain = linted.outcome.is_certain
         head = {
@@ -158,7 +158,7 @@ class Run:
 _Found = tuple[list[str], int, list[tuple[str, str]], list[str], list[str]]
 
 
-def _ask_for_rules() -> None:
+def _note_rules() -> None:
     """Note the installed packages, and the code of those that ship rules, as dependencies."""
     from kerascheck.catalog import registry
 
@@ -168,7 +168,7 @@ def _ask_for_rules() -> None:
         dependencies.code(package)
 
 
-_OF_RULES = (dependencies.installed.__name__, dependencies.code.__name__)
+_RULE_QUERIES = (dependencies.installed.__name__, dependencies.code.__name__)
 
 
 def _installations() -> list[str]:

@@ -1,4 +1,4 @@
-"""Values as JSON and back. What is read was written by anybody: it has the very types that it should have, or is refused."""
+"""Conversion of values to JSON and back. Anybody may have written the JSON: reading checks every type."""
 
 from __future__ import annotations
 
@@ -14,11 +14,15 @@ _Reader = Callable[[Any], Any]
 
 
 class Damaged(Exception):
-    """What was kept is not what was written."""
+    """Stored data does not have the expected form."""
 
 
 def write(value: Any) -> Any:
-    """A value of dataclasses, tuples, lists, sets, mappings of strings, members of enumerations, strings, integers, and None."""
+    """Convert a value to JSON types.
+
+    Supports dataclasses, tuples, lists, sets, mappings with string keys, enum members, strings, integers, booleans
+    and None.
+    """
     if value is None or type(value) in (str, int, bool):
         return value
     if isinstance(value, enum.Enum):
@@ -33,7 +37,7 @@ def write(value: Any) -> Any:
 
 
 def read(kind: Any, data: Any) -> Any:
-    """The value of a type that :func:`write` made ``data`` of; raises :class:`Damaged`."""
+    """Convert ``data`` from :func:`write` back to a value of type ``kind``; raises :class:`Damaged`."""
     return _reader(kind)(data)
 
 

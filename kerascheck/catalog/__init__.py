@@ -1,1 +1,1 @@
-"""The catalogue of rules: what a rule is, which rules there are, and what was measured and published of each."""
+"""The catalogue of rules: their contract, their registry, and their measured and published gains."""

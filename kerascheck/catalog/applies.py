@@ -1,6 +1,7 @@
-"""Where a rule applies: what it says itself of the programs that it is about, once and in one form.
+"""The programs that a rule applies to, declared once by the rule.
 
-The engine asks before it runs the rule (:meth:`Applies.to`), and the rule's page tells it (:meth:`Applies.exceptions`).
+The engine checks the declaration before it runs the rule (:meth:`Applies.to`). The rule's page lists the exceptions
+(:meth:`Applies.exceptions`).
 """
 
 from __future__ import annotations
@@ -19,20 +20,20 @@ _BACKENDS = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch"}
 
 @dataclass(frozen=True, slots=True)
 class Applies:
-    """Of which programs a rule speaks: of all, but for what is named here.
+    """The programs that a rule applies to; by default all.
 
     Attributes:
-        tensorflow, keras: the versions, as ">=2.9,<2.12": bounds ``>=`` and ``<``. Of ``tf.keras`` 2 the version is that of its
-            TensorFlow; of Keras 3 only the 3 is known.
-        backends: the names of Keras's backends, as it spells them; any where it is empty.
-        graph_code: also code for the graphs and sessions of TensorFlow 1.
-        multi_backend_keras: also Keras before 2.4, a package of its own.
-        cpu_only: also programs that hide the GPUs from themselves, or require a build of TensorFlow without them.
-        without_training: also programs in which nothing updates weights.
-        reinforcement_learning: also programs that import environments for it.
+        tensorflow, keras: the version bounds, ``>=`` and ``<``, such as ">=2.9,<2.12". ``tf.keras`` 2 has the version
+            of its TensorFlow; for Keras 3 only the major version is known.
+        backends: Keras backends, as Keras spells them; empty: all.
+        graph_code: whether the rule applies to code for graphs and sessions of TensorFlow 1.
+        multi_backend_keras: whether it applies to Keras before 2.4, a separate package.
+        cpu_only: whether it applies to programs that hide the GPUs or require a TensorFlow build without GPU support.
+        without_training: whether it applies to programs that update no weights.
+        reinforcement_learning: whether it applies to programs that import environments for reinforcement learning.
 
     Raises:
-        ValueError: bounds or backends that do not exist.
+        ValueError: the bounds are invalid or a backend is unknown.
 
     Example:
         >>> Applies(keras=">=3", graph_code=False).to(module("sess.run(train_op)"))
@@ -49,26 +50,26 @@ class Applies:
     reinforcement_learning: bool = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "backends", frozenset(self.backends))  # specs are keys of dictionaries
+        object.__setattr__(self, "backends", frozenset(self.backends))  # specs must be hashable
         for bounds in (self.tensorflow, self.keras):
             list(_bounds(bounds))
         if unknown := sorted(self.backends - _BACKENDS.keys()):
             raise ValueError(f"no backend of Keras is called '{unknown[0]}', only {', '.join(_BACKENDS)}")
 
     def to(self, module: Module) -> bool:
-        """Whether the rule has something to say of a module."""
+        """Whether the rule applies to a module."""
         return self.exception(module) is None
 
     def exception(self, module: Module) -> str | None:
-        """Which of the :meth:`exceptions` a module is; None where it is none."""
+        """The exception that a module falls under (see :meth:`exceptions`); None if the rule applies."""
         return next((said for is_one, said in self._limits() if is_one(module)), None)
 
     def exceptions(self) -> Iterator[str]:
-        """For the rule's page: of what it does not speak, a sentence each."""
+        """The programs that the rule does not apply to, a sentence each, for the rule's page."""
         return (said for _, said in self._limits())
 
     def _limits(self) -> Iterator[tuple[Callable[[Module], bool], str]]:
-        """Whether a module is an exception, and the exception; what costs nothing to tell comes first."""
+        """The exceptions, each with its predicate; cheap predicates come first."""
         if not self.graph_code:
             yield (
                 lambda module: module.is_graph_code,

@@ -1,4 +1,4 @@
-"""What was measured of the rules' examples: the table that ships with kerascheck, read without anything of ``verify``."""
+"""Measurements of the rules' examples, from the table that ships with kerascheck; needs no import of ``verify``."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Final, Literal, TypedDict
 import kerascheck
 
 TABLE = Path(kerascheck.__file__).parent / "runtime" / "verify" / "evidence_table.json"
-"""What ships with kerascheck: {"rows": [...]}, of :class:`Row`; 'kerascheck evidence --update' writes it."""
+"""The table that ships with kerascheck: {"rows": [...]}, of :class:`Row`; 'kerascheck evidence --update' writes it."""
 
 Device = Literal["cpu", "gpu"]
 DEVICES: Final[tuple[Device, ...]] = ("cpu", "gpu")
 """The columns of the table."""
 _CONFIRMED = "confirmed"
-"""The verdict of :class:`kerascheck.runtime.verify.verdict.Status` on a fix that makes steps faster."""
+"""The :class:`kerascheck.runtime.verify.verdict.Status` of a fix that makes steps faster."""
 
 
 class _AnyMachine(TypedDict):
@@ -78,7 +78,7 @@ def read_table(path: Path = TABLE) -> list[Row]:
 
 
 def gains() -> dict[str, float]:
-    """By code, how many times faster the rule's example ran when repaired, on the device where that was most; only what is confirmed."""
+    """The largest confirmed speed-up of each rule's example over all devices, by code."""
     best: dict[str, float] = {}
     for row in read_table():
         for measured in (row[device] for device in DEVICES if device in row):
@@ -88,18 +88,18 @@ def gains() -> dict[str, float]:
 
 
 def row_of(code: str, rows: Sequence[Row] | None = None) -> Row | None:
-    """The row of a rule, of the table that ships with kerascheck if ``rows`` is None; None without one."""
+    """The row of a rule, by default from the shipped table; None if it has none."""
     return next((row for row in (read_table() if rows is None else rows) if row["code"] == code), None)
 
 
 def for_rule(code: str, rows: Sequence[Row] | None = None) -> list[str] | None:
-    """What the table says of a rule, a line per device, for ``kerascheck rule`` and the documentation; None without a row."""
+    """The measurements of a rule for its page, one line per device; None if the table has no row for it."""
     entry = row_of(code, rows)
     return None if entry is None else [f"{device.upper()}: {cell(entry.get(device))}" for device in DEVICES]
 
 
 def cell(measured: Measurement | None) -> str:
-    """One line on a measurement, for people."""
+    """One measurement as text."""
     if measured is None:
         return "unmeasured"
     machine, ratio, low = measured["machine"], measured["ratio"], measured["low"]

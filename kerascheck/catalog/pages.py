@@ -1,4 +1,4 @@
-"""Where the pages of the rules are on the web: one address for the site, with a folder for each rule."""
+"""Addresses of the rule pages on the web: one site with a folder for each rule."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping
 from kerascheck.finding import Finding
 
 _OWN = re.compile(r"KC\d{3}")
-"""The codes of kerascheck's own rules: the site has no pages of others."""
+"""The codes of kerascheck's own rules; the site has no pages for third-party rules."""
 
 
 def path(name: str) -> str:
-    """Where the page of the rule ``name`` lies below the address of the site.
+    """The path of a rule's page on the site.
 
     Example:
         >>> path("serial-map")
@@ -25,9 +25,9 @@ def address(site: str, code: str, name: str) -> str | None:
     """The address of a rule's page; None without a site, and for rules that kerascheck does not ship.
 
     Args:
-        site: the setting ``docs-url``; empty where there is no site.
-        code: that of the rule.
-        name: that of the rule.
+        site: the setting ``docs-url``; empty if there is no site.
+        code: the code of the rule.
+        name: the name of the rule.
 
     Example:
         >>> address("https://example.org/docs", "KC101", "serial-map")
@@ -39,7 +39,7 @@ def address(site: str, code: str, name: str) -> str | None:
 
 
 def addresses(findings: Iterable[Finding], sites: Mapping[str, str]) -> dict[Finding, str]:
-    """The addresses of the pages of findings; those that have none are left out.
+    """The addresses of rule pages, by finding; findings without a page are left out.
 
     Args:
         sites: the setting ``docs-url`` of every path.

@@ -1,6 +1,6 @@
-"""Figures of what a fix gained on GPUs, published by others: data with their sources, nothing of it measured by kerascheck.
+"""Published speed-ups of fixes on GPUs, with sources; kerascheck measured none of them.
 
-A rule's page shows them while the table of our own measurements has no GPU column for it. All were read in November 2026.
+A rule's page shows them until kerascheck's own table has a GPU measurement of the rule. All were read in November 2026.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ class Published:
     codes: tuple[str, ...]
     """The rules whose pages show it."""
     figure: str
-    """Ratios or times, as the source has them or divided from two numbers of it."""
+    """Ratios or times from the source; a ratio may be the quotient of two of its numbers."""
     compared: str
-    """What was compared: model, batch size and setting."""
+    """The comparison: model, batch size and setting."""
     card: str
     """The GPU."""
     software: str
     """Framework or container, with version and date."""
     source: str
-    """Where it was published."""
+    """The publication."""
     by: str
-    """Who stands behind it: "vendor", "official guide", "maintainer" or "user report"."""
+    """The kind of author: "vendor", "official guide", "maintainer" or "user report"."""
 
     def __str__(self) -> str:
         return f"{self.figure}: {self.compared} ({self.card}; {self.software}; {self.by}: {self.source})"
@@ -116,7 +116,7 @@ PUBLISHED = (
         "user report",
     ),
 )
-"""Only figures that name the card, the version and the setting."""
+"""Published figures; each names the card, the version and the setting."""
 
 
 def for_rule(code: str) -> tuple[Published, ...]:

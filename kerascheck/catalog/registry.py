@@ -1,7 +1,7 @@
-"""The rules: found as folders, loaded by path, chosen by code, prefix or name.
+"""The registry of rules: finds them as folders, loads them by path, and selects them by code, prefix or name.
 
-Nothing imports ``kerascheck.rules``: in a checkout the folder lies beside the package, in
-an installed wheel inside it. Others ship rules, too: see :mod:`kerascheck.catalog.third_party`.
+Nothing imports ``kerascheck.rules``: the folder is next to the package in a checkout, and inside it in an installed
+wheel. For third-party rules, see :mod:`kerascheck.catalog.third_party`.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ from kerascheck.project.config import ConfigError, Selection, Settings, did_you_
 
 _Kind = TypeVar("_Kind", bound=AnyRule)
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-_OWN_CODE, _CODE_OF_OTHERS = re.compile(r"KC\d{3}"), re.compile(r"KC[A-Z]\d{3}")
+_OWN_CODE, _THIRD_PARTY_CODE = re.compile(r"KC\d{3}"), re.compile(r"KC[A-Z]\d{3}")
 
 _remembered: list[Any] = []
 _named_folders: tuple[str, ...] = ()
 
 
 def remembered(function: _Function) -> _Function:
-    """:func:`functools.cache` for what follows from which rules there are."""
+    """:func:`functools.cache` for results that depend on the set of rules; see :func:`invalidate`."""
     cached = functools.cache(function)
     _remembered.append(cached)
     return cast(_Function, cached)
 
 
 def invalidate() -> None:
-    """Look for the rules again when they are next asked for."""
+    """Drop all cached results, so that the next query searches for rules again."""
     for each in _remembered:
         each.cache_clear()
 
 
 def use_folders(folders: Sequence[str]) -> None:
-    """Have the rules of these folders, and of no others, beside kerascheck's own and those of installed packages.
+    """Use the rules of exactly these folders, besides kerascheck's own and those of installed packages.
 
-    Only what a command line names may come here: the rules are executed.
+    Pass only folders from the command line: their rules are executed.
     """
     global _named_folders
     if tuple(folders) != _named_folders:
@@ -58,12 +58,12 @@ def use_folders(folders: Sequence[str]) -> None:
 
 
 def used_folders() -> tuple[str, ...]:
-    """What :func:`use_folders` was told, for other processes."""
+    """The folders of :func:`use_folders`, for other processes."""
     return _named_folders
 
 
 def rules_folder() -> Path:
-    """Where the rules that ship with kerascheck lie."""
+    """The folder of the rules that ship with kerascheck."""
     here = Path(kerascheck.__file__).resolve().parent
     installed = here / "rules"
     return installed if installed.is_dir() else here.parent / "rules"
@@ -71,10 +71,10 @@ def rules_folder() -> Path:
 
 @dataclass(frozen=True)
 class RuleSpec:
-    """A rule and the folder that holds it with its examples.
+    """The metadata of a rule, and the folder with its code and examples.
 
-    What is said about a rule is read from its file without running it: rules import the
-    the layer of meaning and so libcst, which most commands and most files never need.
+    The metadata is read from the rule's file without running it: rules import the meaning layer and thereby libcst,
+    which most commands and most files never need.
     """
 
     folder: Path
@@ -86,29 +86,29 @@ class RuleSpec:
     on_by_default: bool
     docstring: str
     kind: type[AnyRule] = Rule
-    """The class that its own is derived from."""
+    """The base class of the rule."""
     applies: Applies = Rule.applies
-    """See :attr:`Rule.applies`; of no meaning for other kinds."""
+    """See :attr:`Rule.applies`; unused for other kinds."""
     fixed_by_default: bool = Rule.fixed_by_default
     evidence_note: str = Rule.evidence_note
     speed: bool = Rule.speed
     needs: tuple[str, ...] = Rule.needs
     proves: tuple[str, ...] = Rule.proves
     by: str | None = None
-    """Who ships it, for messages, as "the package acme-rules"; None for kerascheck itself."""
+    """The origin of the rule for messages, such as "the package acme-rules"; None for kerascheck's own."""
 
     @functools.cached_property
     def documentation(self) -> str:
-        """The rule's page: the docstring of its class without the indentation."""
+        """The rule's page: the docstring of its class without indentation."""
         return inspect.cleandoc(self.docstring)
 
     @functools.cached_property
     def rule(self) -> AnyRule:
-        """The rule itself; its file is run when this is first asked for."""
+        """An instance of the rule; the first access runs its file."""
         return _load(self)
 
     def rule_as(self, kind: type[_Kind]) -> _Kind:
-        """The rule as an instance of its :attr:`kind`; raises TypeError for another."""
+        """The rule as an instance of ``kind``; raises TypeError if it is of another kind."""
         rule = self.rule
         if not isinstance(rule, kind):
             raise TypeError(f"{self.folder}: the rule is a {self.kind.__name__}, not a {kind.__name__}")
@@ -117,15 +117,17 @@ class RuleSpec:
 
 @remembered
 def rule_specs() -> tuple[RuleSpec, ...]:
-    """Every ``<family>/<slug>/rule.py``, sorted by code: kerascheck's own, those of installed packages, and of the folders that are named.
+    """All rules, sorted by code: kerascheck's own, those of installed packages, and those of named folders.
+
+    A rule is a file ``<family>/<slug>/rule.py``.
 
     Raises:
-        ConfigError: somebody else's rules cannot be used, or have a code or name that another rule has.
-        TypeError: the same of kerascheck's own.
+        ConfigError: third-party rules are invalid, or share a code or name with another rule.
+        TypeError: the same for kerascheck's own rules.
     """
     found = [_read_spec(path) for path in _rule_files(rules_folder())]
     shipments = [*third_party.packaged(), *map(third_party.named, _named_folders)]
-    # A package that is developed may be installed and named.
+    # A package in development may be both installed and named.
     for shipment in {each.folder: each for each in shipments}.values():
         found += _shipped(shipment)
     for attribute in ("code", "name"):
@@ -140,13 +142,13 @@ def rule_specs() -> tuple[RuleSpec, ...]:
 
 @remembered
 def triggers() -> frozenset[str]:
-    """The triggers of all rules about code, not only of those that are selected: what a rule finds in one module may depend on another."""
+    """The triggers of all rules about code, selected or not: findings in one module may depend on another."""
     return frozenset(trigger for spec in rule_specs() if spec.kind is Rule for trigger in spec.triggers)
 
 
 @remembered
 def needed(trigger: str) -> frozenset[str]:
-    """What the rules with a trigger need beside it, see :attr:`Rule.needs`; empty where one of them needs nothing."""
+    """The words that rules need besides a trigger (:attr:`Rule.needs`); empty if one of these rules needs none."""
     needs = [spec.needs for spec in rule_specs() if spec.kind is Rule and trigger in spec.triggers]
     return frozenset().union(*needs) if all(needs) else frozenset()
 
@@ -168,7 +170,7 @@ def _read_shipped_spec(path: Path, by: str) -> RuleSpec:
     except (OSError, SyntaxError, TypeError, ValueError) as problem:
         where = "" if str(path) in str(problem) else f"{path}: "
         raise ConfigError(f"rules of {by}: {where}{problem}") from None
-    if not _CODE_OF_OTHERS.fullmatch(str(spec.code)):
+    if not _THIRD_PARTY_CODE.fullmatch(str(spec.code)):
         raise ConfigError(
             f"rules of {by}: {path}: the code {spec.code} "
             + ("is one of kerascheck's own" if _OWN_CODE.fullmatch(str(spec.code)) else "is none that others may use")
@@ -211,22 +213,25 @@ def _read_spec(path: Path) -> RuleSpec:
     )
 
 
-# A line's end is found faster than a line's start.
+# Searching for the end of a line is faster than for its start.
 _IN_CLASS = re.compile(r"\n    \w[\w, ]*[=:]")
-_BEHIND_CLASS = re.compile(r"\n\w|\Z")
+_CLASS_END = re.compile(r"\n\w|\Z")
 
 
 def _parsed(path: Path) -> ast.Module:
-    """The file of a rule up to the first method of its last class, where nothing but methods follows, and from its only class on: to parse
-    all of them would take as long as to lint a short script."""
+    """The syntax tree of the part of a rule's file that holds its metadata.
+
+    Parses from the only class to its first method, if only methods follow. Parsing all rules completely would take as
+    long as linting a short script.
+    """
     text = path.read_text(encoding="utf-8")
     start = text.rfind("\nclass ") + 1
     end = text.find("\n    def ", start)
-    behind = _BEHIND_CLASS.search(text, end)
+    behind = _CLASS_END.search(text, end)
     if end >= 0 and behind and not _IN_CLASS.search(text, end, behind.start()):
         if "class " in text[:start]:
             start = 0
-        # The word may stand in a docstring, or below a decorator.
+        # Parsing fails if "class" was in a docstring, or below a decorator.
         with contextlib.suppress(SyntaxError):
             return ast.parse(text[start : end + 1], str(path))
     return ast.parse(text, str(path))
@@ -247,7 +252,7 @@ def _rule_in(path: Path) -> tuple[ast.ClassDef, type[Any]]:
 
 
 def _attributes(rule: ast.ClassDef) -> dict[str, ast.expr]:
-    """What a class assigns to names, as written."""
+    """The expressions that a class body assigns to names."""
     attributes: dict[str, ast.expr] = {}
     for node in rule.body:
         if isinstance(node, (ast.Assign, ast.AnnAssign)):
@@ -309,7 +314,7 @@ def find(word: str) -> RuleSpec:
 
 
 def _specificity(selector: str, rule: RuleSpec) -> int:
-    """How closely ``selector`` means ``rule``: 0 not at all, more for longer prefixes, most for the rule itself."""
+    """The specificity of ``selector`` for ``rule``: 0 for no match, more for longer prefixes, most for its name."""
     if selector == "ALL":
         return 1
     if selector == rule.name:
@@ -324,7 +329,7 @@ def _chosen(rule: RuleSpec, selections: Iterable[Selection]) -> bool:
         refused = max((_specificity(s, rule) for s in level.ignore), default=0)
         if level.select is not None:
             chosen = False
-        # The closer selector wins inside a level, so that "ignore KC1, select KC101" does what it says.
+        # Within a level the more specific selector wins, so that "ignore KC1, select KC101" selects KC101.
         if wanted or refused:
             chosen = wanted > refused
     return chosen
@@ -332,13 +337,13 @@ def _chosen(rule: RuleSpec, selections: Iterable[Selection]) -> bool:
 
 @remembered
 def enabled(selections: tuple[Selection, ...]) -> tuple[RuleSpec, ...]:
-    """Select the rules to run, sorted by code, given selections from the outermost level to the innermost."""
+    """Select the rules to run, sorted by code; ``selections`` go from the outermost level to the innermost."""
     return tuple(spec for spec in rule_specs() if _chosen(spec, selections))
 
 
 @remembered
 def fixed_on_request(selections: tuple[Selection, ...]) -> frozenset[str]:
-    """The codes of the rules whose fixes are shown but not applied, since no selection names these rules themselves."""
+    """The codes of the rules whose fixes are shown but not applied, because no selection names the rule itself."""
     return frozenset(spec.code for spec in rule_specs() if not spec.fixed_by_default) - named(selections)
 
 
@@ -359,20 +364,20 @@ def _named(rule: RuleSpec, selections: Iterable[Selection]) -> bool:
 
 
 def check_selector(selector: str) -> None:
-    """Raise :class:`ConfigError` where ``selector`` means no rule."""
+    """Raise :class:`ConfigError` if ``selector`` matches no rule."""
     if not any(_specificity(selector, spec) for spec in rule_specs()):
         known = [text for spec in rule_specs() for text in (spec.code, spec.name)]
         raise ConfigError(f"no rule matches '{selector}'{did_you_mean(selector, [*known, 'ALL'])}")
 
 
 def validate_selection(level: Selection) -> None:
-    """Raise :class:`ConfigError` for a selector that means no rule; free where there is none."""
+    """Raise :class:`ConfigError` for a selector that matches no rule; free without selectors."""
     for selector in (*(level.select or ()), *level.extend_select, *level.ignore):
         check_selector(selector)
 
 
 def validate(settings: Settings) -> None:
-    """Raise :class:`ConfigError`, naming the configuration file, for a selector of ``settings`` that means no rule."""
+    """Raise :class:`ConfigError` with the configuration file for a selector of ``settings`` that matches no rule."""
     try:
         for level in settings.selections:
             validate_selection(level)
@@ -384,7 +389,7 @@ def validate(settings: Settings) -> None:
 
 
 def ignored_by(selectors: Iterable[str], code: str, name: str) -> bool:
-    """Whether one of ``selectors`` means the rule with this code and name."""
+    """Whether one of ``selectors`` matches the rule with this code and name."""
     return any(
         selector in ("ALL", name) or (_PREFIX.fullmatch(selector) and code.startswith(selector.upper()))
         for selector in selectors

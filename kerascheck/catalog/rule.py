@@ -1,8 +1,9 @@
 """The contract of a rule.
 
 A rule lives in ``rules/<family>/<slug>/rule.py`` as the only subclass of :class:`Rule`, :class:`RequirementsRule` or
-:class:`CommentsRule` in that file: the class says what its ``check`` is given. Its docstring is its documentation page,
-its class attributes are its metadata, and ``check`` yields diagnoses. Rules keep no state between calls.
+:class:`CommentsRule` in that file; the base class determines the argument of ``check``. Its docstring is its
+documentation page, its class attributes are its metadata, and ``check`` yields diagnoses. Rules keep no state between
+calls.
 """
 
 from __future__ import annotations
@@ -28,36 +29,39 @@ _SUMMARY = re.compile(r"\S(?:.{,48}[^\s.])?")
 
 
 class Document(Protocol):
-    """What places stand in: a :class:`~kerascheck.meaning.module.Module`, a
-    :class:`~kerascheck.project.requirements.RequirementsFile` or :class:`~kerascheck.project.suppression.Comments`."""
+    """The text that contains a location.
+
+    It is a :class:`~kerascheck.meaning.module.Module`, a :class:`~kerascheck.project.requirements.RequirementsFile` or
+    :class:`~kerascheck.project.suppression.Comments`.
+    """
 
     @property
     def source(self) -> Source:
-        """The text that it was made of."""
+        """Its source text."""
 
-    # Each has nodes of its own type, and is only asked for those of its places.
+    # The type of nodes depends on the document; a document gets only nodes of its own locations.
     def range_of(self, node: Any) -> tuple[int, int]:
-        """Offsets, in characters of the text, of what a finding about ``node`` marks."""
+        """The range that a finding about ``node`` marks, as character offsets in the text."""
 
     def statement_range(self, node: Any) -> tuple[int, int]:
-        """Offsets of the whole statement that ``node`` is a part of."""
+        """The range of the whole statement that contains ``node``."""
 
 
 class Located(Protocol):
-    """Where a finding may stand: a call, a stage, a function, a place, a requirement, a comment."""
+    """A possible location of a finding, such as a call, a dataset operation, a function, a requirement or a comment."""
 
     @property
     def module(self) -> Document:
-        """What it stands in."""
+        """The document that contains it."""
 
     @property
     def node(self) -> Any:
-        """What :meth:`Document.range_of` is asked for."""
+        """The argument for :meth:`Document.range_of`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """A finding before its place is turned into lines and columns.
+    """A finding before its location is converted to lines and columns.
 
     Example:
         >>> Diagnosis(call("f()"), Severity.INFO, "This costs little; leave it out.").severity < Severity.WARNING
@@ -71,7 +75,7 @@ class Diagnosis:
     fix: Fix | None = None
     related: Sequence[tuple[Located, str]] = field(default=())
     pedantic: bool = False
-    """Known to cost nothing where the code runs: reported only to those who ask for it."""
+    """Whether the finding is known to cost nothing where the code runs; reported only on request."""
     tally: Tally | None = None
     """See :attr:`~kerascheck.finding.Finding.tally`."""
     reorder: ReorderRequest | None = None
@@ -80,7 +84,7 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """What a rule looked at and had a reason to leave alone: told to those who ask why it says nothing there.
+    """Code that a rule examined and did not report, with the reason; ``--explain-silence`` shows it.
 
     Example:
         >>> Silence(call("ds.map(f, num_parallel_calls=4)"), "its number of parallel calls is given").reason
@@ -89,41 +93,44 @@ class Silence:
 
     at: Located
     reason: str
-    """For users: a clause without a full stop, such as "its number of parallel calls is given"."""
+    """A clause for users without a full stop, such as "its number of parallel calls is given"."""
 
 
 class AnyRule:
-    """What rules of every kind have."""
+    """The common base of all kinds of rules."""
 
     code: ClassVar[str]
-    """``KC`` and three digits, the first of which names the family; rules that others ship have a letter of theirs after ``KC``."""
+    """``KC`` and three digits, the first of which names the family; third-party rules have a letter after ``KC``."""
     name: ClassVar[str]
-    """The contract with users: lower case words joined by hyphens."""
+    """The stable name for users: lower-case words joined by hyphens."""
     summary: ClassVar[str]
-    """What is wrong, in some six words: a clause of at most 50 characters, without a full stop, for lists of rules and of findings."""
+    """The problem in about six words: a clause of at most 50 characters without a full stop, for lists."""
     severity: ClassVar[Severity]
     """The usual severity; a diagnosis may state another."""
     on_by_default: ClassVar[bool] = True
     fixed_by_default: ClassVar[bool] = True
-    """Whether fixes are applied however the rule was selected; else only where it was by its very code or name."""
+    """Whether any selection of the rule applies its fixes; if False, only a selection by its full code or name does."""
     speed: ClassVar[bool] = True
-    """Whether its fix can change how long a training takes; else it is about errors, accuracy, memory or the truth of a measurement,
-    and ``kerascheck verify`` does not measure it."""
+    """Whether its fix can change the duration of a training.
+
+    Other rules are about errors, accuracy, memory or the validity of a measurement; ``kerascheck verify`` does not
+    measure them."""
     triggers: ClassVar[tuple[str, ...]]
-    """Substrings of which at least one stands in every file where the rule can fire."""
+    """Substrings; every file where the rule can fire contains at least one of them."""
     needs: ClassVar[tuple[str, ...]] = ()
-    """Substrings of which one stands too in each such file, or in one that imports it, directly or not; none are needed where empty.
-    For triggers that many files hold to which the rule has nothing to say."""
+    """Further substrings: each such file, or a direct or indirect importer, contains one of them; empty: none needed.
+
+    They help with triggers that also occur in many files without findings."""
     proves: ClassVar[tuple[str, ...]] = ()
-    """The names of the obligations (:mod:`kerascheck.fixes.proofs`) that its fixes have to prove to be safe; its page lists them."""
+    """The obligations (:mod:`kerascheck.fixes.proofs`) that its fixes must prove to be safe; its page lists them."""
     evidence_note: ClassVar[str] = ""
-    """Why the measured example gains nothing, in a sentence of at most 110 characters, where a page would leave the reader wondering."""
+    """An explanation of at most 110 characters for the page, if the measured example gains surprisingly little."""
     loss_tolerance: ClassVar[float | None] = 1e-6
-    """Largest relative difference of the final losses of slow.py and fast.py; None where the fix is meant to change results."""
+    """Largest relative difference of the final losses of slow.py and fast.py; None if the fix may change them."""
 
     def __init_subclass__(cls) -> None:
         if AnyRule in cls.__bases__:
-            return  # a kind of rules
+            return  # a kind of rule, not a rule
         for attribute, pattern in (("code", _CODE), ("name", _NAME), ("summary", _SUMMARY)):
             value = cls.__dict__.get(attribute)
             if not isinstance(value, str) or not pattern.fullmatch(value):
@@ -136,7 +143,7 @@ class AnyRule:
             raise TypeError(f"{cls.__name__} has no docstring: it is the rule's documentation")
 
     def silence(self, at: Located, reason: str) -> Silence:
-        """The reason why nothing is said about the semantic object ``at``, which one might expect: see :class:`Silence`."""
+        """The reason not to report the semantic object ``at`` where one might expect it; see :class:`Silence`."""
         return Silence(at, reason)
 
     def finding(
@@ -153,12 +160,13 @@ class AnyRule:
         doubt: str | None = None,
         reorder: ReorderRequest | None = None,
     ) -> Diagnosis:
-        """A diagnosis at the semantic object ``at``; the severity is the rule's own unless stated, and info where it is ``pedantic`` or there is a ``doubt``.
+        """A diagnosis at the semantic object ``at``; it is an info if it is ``pedantic`` or has a ``doubt``.
 
         Args:
-            tally: how a line about the whole run counts it, in place of a finding; ``pedantic`` is implied.
-            doubt: what is not known, or what makes it small, as a sentence with which ``because`` ends. This is how a rule of a higher
-                severity yields an info, so that each says why it is no more than that.
+            severity: the severity of other diagnoses; None: the rule's own.
+            tally: how one line about the whole run counts the finding; implies ``pedantic``.
+            doubt: a sentence about an uncertainty or a small cost, appended to ``because``. It explains why a rule of a
+                higher severity reports only an info.
         """
         pedantic = pedantic or tally is not None
         severity = Severity.INFO if pedantic or doubt else self.severity if severity is None else severity
@@ -185,19 +193,19 @@ class Rule(AnyRule):
     """
 
     applies: ClassVar[Applies] = Applies()
-    """Of which programs it speaks: others are not given to :meth:`check`."""
+    """The programs that the rule applies to; :meth:`check` gets no others."""
 
     def check(self, module: Module) -> Iterator[Diagnosis | Silence]:
-        """Yield the diagnoses of ``module`` (and of modules that it calls into), and what it had a reason to leave alone there."""
+        """Yield the diagnoses of ``module`` and of modules that it calls into, and its reasons for silence."""
         raise NotImplementedError
 
 
 class RequirementsRule(AnyRule):
-    """A rule about files that say what is to be installed.
+    """A rule about requirements files.
 
     Example:
         >>> class OldTensorFlow(RequirementsRule):
-        ...     "An old TensorFlow is asked for."
+        ...     "The project requires an old TensorFlow."
         ...     code, name, summary = "KC799", "old-tensorflow", "TensorFlow is old"
         ...     severity = Severity.INFO
         ...     triggers = ("tensorflow",)
@@ -211,12 +219,12 @@ class RequirementsRule(AnyRule):
     """
 
     def check(self, file: RequirementsFile) -> Iterator[Diagnosis | Silence]:
-        """Yield the diagnoses of ``file``; its requirements are their places."""
+        """Yield the diagnoses of ``file``; their locations are its requirements."""
         raise NotImplementedError
 
 
 class CommentsRule(AnyRule):
-    """A rule about the comments that silence findings: asked when all others have run.
+    """A rule about comments that suppress findings; it runs after all other rules.
 
     Example:
         >>> class SilencesAll(CommentsRule):
@@ -234,9 +242,9 @@ class CommentsRule(AnyRule):
     """
 
     def check(self, comments: Comments) -> Iterator[Diagnosis | Silence]:
-        """Yield the diagnoses of ``comments``; :meth:`~kerascheck.project.suppression.Comments.at` gives their places."""
+        """Yield the diagnoses of ``comments``, located by :meth:`~kerascheck.project.suppression.Comments.at`."""
         raise NotImplementedError
 
 
 KINDS: tuple[type[AnyRule], ...] = (Rule, RequirementsRule, CommentsRule)
-"""What a rule may be a subclass of."""
+"""The possible base classes of rules."""

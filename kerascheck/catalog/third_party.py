@@ -1,7 +1,7 @@
-"""Rules that others ship: in installed packages, and in folders that a command line names.
+"""Third-party rules: in installed packages, and in folders from the command line.
 
-A package says where they are by an entry point of the group ``kerascheck.rules``, and ``--rules`` names a folder. Nothing else
-can: rules are executed, and a linter that runs what a configuration file or the linted code names would run anybody's code.
+A package names its folder with an entry point of the group ``kerascheck.rules``; ``--rules`` names a folder directly.
+Configuration files and linted code cannot add rules: rules are executed, so they would run anybody's code.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ GROUP = "kerascheck.rules"
 
 @dataclass(frozen=True)
 class Shipment:
-    """A folder of rules that is not kerascheck's own.
+    """A folder of third-party rules.
 
     Attributes:
-        folder: holds ``<family>/<slug>/rule.py``.
-        by: who ships it, for messages: "the package acme-rules", or "the folder my_rules".
+        folder: the folder with the files ``<family>/<slug>/rule.py``.
+        by: its origin for messages, such as "the package acme-rules" or "the folder my_rules".
     """
 
     folder: Path
@@ -38,26 +38,26 @@ class Shipment:
 
 
 def named(folder: str) -> Shipment:
-    """The folder that a command line names; raises :class:`ConfigError` where there is none."""
+    """A folder from the command line; raises :class:`ConfigError` if it does not exist."""
     if not os.path.isdir(folder):
         raise ConfigError(f"--rules {folder}: there is no such folder")
     return Shipment(Path(folder).resolve(), f"the folder {folder}")
 
 
 def packaged() -> Iterator[Shipment]:
-    """The folders that installed packages name, found without importing them, by name of the package.
+    """The folders that installed packages name, sorted by package; finds them without importing the packages.
 
     Raises:
-        ConfigError: a package names something else than a folder of its own.
+        ConfigError: a package names something other than one of its folders.
     """
-    if not _may_be_any():
+    if not _may_exist():
         return
     from importlib import metadata
 
     found: dict[str, Distribution] = {}
     for distribution in metadata.distributions(path=_path()):
         if GROUP in (distribution.read_text("entry_points.txt") or ""):
-            # As for imports, the first of a name hides the others.
+            # As in imports, the first package of a name hides the others.
             found.setdefault(re.sub(r"[-_.]+", "-", distribution.metadata["Name"]).lower(), distribution)
     for package, distribution in sorted(found.items()):
         for entry in distribution.entry_points:
@@ -65,25 +65,27 @@ def packaged() -> Iterator[Shipment]:
                 yield Shipment(_folder(entry.value, package), f"the package {package}")
 
 
-def _may_be_any() -> bool:
-    """Whether a package may name a folder: ``importlib.metadata`` takes longer to import than many a file to check, and most
-    machines have none."""
+def _may_exist() -> bool:
+    """Whether a package may name a folder.
+
+    Most machines have no such package, and importing ``importlib.metadata`` takes longer than checking many files.
+    """
     if any(finder is not PathFinder and hasattr(finder, "find_distributions") for finder in sys.meta_path):
         return True
     for folder in _path():
         try:
             names = os.listdir(folder or os.curdir)
         except NotADirectoryError:
-            # An archive.
+            # A zip archive on the path may contain packages.
             return True
         except OSError:
             continue
-        if any(name.lower().endswith("-info") and _speaks_of_rules(os.path.join(folder, name)) for name in names):
+        if any(name.lower().endswith("-info") and _has_entry_point(os.path.join(folder, name)) for name in names):
             return True
     return False
 
 
-def _speaks_of_rules(folder: str) -> bool:
+def _has_entry_point(folder: str) -> bool:
     try:
         with dependencies.open_regular(os.path.join(folder, "entry_points.txt")) as file:
             return GROUP.encode() in file.read()
@@ -92,7 +94,7 @@ def _speaks_of_rules(folder: str) -> bool:
 
 
 def _path() -> list[str]:
-    """Where packages are installed: not the folder that one stands in, which ``python -m`` puts first, and which may be what is linted."""
+    """``sys.path`` without the working folder, which ``python -m`` puts first and which may contain the linted code."""
     here = sys.path and os.path.realpath(sys.path[0] or os.curdir) == os.path.realpath(os.curdir)
     return sys.path[1:] if here else sys.path
 
@@ -110,7 +112,7 @@ def _folder(module: str, package: str) -> Path:
 
 
 def _spec(module: str) -> ModuleSpec | None:
-    """Where a package of the top level is; it is not imported."""
+    """The spec of a top-level package, found without importing it."""
     for finder in sys.meta_path:
         spec = PathFinder.find_spec(module, _path()) if finder is PathFinder else finder.find_spec(module, None)
         if spec is not None:

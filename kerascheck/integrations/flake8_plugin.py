@@ -1,7 +1,7 @@
 """The flake8 plugin.
 
-flake8 imports this module in every run and calls it for every file. Expensive imports wait until a file mentions TensorFlow or
-Keras.
+flake8 imports this module in every run and calls it for every file. Expensive imports wait until a file mentions
+TensorFlow or Keras.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Plugin:
     _session: ClassVar[Any] = None
     _configuration: ClassVar[Any] = None
     _refused: ClassVar[set[str | None]] = set()
-    """Configuration files whose errors were reported."""
+    """Configuration files with reported errors."""
 
     def __init__(self, tree: object, lines: list[str], filename: str):
         self._lines, self._filename = lines, _AMONG_VIRTUAL.sub("", filename)
@@ -57,7 +57,7 @@ class Plugin:
 
     @classmethod
     def parse_options(cls, options: Any) -> None:
-        """Store flake8's options; an unusable one ends the run as flake8's own do."""
+        """Store flake8's options; an invalid option ends the run like flake8's own errors."""
         cls._options, cls._configuration, cls._session, cls._refused = options, None, None, set()
         if any(cls._given().values()):
             with _as_flake8_error():
@@ -73,7 +73,7 @@ class Plugin:
 
     @classmethod
     def _prepare(cls) -> Any:
-        # Created for the first relevant file: most projects that use flake8 have no Keras.
+        # Created at the first relevant file: most projects that use flake8 do not use Keras.
         if cls._configuration is None:
             import multiprocessing
 
@@ -127,14 +127,15 @@ class Plugin:
         for finding in outcome.findings:
             yield _report(finding.location, finding.code, finding.message)
         for error in outcome.errors:
-            # flake8 reports syntax errors itself; but the crash of a rule must not look like a clean file.
+            # flake8 reports syntax errors itself, but a file on which a rule crashes must not look clean.
             if error.code == INTERNAL:
                 yield _report(error.location, error.code, error.message)
 
     def _report_once(self, problem: Any) -> Iterator[tuple[int, int, str, type]]:
-        """Report a configuration error of some folder once.
+        """Report the configuration error of a folder once.
 
-        Raises it if the working directory's configuration is unusable too.
+        Raises:
+            ConfigError: the working directory's configuration is unusable too.
         """
         import os
 

@@ -55,14 +55,15 @@ class _Linter:
     ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
         """Add a collector for the lint test to the other collectors of the file."""
         collectors = yield
-        if not self._is_to_be_linted(file_path):
+        if not self._accepts(file_path):
             return collectors
-        # Below its package, pytest would import the package before the test. It also imports a file named on the command line: a
-        # script would train, only to be linted.
+        # The parent is the session: pytest would import a package before the tests in it. pytest also imports files
+        # named on the command line, and a script would start training.
         own = LintedFile.from_parent(parent.session, path=file_path, linter=self)
-        return [own] if self._is_named_for_this_alone(file_path) else [*collectors, own]
+        return [own] if self._is_only_linted(file_path) else [*collectors, own]
 
-    def _is_to_be_linted(self, path: Path) -> bool:
+    def _accepts(self, path: Path) -> bool:
+        """Whether to lint a file; notes it if so."""
         from kerascheck.catalog import registry
         from kerascheck.project.config import ConfigError
         from kerascheck.project.discovery import File, would_find
@@ -79,7 +80,8 @@ class _Linter:
             raise pytest.Collector.CollectError(str(problem)) from None
         return True
 
-    def _is_named_for_this_alone(self, path: Path) -> bool:
+    def _is_only_linted(self, path: Path) -> bool:
+        """Whether the command line requests only the lint test of a file."""
         named = [
             test
             for file, separator, test in (argument.partition("::") for argument in self._config.args)
@@ -88,7 +90,7 @@ class _Linter:
         return bool(named) and set(named) == {_NAME}
 
     def failures_of(self, path: Path, session: pytest.Session) -> str:
-        """Return the failures of a file as text for people; empty if there are none."""
+        """Return the failures of a file as text; empty if there are none."""
         if self._linted is None:
             self._linted = self._lint({item.path for item in session.items if isinstance(item, LintedItem)})
         return "\n".join(_lines(self._files[path], *self._linted)).rstrip()
@@ -99,9 +101,9 @@ class _Linter:
 
         files = sorted(self._files.values(), key=lambda file: file.path)
         part = [file for path, file in self._files.items() if path in wanted]
-        # Each worker of pytest-xdist has a processor, and lints the files it may be given.
+        # pytest-xdist runs a worker per processor, and each lints the files that it may have to test.
         jobs = 1 if hasattr(self._config, "workerinput") else None
-        # A test may have left the folder that paths are relative to.
+        # Paths are relative to the folder of the run, and a test may have changed the working folder.
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(self._config.invocation_params.dir)
             outcome = pipeline.lint(

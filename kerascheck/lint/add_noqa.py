@@ -1,4 +1,4 @@
-"""Silence what a run found: a comment on the line of each finding (``--add-noqa``)."""
+"""Suppress the findings of a run with a comment on each of their lines (``--add-noqa``)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kerascheck.source import Source
 
 _ROUNDS = 10
-"""How often comments uncover other findings, at most."""
+"""Most rounds per file; suppressing findings may uncover others."""
 _NO_COMMENT = "no comment can stand on its lines"
 
 
@@ -32,9 +32,9 @@ class Commented:
     """One file with comments that silence its findings; nothing is written yet.
 
     Attributes:
-        text: the text with the comments; equal to that of ``source`` where there are none to add.
-        silenced: the findings that they silence.
-        left: the other findings of the file, with the reason.
+        text: the text with the comments; equal to that of ``source`` if none were added.
+        silenced: the findings that the comments suppress.
+        left: the other findings of the file, each with the reason.
     """
 
     source: Source
@@ -44,10 +44,10 @@ class Commented:
 
 
 def commented(outcome: LintResult, files: Sequence[File], report_filter: ReportFilter) -> Iterator[Commented]:
-    """Every file that has findings, sorted by path.
+    """Yield every file that has findings with comments added, sorted by path.
 
     Args:
-        outcome: the result of linting ``files``, as ``report_filter`` left it.
+        outcome: the result of linting ``files``, after ``report_filter``.
     """
     by_path = {file.path: file for file in files}
     for path, findings in groupby(outcome.findings, lambda finding: finding.location.path):
@@ -67,14 +67,14 @@ def _commented(source: Source, findings: list[Finding], find: Callable[[Source],
     for _ in range(_ROUNDS):
         if not silenced:
             break
-        # A finding that joined several hid the others.
+        # A finding that joined several others hid them until now.
         changed, silenced, left = _round(changed, find(changed))
         done += silenced
     return Commented(source, changed.text, done, left)
 
 
 def _round(source: Source, findings: list[Finding]) -> tuple[Source, list[Finding], list[tuple[Finding, str]]]:
-    """The source with comments for some findings, those that they silence, and the others with the reasons."""
+    """Add comments for ``findings``; returns the new source, the suppressed findings, and the rest with reasons."""
     order = {id(finding): place for place, finding in enumerate(findings)}
     changed, silenced, left = source, [], []
     # From the end: a comment above a line of requirements moves the lines below it.
@@ -90,7 +90,7 @@ def _round(source: Source, findings: list[Finding]) -> tuple[Source, list[Findin
 
 
 def _apart(source: Source, findings: list[Finding]) -> tuple[list[Finding], list[Finding]]:
-    """Findings whose comments cannot meet, and those to look at after them."""
+    """Split findings into some whose comments share no line, and the rest."""
     if kind_of(source.path) is not None:
         return findings[:1], findings[1:]
     taken: set[int] = set()
@@ -104,7 +104,7 @@ def _apart(source: Source, findings: list[Finding]) -> tuple[list[Finding], list
 
 
 def _with_comments(source: Source, findings: list[Finding]) -> tuple[Source, list[Finding], list[tuple[Finding, str]]]:
-    """The source with comments for findings that are apart; what one comment breaks is found by halving."""
+    """Add comments for findings that share no line; bisect to find a comment that breaks the code."""
     suppressor = Suppressor(source)
     silenced: list[Finding] = []
     left: list[tuple[Finding, str]] = []
@@ -151,7 +151,7 @@ def _refused(source: Source) -> str | None:
 
 
 def _means_the_same(source: Source, text: str) -> bool:
-    """Whether Python reads the same program from ``text``; a file that this Python does not read is not judged."""
+    """Whether ``text`` has the same syntax tree; True if this Python cannot parse the source."""
     if kind_of(source.path) is not None or text == source.text:
         return True
     try:

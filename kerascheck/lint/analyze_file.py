@@ -1,4 +1,4 @@
-"""One file at a time: parse it, run the rules on it, and place what they say."""
+"""Check one file: parse it, run the rules on it, and locate their diagnoses."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ TOO_DEEP = "could not be analysed: it is nested too deeply"
 TOO_LARGE = f"could not be analysed: it takes more than {MEGABYTES} MB of memory; leave it out with 'exclude'"
 TOO_SLOW = f"could not be analysed: it takes more than {SECONDS:.0f} s and {1000 * SECONDS_PER_LINE:.0f} s per 1,000 lines; leave it out with 'exclude'"
 _KEPT_CHARACTERS = 4_000_000
-"""Text whose trees a process keeps for files that import it; they take some thirty times as much."""
+"""Most characters of text whose trees a process keeps; the trees take some thirty times as many bytes."""
 _STACK_SIZES = (512 << 20, 256 << 20, 64 << 20)
 _LONGEST_CAUSE = 200
-"""Characters of an exception's text that a message about it quotes."""
+"""Most characters of an exception's text that an error message quotes."""
 _RECURSION_LIMIT = 100_000
 
 _Result = TypeVar("_Result")
@@ -51,7 +51,7 @@ _Result = TypeVar("_Result")
 
 @dataclass
 class FileResult:
-    """What checking one file gave, before the settings of the files concerned are applied."""
+    """The result of checking one file, before the settings of the reported files apply."""
 
     path: str
     findings: list[Finding] = field(default_factory=list)
@@ -59,9 +59,9 @@ class FileResult:
     sources: dict[str, Source] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     directives: tuple[Directive, ...] = ()
-    """Those of the file, where some speak to kerascheck and all of the file could be checked."""
+    """The directives of the file, if some address kerascheck and the whole file could be checked."""
     silenced: set[tuple[Directive, str]] = field(default_factory=set)
-    """Directives, of this file and of those it reaches, with the codes of what they silenced."""
+    """Directives of this file and of its imports, with the codes that they suppressed."""
     follows_from: Collection[int] | None = None
     """The numbers of its dependencies (:mod:`kerascheck.source.dependencies`).
 
@@ -72,9 +72,9 @@ class Analysis:
     """Checks files that may import each other, and keeps their parsed modules.
 
     Args:
-        overrides: sources to use instead of what is on disk.
-        noqa: whether ``noqa`` comments silence findings.
-        limits: what each file may cost.
+        overrides: sources that replace files on disk.
+        noqa: whether ``noqa`` comments suppress findings.
+        limits: the time and memory limits of each file.
     """
 
     def __init__(self, overrides: Iterable[Source] = (), *, noqa: bool = True, limits: Unlimited = Unlimited()):
@@ -89,11 +89,11 @@ class Analysis:
 
     @property
     def is_full(self) -> bool:
-        """Whether the kept modules fill the memory that is meant for them."""
+        """Whether the kept modules exceed their memory limit."""
         return sum(project.parsed_characters for project in self._projects.values()) > _KEPT_CHARACTERS
 
     def make_room(self) -> None:
-        """Forget the modules parsed so far, if there are many."""
+        """Drop the kept modules if they exceed their memory limit."""
         if self.is_full:
             self._projects.clear()
             gc.collect()
@@ -165,11 +165,11 @@ class Analysis:
             self._add_reordered(module, asked, file.settings, result)
             self._remember_directives(result, source)
         if source.path in result.sources:
-            # Cells that were left out are there to be shown.
+            # Reports show the whole text, including cells that were left out.
             result.sources[source.path] = source
 
     def _concerned(self, module: Module, settings: Settings, result: FileResult) -> list[RuleSpec]:
-        """The rules that may find something in a program: one of their triggers stands in a module that it runs."""
+        """The rules with a trigger in one of the modules that the program runs."""
         held: set[str] = set()
         try:
             for each in module.run.modules:
@@ -194,7 +194,10 @@ class Analysis:
             result.sources[source.path] = source
 
     def load(self, source: Source, settings: Settings, result: FileResult) -> Module | None:
-        """The module of ``source``, without the cells of a notebook that cannot be parsed, of which ``result`` gets an error; None where nothing can be."""
+        """Parse ``source`` into a module; None if nothing can be parsed.
+
+        Leaves out notebook cells that cannot be parsed, and adds an error for each to ``result``.
+        """
         from kerascheck.syntax.tree import SyntaxProblem, TooDeep
 
         project = self._project(settings)
@@ -204,7 +207,7 @@ class Analysis:
         while True:
             try:
                 module = project.load(source)
-                # libcst reads texts without looking at their escapes. What else it reads, a newer Python may read too.
+                # libcst does not check escapes. Other code that only libcst accepts may be valid in a newer Python.
                 problem = _problem(source.text) if source.cells is None and _ESCAPE.search(source.text) else None
                 if problem is None or not problem[0].startswith(_BAD_ESCAPE):
                     return module
@@ -215,11 +218,11 @@ class Analysis:
             except SyntaxProblem as problem:
                 message, offset = _plain(problem.message), source.offset(problem.line, problem.column)
             if source.cells is None:
-                # What Python reads is beyond libcst alone.
+                # Python may parse what libcst cannot.
                 unread = f"could not be analysed: the parser gave up, although Python reads it ({message.removeprefix(_REFUSED)})"
                 self._refuse(result, source, *(_problem(source.text) or (unread, offset)))
                 return None
-            # Python could read each.
+            # Python parses every cell, so ask libcst.
             faulty = (each for each in source.cells if not _is_read(_alone(source, each)))
             refused = next(faulty, None) or source.cell_at(offset)
             assert refused is not None, "a text without cells is empty, and parses"
@@ -241,7 +244,7 @@ class Analysis:
         result: FileResult,
         asked: list[tuple[RuleSpec, Diagnosis]] | None = None,
     ) -> None:
-        """Run the ``check`` of a rule; what it asks of chains goes to ``asked``, unless a comment silences it."""
+        """Run the ``check`` of a rule; unsuppressed diagnoses with a reorder request go to ``asked``."""
         started = time.perf_counter()
         try:
             for diagnosis in check():
@@ -270,7 +273,7 @@ class Analysis:
     def _add_reordered(
         self, module: Module, asked: Sequence[tuple[RuleSpec, Diagnosis]], settings: Settings, result: FileResult
     ) -> None:
-        """Add what rules ask of chains, where several conflict as one finding."""
+        """Add the diagnoses with reorder requests; conflicting ones become one finding."""
         if not asked:
             return
         from kerascheck.lint.resolve_conflicts import resolve_conflicts
@@ -303,7 +306,7 @@ class Analysis:
         result.errors.append(_fault(source, what, problem, "kerascheck"))
 
     def _locate(self, spec: RuleSpec, diagnosis: Diagnosis, result: FileResult) -> Finding | None:
-        """The finding at its place; None where a comment silences it."""
+        """The finding with its location; None if a comment suppresses it."""
         finding, lines = placed(spec, diagnosis)
         silencing = self._suppressions_of(diagnosis.at.module.source).silencing(spec.code, spec.name, lines)
         result.silenced.update((directive, spec.code) for directive in silencing)
@@ -315,7 +318,7 @@ def _triggers_in(module: Module) -> frozenset[str]:
 
 
 def fault_of(spec: RuleSpec, source: Source, problem: BaseException) -> FileError:
-    """What is told of a file on which a rule failed: a fault of who ships it."""
+    """The error for a file on which a rule failed; it names who ships the rule."""
     return _fault(source, f"rule {spec.code} ({spec.name})", problem, spec.by or "kerascheck")
 
 
@@ -343,7 +346,7 @@ def is_left_out(settings: Settings, path: str, code: str, name: str) -> bool:
 
 
 def placed(spec: RuleSpec, diagnosis: Diagnosis) -> tuple[Finding, set[int]]:
-    """The finding at its place, and the lines of the text on which a comment silences it, see :func:`lines_of`."""
+    """The finding with its location, and the lines on which a comment suppresses it (:func:`lines_of`)."""
     module = diagnosis.at.module
     source: Source = module.source
     start, end = module.range_of(diagnosis.at.node)
@@ -360,7 +363,7 @@ def placed(spec: RuleSpec, diagnosis: Diagnosis) -> tuple[Finding, set[int]]:
         source.locate(start, end),
         diagnosis.message,
         diagnosis.because,
-        # In a script that lost its data on the way here nobody could apply it.
+        # Fixes do not apply to a piped text, or to one whose data was left out.
         None
         if diagnosis.fix is None or source.piped or source.without_data != source.text
         else suited(source, _proven(diagnosis.fix), start),
@@ -373,14 +376,14 @@ def placed(spec: RuleSpec, diagnosis: Diagnosis) -> tuple[Finding, set[int]]:
 
 
 def _proven(fix: Fix) -> Fix:
-    """The fix, which is unsafe where nothing was proven of it, as one that a rule of others builds by hand."""
+    """Make a fix unsafe if it has no proofs, such as one that a third-party rule builds by hand."""
     if fix.applicability is not Applicability.SAFE or fix.obligations:
         return fix
     return replace(fix, applicability=Applicability.UNSAFE, unproven=(Unproven("none", "its rule proves nothing"),))
 
 
 def lines_of(at: Located) -> set[int]:
-    """The lines of the text that a semantic object is found by: its own, and the first and last of its statement."""
+    """The first line of a semantic object, and the first and last lines of its statement."""
     module = at.module
     first, last = module.statement_range(at.node)
     return {module.source.line_of(offset) for offset in (module.range_of(at.node)[0], first, last)}
@@ -396,10 +399,10 @@ _PYTHON_2 = re.compile(
 
 
 def _problem(code: str, *, compiled: bool = False) -> tuple[str, int] | None:
-    """What this Python says against ``code``, in clearer words than libcst's, and the offset; None where it parses.
+    """This Python's error message for ``code``, clearer than libcst's, and its offset; None if it parses.
 
     Args:
-        compiled: whether it is to compile too, as a cell of a notebook, which runs by itself and may wait for what it starts.
+        compiled: whether to compile the code too, as a notebook cell, which may use ``await`` at top level.
     """
     with usual_recursion_limit(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -424,30 +427,30 @@ def _problem(code: str, *, compiled: bool = False) -> tuple[str, int] | None:
 
 
 def _plain(message: str) -> str:
-    """libcst's message without the position, which is reported beside it."""
+    """libcst's message without the position, which is reported separately."""
     first = message.strip().partition("\n")[0]
     return _REFUSED + re.sub(r"^(?:parser error: )?(?:error at \d+:\d+: )?", "", first)
 
 
 def _broken_cells(source: Source) -> Iterator[tuple[Cell, str, int]]:
-    """The cells of a notebook that do not parse by themselves, whatever they make of the others: cell, message and offset."""
+    """The cells of a notebook that do not parse by themselves: cell, message and offset."""
     for cell in source.cells or ():
         code = _alone(source, cell)
         if (problem := _problem(code, compiled=True)) is not None:
             message, offset = problem
-            # What does not parse, and not only does not compile, may be fine for a newer Python.
+            # A cell that does not parse here may be valid in a newer Python; libcst decides.
             if message.startswith((TOO_DEEP, *_BAD_ESCAPE)) or _problem(code) is None or not _is_read(code):
                 yield cell, message, max(cell.end - len(code) + offset, cell.start)
 
 
 def _alone(source: Source, cell: Cell) -> str:
-    """The code of a cell, with what has to stand above it."""
+    """The code of a cell, below the header that it needs."""
     code = source.without_data[cell.start : cell.end]
     return header_for(code) + code
 
 
 def _is_read(code: str) -> bool:
-    """Whether libcst reads some code."""
+    """Whether libcst parses some code."""
     from kerascheck.syntax.tree import SyntaxProblem, Tree
 
     try:
@@ -459,7 +462,7 @@ def _is_read(code: str) -> bool:
 
 @contextlib.contextmanager
 def without_collector() -> Iterator[None]:
-    """Look for no garbage meanwhile: trees are large and live long, and to search them over and over takes a fifth of the time."""
+    """Pause garbage collection: trees are large and live long, and scanning them takes a fifth of the run time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -470,7 +473,7 @@ def without_collector() -> Iterator[None]:
 
 
 def with_large_stack(function: Callable[[], _Result]) -> _Result:
-    """Run ``function`` in a thread whose stack holds the recursion of parsers on deep code."""
+    """Run ``function`` in a thread with a stack large enough to parse deeply nested code."""
     outcome: list[_Result] = []
     failure: list[BaseException] = []
 
@@ -495,7 +498,7 @@ def with_large_stack(function: Callable[[], _Result]) -> _Result:
 
 
 def _start_thread(run: Callable[[], None]) -> threading.Thread | None:
-    """A running thread with the largest stack that there is address space for; None where there is none."""
+    """Start a thread with the largest stack that fits the address space; None if none fits."""
     for size in _STACK_SIZES:
         previous = threading.stack_size()
         try:

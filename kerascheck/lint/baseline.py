@@ -1,4 +1,4 @@
-"""A file of the findings that a project has already, so that only new ones are reported."""
+"""Baselines: files of known findings, so that runs report only new ones."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ _LONGEST_TEXT = 100
 
 @dataclass(frozen=True, order=True, slots=True)
 class Entry:
-    """One finding of a baseline. It is known by its file, its code and its fingerprint; the rest is for people."""
+    """One finding of a baseline, identified by path, code and fingerprint; the text is for readers."""
 
     path: str
     """Relative to the folder of the baseline, with forward slashes."""
     code: str
     text: str
-    """The line that the finding begins on, shortened."""
+    """The first line of the finding, shortened."""
     fingerprint: str
-    """Of its lines, without white space and comments."""
+    """The hash of its lines without white space and comments."""
     severity: Severity
     pedantic: bool = False
 
 
 class Baseline:
-    """The entries of a baseline, each of which hides one finding.
+    """The entries of a baseline; each hides one finding.
 
     Args:
-        path: the file; raises :class:`ConfigError` where that is missing, or is no baseline.
+        path: the file; raises :class:`ConfigError` if it is missing or no baseline.
     """
 
     def __init__(self, path: str):
@@ -55,15 +55,15 @@ class Baseline:
     def hide(
         self, findings: Iterable[Finding], sources: Mapping[str, Source], checked: Collection[str]
     ) -> Iterator[Finding]:
-        """The findings that it has; each of its entries is used up by one.
+        """Yield the findings that the baseline hides; each uses up one entry.
 
-        An entry counts for its own file first. Then it counts for the same code in another one, if its own was checked
-        and has it no more, or is gone: the file was renamed, or the code was moved.
+        An entry matches findings in its own file first. It then matches the same code in another file, if its own file
+        is gone or was checked without a match: the file was renamed, or the code was moved.
 
         Args:
-            findings: in the order of their places.
+            findings: sorted by location.
             sources: the source of every path that has a finding.
-            checked: the files in which whatever they have was found.
+            checked: the files that were checked completely.
         """
         elsewhere = []
         for finding in findings:
@@ -82,11 +82,11 @@ class Baseline:
                 yield finding
 
     def gone(self, checked: Mapping[str, Settings], tops: Sequence[str]) -> int:
-        """How many of the entries that are not used up would not be written again.
+        """Count the unused entries whose finding is gone.
 
         Args:
-            checked: the settings of the files in which whatever they have was found.
-            tops: the files and folders that were to be checked; what is gone from there is not elsewhere.
+            checked: the settings of the files that were checked completely.
+            tops: the requested files and folders; an entry for a missing file below them counts as gone.
         """
         left = [(place, own) for entries in self._entries.values() for place, own in entries.items() if own]
         if not left:
@@ -103,11 +103,11 @@ class Baseline:
 
 
 def write(path: str, findings: Sequence[Finding], sources: Mapping[str, Source]) -> None:
-    """Write a baseline of findings: those of a file together, in an order that does not follow from their lines.
+    """Write a baseline of findings, grouped by file, in an order independent of line numbers.
 
     Raises:
-        ConfigError: the file is there, and is something else.
-        OSError: it cannot be written.
+        ConfigError: the file exists and is no baseline.
+        OSError: the file cannot be written.
     """
     if os.path.isfile(path) and (there := read_bytes(path)).strip() and _MARK.encode() not in there:
         raise ConfigError(f"{display_path(path)}: this is no baseline of kerascheck, so it is not overwritten")
@@ -116,19 +116,19 @@ def write(path: str, findings: Sequence[Finding], sources: Mapping[str, Source])
     lines = ",\n".join(f"    {json.dumps(_object(entry), ensure_ascii=False)}" for entry in entries)
     listed = f"[\n{lines}\n  ]" if entries else "[]"
     data = f'{{\n  "{_MARK}": {_VERSION},\n  "findings": {listed}\n}}\n'.encode("utf-8", "backslashreplace")
-    # Most runs read one, and write none.
+    # Imported here because most runs write no baseline.
     from kerascheck.source.writing import write_atomically
 
     write_atomically(path, data, create=True)
 
 
 def fingerprint(finding: Finding, source: Source | None) -> str:
-    """What a finding keeps when it is moved, within its file or to another: 16 hexadecimal digits."""
+    """A hash of a finding's code that survives a move within or between files: 16 hexadecimal digits."""
     return hashlib.sha256(code_of(finding, source).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def place_of(path: str) -> str:
-    """A file, by whatever way its folder was reached."""
+    """The absolute path of a file with symbolic links in its folder resolved."""
     folder, name = os.path.split(os.path.abspath(path))
     return os.path.join(_real(folder), name)
 
@@ -167,7 +167,7 @@ def _entry(finding: Finding, sources: Mapping[str, Source], folder: str) -> Entr
     try:
         path = os.path.relpath(path, folder)
     except ValueError:
-        # On another drive it has no other name.
+        # There is no relative path to another drive.
         pass
     return Entry(
         path.replace(os.sep, "/"),

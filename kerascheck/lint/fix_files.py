@@ -1,4 +1,4 @@
-"""What the fixes of a run make of its files, one file after the other."""
+"""Apply the fixes of a run to its files, one file at a time."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Repair:
 
     Attributes:
         source: the file as it was linted.
-        fixed: what was applied, and what is left.
+        fixed: the applied fixes and the remaining findings.
         before, after: the bytes of the file.
-        cells: of a notebook, the cells that change, by number: their code before and after.
+        cells: the code of changed notebook cells before and after, by cell number; empty for other files.
     """
 
     source: Source
@@ -36,7 +36,7 @@ class Repair:
     cells: Mapping[int, tuple[str, str]]
 
     def take(self, outcome: LintResult) -> None:
-        """Put what is left in the place of what the run found in the file."""
+        """Replace the findings of the file in ``outcome`` by the remaining ones."""
         path = self.source.path
         outcome.sources[path] = self.fixed.source
         outcome.findings = [finding for finding in outcome.findings if finding.location.path != path]
@@ -46,7 +46,7 @@ class Repair:
 
 
 def _drop(fixed: Fixed[Source], outcome: LintResult) -> None:
-    """Offer no fix that was dropped: it would be dropped again."""
+    """Remove the skipped fixes from the findings: they would be skipped again."""
     skipped = {finding.sort_key for finding in fixed.skipped}
     outcome.findings = [replace(each, fix=None) if each.sort_key in skipped else each for each in outcome.findings]
 
@@ -59,16 +59,16 @@ def repairs(
     report_filter: ReportFilter,
     given: bytes | None = None,
 ) -> Iterator[Repair]:
-    """The repairs of all files that fixes change, sorted by path.
+    """Yield the repair of each file that fixes change, sorted by path.
 
-    Each is made when it is asked for: a file that was written in between counts as it is then for those that import it.
-    What cannot be repaired is added to the errors of ``outcome``, and fixes that were dropped to its ``skipped``.
+    Each repair is computed on demand, so it sees files that the caller has written meanwhile.
+    Adds errors for files that cannot be repaired to ``outcome``, and skipped fixes to its ``skipped``.
 
     Args:
-        outcome: what linting ``files`` gave.
-        unsafe: whether fixes count that may change results.
+        outcome: the result of linting ``files``.
+        unsafe: whether to apply fixes that may change results.
         report_filter: the filter that was applied to ``outcome``.
-        given: the bytes of the one file, where they are not on disk.
+        given: the bytes of the only file, if they are not on disk.
     """
     by_path = {file.path: file for file in files}
     for path in sorted({finding.location.path for finding in outcome.findings if finding.fix is not None}):
@@ -90,7 +90,8 @@ def repairs(
 def repair_of(source: Source, fixed: Fixed[Source], given: bytes | None = None) -> Repair:
     """The file with its fixes applied; ``given``: the bytes of a notebook that is not on disk.
 
-    Raises NotRewritable, :class:`Unreadable`, and OSError.
+    Raises:
+        NotRewritable, Unreadable, OSError: a notebook cannot be read or rewritten.
     """
     if source.cells is None:
         return Repair(source, fixed, source.encode(), fixed.source.encode(), {})

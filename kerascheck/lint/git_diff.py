@@ -1,7 +1,7 @@
 """The lines that changed since a git revision.
 
-git lists the changed files and their old names. The lines are compared here, because kerascheck counts them its own way:
-those of a notebook by its code without outputs, those of a script after decoding it.
+git lists the changed files and their old names. This module compares the lines, since kerascheck numbers them
+differently: in notebooks, only lines of code count; in scripts, lines count after decoding.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _REGULAR, _SUBMODULE = "100", "160000"
 """The prefix of the modes of regular files, and the mode of a submodule."""
 
 Ranges = tuple[tuple[int, int], ...]
-"""The changed ranges of a text, first and last: line n is 2n; 2n + 1 marks lines that were deleted below it."""
+"""The changed ranges of a text, bounds included: 2n is line n; 2n + 1 marks a deletion below line n."""
 _ALL: Ranges = ((0, 1 << 62),)
 
 
@@ -33,8 +33,8 @@ class ChangedLines:
     """The lines that changed since the merge base of HEAD and a revision, uncommitted changes included.
 
     Args:
-        revision: as git names it.
-        paths: files and folders of repositories that have it.
+        revision: a revision in git's notation.
+        paths: files and folders in repositories that have the revision.
 
     Raises:
         ConfigError: there is no git, no repository, or no such revision.
@@ -138,8 +138,8 @@ class _Repository:
     @functools.cached_property
     def _changed(self) -> dict[str, str | None]:
         """The old blobs of changed and renamed files; None for new files."""
-        told = _git(self.top, "diff-index", "--raw", "-z", "-M", "--ignore-submodules", str(self._base), "--")
-        words = iter(told.split(b"\0"))
+        listed = _git(self.top, "diff-index", "--raw", "-z", "-M", "--ignore-submodules", str(self._base), "--")
+        words = iter(listed.split(b"\0"))
         found: dict[str, str | None] = {}
         for word in words:
             if not word.startswith(b":"):

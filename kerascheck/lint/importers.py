@@ -1,4 +1,4 @@
-"""Import graphs of a run: the files whose check may give findings in other files."""
+"""Import graphs of a run: checking a file may give findings in the files it imports."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kerascheck.project.requirements import kind_of
 
 
 def is_in_graph(file: File) -> bool:
-    """Whether a file is code on disk, so that an import graph has it."""
+    """Whether a file is code on disk and so belongs to an import graph."""
     return kind_of(file.path) is None and file.content is None
 
 
@@ -50,7 +50,10 @@ def importers(candidates: Iterable[File], graphs: Mapping[str, ImportGraph]) -> 
 def concerning(
     part: Iterable[File], candidates: Sequence[Candidate], graphs: Mapping[str, ImportGraph]
 ) -> list[Candidate]:
-    """Select the candidates whose check may give findings in ``part``: itself, its importers, and all files outside of graphs."""
+    """Select the candidates whose check may give findings in ``part``.
+
+    These are the files of ``part``, their importers, and all files outside the graphs.
+    """
     reaching = {os.path.abspath(file.path) for file in part}
     size = -1
     # An import may cross from one project into another.

@@ -1,8 +1,8 @@
-"""What checking one file may cost, in a process that exists for checking files.
+"""Time and memory limits for checking one file, in a process that only checks files.
 
-A process that computes for too long is ended by the system, since libcst's parser cannot be
-interrupted; one that needs too much memory raises MemoryError, or is ended by libcst.
-Where the system knows no such bounds, as on Windows, there are none.
+The system ends a process that exceeds its processor time, since libcst's parser cannot be interrupted.
+A process that exceeds its memory raises MemoryError, or libcst aborts it.
+Systems without such limits, such as Windows, set none.
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
 SECONDS = 2.0
-"""Processor time for any file."""
+"""Processor time for any file, in seconds."""
 SECONDS_PER_LINE = 0.001
-"""More of it for every line of the file and of those that it imports."""
+"""Additional processor time per line of the file and of the files it imports, in seconds."""
 MEGABYTES = 450
-"""Memory beyond what the process has when it begins with the file."""
+"""Memory that a file may add to the process, in MiB."""
 TIME_SIGNAL = getattr(signal, "SIGPROF", None)
-"""What ends a process whose time is over."""
+"""The signal that ends a process at its time limit."""
 
 
 class Unlimited:
-    """No bounds, for a process that does other things as well."""
+    """No limits, for a process that also does other work."""
 
     def begin(self) -> None:
-        """The next file begins."""
+        """Start the limits of the next file."""
 
     def extend(self, text: str, share: float = 1.0) -> None:
-        """The file, or one that it imports, consists of ``text``, of whose lines a share counts."""
+        """Add time for the lines of ``text``, scaled by ``share``: the text of the file or of an import."""
 
     def end(self) -> None:
-        """The file is done; may be called again."""
+        """Lift the limits of the file; may be called more than once."""
 
 
 class Limits(Unlimited):
-    """The bounds for one file after the other; to be made in the main thread of the process that they are for."""
+    """The limits of each file in turn; create it in the main thread of the limited process."""
 
     def __init__(self) -> None:
         if TIME_SIGNAL is not None:
@@ -71,7 +71,7 @@ def _set_timer(seconds: float) -> None:
 
 
 def _data_bytes() -> int | None:
-    """The memory that the system counts against ``RLIMIT_DATA``, on Linux; None elsewhere."""
+    """The bytes that Linux counts against ``RLIMIT_DATA``; None on other systems."""
     try:
         with open("/proc/self/status", "rb") as status:
             return next(int(line.split()[1]) << 10 for line in status if line.startswith(b"VmData:"))

@@ -22,14 +22,14 @@ _MOST_ENTRIES = 500
 
 
 def merge(files: Sequence[File], results: Iterable[FileResult], *, are_all: bool = True) -> LintResult:
-    """Merge results: each finding once, in a requested file, as the settings of that file ask.
+    """Merge results: each finding once, only in requested files, under the settings of its file.
 
     Args:
         files: the requested files.
         are_all: whether no further results follow. Otherwise rules about comments are not run, since a later check may
             find what a comment suppresses.
     """
-    # Of two findings with equal weight the first path wins, independent of the order in which checks ended.
+    # Between findings of equal weight the first path wins, whichever check ended first.
     results = sorted(results, key=lambda result: result.path)
     about_comments = _check_comments(files, results) if are_all else {}
     outcome, requested = LintResult(files=len(files)), _RequestedFiles(files)
@@ -51,7 +51,7 @@ def merge(files: Sequence[File], results: Iterable[FileResult], *, are_all: bool
         for error in result.errors:
             if error.location.path in result.sources:
                 outcome.sources.setdefault(error.location.path, result.sources[error.location.path])
-    # A check may report alone what another one joined with more.
+    # One check may report a finding that another check joined with others.
     covered = {key for finding in best.values() for key in finding.covers if key != finding.sort_key}
     for finding in sorted(
         (finding for key, finding in best.items() if key not in covered), key=lambda finding: finding.sort_key
@@ -63,17 +63,17 @@ def merge(files: Sequence[File], results: Iterable[FileResult], *, are_all: bool
 
 
 class _RequestedFiles:
-    """The files whose findings a result has."""
+    """The files on which a run reports."""
 
     def __init__(self, files: Sequence[File]):
         self._by_path = {file.path: file for file in files}
         self._real = functools.cache(lambda: {os.path.realpath(path): path for path in self._by_path})
 
     def adapted(self, finding: Finding) -> Finding | None:
-        """The finding as the settings of its file ask; None if they do not, or if the file is not requested."""
+        """Apply the settings of its file to a finding; None if they exclude it or the file is not requested."""
         path = finding.location.path
         if path not in self._by_path:
-            # A file that was reached through an import may have another name.
+            # A file reached through an import may have another name.
             path = self._real().get(os.path.realpath(path), path)
             if path not in self._by_path:
                 return None
@@ -100,7 +100,7 @@ def _is_shown(finding: Finding, settings: Settings) -> bool:
 
 
 def _wanted(finding: Finding, settings: Settings) -> bool:
-    """Whether the settings of its file ask for a finding."""
+    """Whether the settings of its file include a finding."""
     if finding.severity < settings.min_severity or finding.tally is None and not _is_shown(finding, settings):
         return False
     if not any(spec.code == finding.code for spec in registry.enabled(settings.selections)):
@@ -109,7 +109,7 @@ def _wanted(finding: Finding, settings: Settings) -> bool:
 
 
 def _joined(one: Finding, other: Finding) -> Finding:
-    """Join two findings at one place: the weightier one, with a safe fix only if both checks prove it."""
+    """Join two findings at one location: keep the weightier one, with a safe fix only if both checks prove it."""
     kept, left = (one, other) if _weight(one) >= _weight(other) else (other, one)
     if kept.fix is None or left.fix is None or not left.fix.unproven or kept.fix.unproven == left.fix.unproven:
         return kept
@@ -119,7 +119,7 @@ def _joined(one: Finding, other: Finding) -> Finding:
 
 
 def _weight(finding: Finding) -> tuple[int, Severity, bool, bool, str, str]:
-    """The key by which one of two findings at one place is kept, independent of the order of checks."""
+    """The sort key that decides which of two findings at one location to keep, whichever check ended first."""
     return (
         len(finding.covers),
         finding.severity,

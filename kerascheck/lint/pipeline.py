@@ -19,15 +19,15 @@ from kerascheck.project.import_graph import ImportGraph
 from kerascheck.result import LintResult
 
 _FEW = 10
-"""Up to this number of candidates, those that count only if an importer uses them are parsed too."""
+"""Up to this number of candidates, parse them all, even those that matter only if an importer uses them."""
 _FORK_FROM, _START_FROM = 3, 10
-"""Files to check per extra process: one that can be forked, and one that must import everything."""
+"""Files to check per additional process: a forked one, and one that must import everything."""
 _LIGHT_BYTES = 50_000
 """Largest file that is checked without limits if processes cannot be forked."""
 _CHUNK_BYTES = 400_000
-"""Largest chunk of one process; bounds the memory of its trees."""
+"""Largest chunk of files for a process, to bound the memory of its trees."""
 _CHUNKS_EACH = 16
-"""Fewest chunks per process, so that none waits long for the last one."""
+"""Fewest chunks per process, to balance the load at the end of a run."""
 
 Gather = Callable[[FileResult], None]
 
@@ -43,16 +43,16 @@ def lint(
     memo: Memo | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> LintResult:
-    """Lint files of one run.
+    """Lint the files of one run.
 
     Args:
         files: all files of the run.
         configuration: provides the settings of further files that import these.
-        jobs: processes to use at most; None: the number of usable processors.
+        jobs: the most processes; None: one per usable processor.
         noqa: whether ``noqa`` comments suppress findings.
-        part: the files to report on, with the findings that linting all files gives; None: all.
+        part: the files to report on, with the same findings as in a run on all files; None: all.
         memo: results of an earlier run; this run adds its own.
-        progress: called with the number of checked files and of files to check.
+        progress: called with the number of checked files and the total.
 
     Raises:
         ConfigError: the settings of a file select an unknown rule.
@@ -91,7 +91,7 @@ def _candidates(
 
     triaged = [each for each in triage(files, jobs, memo, prepare) if each[1] is not Triage.SKIP]
     graphs = import_graphs((file for file, *_ in triaged if is_in_graph(file)), configuration, memo, known)
-    # The words that make a few of them candidates may be in their imports, outside of this run.
+    # The words that make a file a candidate may be in an import outside this run.
     few = len(triaged) <= _FEW
     candidates = [
         (file, size)
@@ -104,12 +104,12 @@ def _candidates(
 
 
 def _check(candidates: Sequence[Candidate], jobs: int, noqa: bool, gather: Gather) -> None:
-    """Check files, in processes with limits if these can be forked or if files are large."""
+    """Check files, in processes with limits if fork is available or files are large."""
     from kerascheck.lint import workers
 
     jobs = min(jobs, 1 + len(candidates) // (_FORK_FROM if workers.can_fork() else _START_FROM))
     if workers.can_fork():
-        # A single process does these imports itself: then this one shares less memory with it.
+        # A single process imports them itself, which leaves less memory to share with it.
         if jobs > 1 or len(candidates) > _FEW:
             load({file.settings for file, _ in candidates} if jobs > 1 else ())
     elif jobs == 1:
@@ -142,7 +142,7 @@ def _merged(files: Sequence[File], part: Sequence[File] | None, results: Iterabl
 
 
 def load(selected: Iterable[Settings]) -> None:
-    """Import the modules that checking needs, and the rules of the ``selected`` settings, before processes are forked."""
+    """Import the modules that checking needs, and the selected rules, before processes are forked."""
     import kerascheck.meaning.module  # noqa: F401
 
     for settings in selected:

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class ReportFilter:
-    """Removes findings from a result, and later those that fixes uncover.
+    """Removes findings that are not reported, from a result and from texts that fixes changed.
 
     Args:
-        baseline: the file that the user names, for all files. An unusable one raises :class:`ConfigError`.
+        baseline: the baseline that the user names for all files. An unusable one raises :class:`ConfigError`.
         configured: whether baselines named in configuration files apply if the user names none.
         changed_lines: the changed lines; None: all lines count.
         tops: see :meth:`Baseline.gone`.
@@ -80,7 +80,7 @@ class ReportFilter:
             outcome.tallied = self._changed_lines.touched(outcome.tallied, outcome.sources)
 
     def of_text(self, source: Source, findings: Sequence[Finding]) -> list[Finding]:
-        """Select the findings to report in a text that fixes made from a file."""
+        """Select the findings to report in a text that fixes changed."""
         sources = {source.path: source}
         remaining = self._wanted(findings, sources)
         return remaining if self._changed_lines is None else self._changed_lines.touched(remaining, sources)

@@ -1,4 +1,4 @@
-"""Merges conflicting advice about one chain of dataset operations into one finding, with one order that serves all."""
+"""Merges conflicting advice about one chain of dataset operations into one finding with one order for all."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _SHOWN = 20
 
 
 def resolve_conflicts(module: Module, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Sequence[Asked]]]:
-    """Replace conflicting diagnoses about one chain by one that joins them.
+    """Replace conflicting diagnoses about one chain by a joined one.
 
     Args:
-        asked: diagnoses with a request, each with its rule.
+        asked: diagnoses with a reorder request, each with its rule.
 
     Yields:
-        Each diagnosis to report, with the diagnoses that it replaces: none if nothing conflicts with it.
+        Each diagnosis to report, with the diagnoses that it replaces; none if nothing conflicts with it.
     """
     pending = list(asked)
     while pending:
@@ -50,7 +50,7 @@ def resolve_conflicts(module: Module, asked: Sequence[Asked]) -> Iterator[tuple[
             plan = arrangement(module.pipelines, [_request(each) for each in served])
             served = served if plan is not None else served[:-1]
         yield (_joined(module, served, plan), served) if plan is not None else (served[0], ())
-        # The rest is reported without a fix: its fix would undo the order of the others.
+        # The other fixes would undo the joined order.
         yield from (((spec, replace(diagnosis, fix=None)), ()) for spec, diagnosis in group[len(served) :])
 
 
@@ -64,7 +64,7 @@ def _related(first: Asked, others: Sequence[Asked]) -> list[Asked]:
 
 
 def _conflict(module: Module, group: Sequence[Asked]) -> bool:
-    """Whether requests for one chain may undo each other, or move the end that a request is about."""
+    """Whether requests for one chain may undo each other or move the last operation."""
     requests = [_request(each) for each in group]
     moves = [request for request in requests if request.kind in CONFLICTING]
     if len(moves) != 1 or len(requests) == 1:
@@ -132,7 +132,7 @@ def _recipe(plan: Arrangement) -> str:
 
 
 def _argument(item: DatasetOp | Added, is_scaled: bool) -> str:
-    """What stands in the brackets of an operation, where that is short."""
+    """The argument of an operation for the recipe; an ellipsis if it is long."""
     if isinstance(item, Added):
         return "" if item.name == "cache" else "..."
     arguments = item.node.args if isinstance(item.node, cst.Call) else ()

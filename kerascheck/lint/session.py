@@ -1,4 +1,4 @@
-"""Lint one text after the other, as editors and flake8 do."""
+"""Lint one text after another, as editors and flake8 do."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _KEPT_FILES = 200
 
 
 class Session:
-    """Lints one text after the other, as editors and flake8 hand them over.
+    """Lints one text after another for editors and flake8.
 
     Args:
         configuration: provides the settings of files.
         noqa: whether ``noqa`` comments suppress findings.
-        keep: whether to reuse results, because files do not change meanwhile.
-        jobs: processes to use at most, if they can be forked; None: the number of usable processors, up to four, since each
+        keep: whether to reuse results; only valid while files do not change.
+        jobs: the most processes, if they can be forked. None: one per usable processor, up to four, since each
             process keeps its own trees.
     """
 
@@ -47,7 +47,7 @@ class Session:
         self._results: dict[str, FileResult] = {}
 
     def lint(self, source: Source, unsaved: Sequence[Source] = ()) -> LintResult:
-        """Lint a text in place of the file at its path, beside other ``unsaved`` texts; raises :class:`ConfigError`."""
+        """Lint a text instead of the file at its path, with other ``unsaved`` texts; raises :class:`ConfigError`."""
         file = self._file(source)
         if (outcome := self._result_without_rules(source, file)) is not None:
             return outcome
@@ -85,7 +85,7 @@ class Session:
         return File(source.path, settings)
 
     def _result_without_rules(self, source: Source, file: File) -> LintResult | None:
-        """The result for a text without candidates for rules about code; None for other texts."""
+        """The result of a requirements file or a text without triggers; None if code rules must run."""
         if kind_of(source.path) is not None:
             return merge([file], [Analysis([source], noqa=self._noqa).check(file)])
         may_interest = (

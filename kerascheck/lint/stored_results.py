@@ -32,7 +32,7 @@ def to_json(result: FileResult) -> Any:
 
 
 def recall(candidates: Sequence[Candidate], noqa: bool, memo: Memo | None) -> tuple[list[FileResult], list[Candidate]]:
-    """Take results from the memo; returns them and the files without a valid one."""
+    """Take results from the memo; returns them and the files without a valid result."""
     if memo is None:
         return [], list(candidates)
     found, others = [], []

@@ -33,11 +33,11 @@ from kerascheck.source.python import is_refused
 from kerascheck.source.reading import read_bytes
 
 _SPREAD_FROM, _FORK_FROM = 200, 20
-"""Fewest files for which starting processes pays, and forking them while this one imports the rules."""
+"""Above these numbers of files, starting processes saves time, or forking them while this one imports the rules."""
 _FILES_EACH = 150
-"""Files per extra process."""
+"""Files per additional process."""
 _LARGE_BYTES = 300_000
-"""Largest text that Python's parser reads here."""
+"""Largest text that this process parses with ``ast``."""
 
 
 class Triage(enum.Enum):
@@ -76,7 +76,7 @@ def triage(
         from kerascheck.lint import workers
 
         by_path = {file.path: file for file in files}
-        # Requirements come last: they need none of the imports that ``meanwhile`` starts.
+        # Requirements come last: a requirements file would trigger ``meanwhile`` without needing its imports.
         paths.sort(key=lambda path: kind_of(path) is not None)
         found = workers.spread(
             functools.partial(_classify_in_worker, is_tracked=memo is not None),
@@ -175,7 +175,7 @@ def triage_code(code: bytes, calls: bool = False) -> Triage:
 
 
 def is_used(path: str, graphs: Mapping[str, ImportGraph], memo: Memo | None) -> bool:
-    """Whether a direct or indirect importer of a file has the words that rules need beside a trigger."""
+    """Whether a direct or indirect importer of a file has the words that rules need besides a trigger."""
     graph = graphs[project_root(path)]
     return any(_memoised_use(importer, memo) for importer in graph.reaching([path]) - {os.path.abspath(path)})
 
@@ -185,7 +185,7 @@ def _memoised_use(path: str, memo: Memo | None) -> bool:
 
 
 def _uses(path: str) -> bool:
-    """Whether a file has a word that a rule needs beside a trigger."""
+    """Whether a file has a word that a rule needs besides a trigger."""
     try:
         code = read_bytes(path)
     except OSError:

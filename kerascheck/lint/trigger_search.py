@@ -49,9 +49,9 @@ def has_trigger(code: bytes) -> bool:
 
 
 def triggers_in_code(code: str | bytes) -> frozenset[str]:
-    """The triggers in the code itself; most in the files of libraries stand in docstrings.
+    """The triggers in the code itself; in library files, most occurrences are in docstrings.
 
-    ast takes a third of the time that libcst takes. Its errors for invalid code propagate.
+    ``ast`` takes a third of libcst's time. Its errors for invalid code propagate.
     """
     tree = without_warnings(code)
     words: set[str] = set()
@@ -64,7 +64,7 @@ def triggers_in_code(code: str | bytes) -> frozenset[str]:
             words.add(f".{node.attr}(")
             words.add(f"{_last_name(node.value)}.{node.attr}(")
         elif cls is ast.alias:
-            # The code may call it by another name.
+            # The code may use the original name or the alias.
             words.update((node.name, node.asname or "", f"{node.name.rpartition('.')[2]}("))
         elif cls is ast.ImportFrom:
             words.add(node.module or "")
@@ -90,7 +90,7 @@ def triggers_in_code(code: str | bytes) -> frozenset[str]:
 
 
 def _nodes(tree: ast.AST) -> Iterator[Any]:
-    """All nodes and the other values of their fields, unordered: ``ast.walk`` takes three times as long."""
+    """All nodes and field values below ``tree``, unordered; ``ast.walk`` takes three times as long."""
     stack: list[Any] = [tree]
     while stack:
         node = stack.pop()
@@ -104,7 +104,7 @@ def _nodes(tree: ast.AST) -> Iterator[Any]:
 
 
 class _Fields(dict[type, tuple[str, ...]]):
-    """By the class of a node, the fields that may contain nodes; none for other values."""
+    """The fields that may contain nodes, by node class; empty for other values."""
 
     def __missing__(self, cls: type) -> tuple[str, ...]:
         fields = () if cls is ast.Constant else getattr(cls, "_fields", ())
@@ -112,7 +112,7 @@ class _Fields(dict[type, tuple[str, ...]]):
         return self[cls]
 
 
-# Fields without nodes, or whose nodes say only how their parent is used.
+# Fields without nodes, or with nodes that only describe their parent.
 _PLAIN_FIELDS = frozenset("arg attr ctx id kind level module name op ops type_comment type_ignores".split())
 _NODES_IN = _Fields()
 
@@ -132,7 +132,7 @@ _ELSEWHERE = frozenset({"keras", "tensorflow", "tf_keras", "numpy", *sys.stdlib_
 
 
 def _helpers(tree: ast.Module) -> frozenset[str]:
-    """The functions of a file or project that matter to rules, and that the methods of its layers may call."""
+    """Names of the project's functions that matter to rules and that methods of layers may call."""
     names: set[str] = set()
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and any(map(_matters, _nodes(node))):
@@ -144,9 +144,9 @@ def _helpers(tree: ast.Module) -> frozenset[str]:
 
 
 def _methods_matter(cls: ast.ClassDef, helpers: frozenset[str]) -> bool:
-    """Whether a method of a layer creates objects, loops over a range or prints, as rules may report.
+    """Whether a method of a layer creates objects, loops over a range or prints, which rules may report.
 
-    Most layers do none of it, and libraries have many layers.
+    Most layers do none of these, and libraries have many layers.
     """
     return any(
         _matters(node, helpers)
@@ -188,5 +188,5 @@ def code_without_comments(code: bytes) -> bytes:
 
 
 def has_words(code: bytes, calls: bool) -> bool:
-    """Whether code has words that a rule needs; ``calls``: or may run the code of a file that it imports."""
+    """Whether code has words that a rule needs or, if ``calls``, may run code of a file that it imports."""
     return mentions_keras(code) and has_trigger(code) or calls and _RUNS.search(code) is not None

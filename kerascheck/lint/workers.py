@@ -1,4 +1,4 @@
-"""Processes that check files within bounds, and survive files that kill the process that parses them."""
+"""Worker processes that check files within limits; a file that crashes its worker costs only its own result."""
 
 from __future__ import annotations
 
@@ -32,42 +32,43 @@ from kerascheck.project.discovery import File
 from kerascheck.source import Source, dependencies
 
 _SAFE_PATH = "PYTHONSAFEPATH"
-"""The environment variable of Python's -P."""
+"""The environment variable for Python's ``-P`` option."""
 
 _LOOKS, _PAUSE = 5, 0.001
-"""How often to look for other threads, and the seconds after each."""
+"""How often to look for other threads, and the pause after each look in seconds."""
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 Chunk = tuple[list[File], bool, tuple[Source, ...]]
-"""Files, whether ``noqa`` comments count, and sources to use instead of what is on disk."""
+"""Files, whether ``noqa`` comments count, and sources that replace files on disk."""
 
 
 def can_fork() -> bool:
-    """Whether a process can be had for next to nothing: it shares the modules that are loaded already."""
-    # Threads do not survive a fork, but what they hold locked does. Python knows only of its own.
+    """Whether forking is safe; a forked process is cheap, since it shares the loaded modules."""
+    # A fork copies locks but not the threads that hold them. Python counts only its own threads.
     return sys.platform == "linux" and threading.active_count() == 1 and _runs_alone()
 
 
 def _runs_alone() -> bool:
-    """Whether the operating system has one thread of this process; not where it does not tell."""
+    """Whether this process has a single thread; False if the operating system does not say."""
     for _ in range(_LOOKS):
         try:
             if len(os.listdir("/proc/self/task")) == 1:
                 return True
         except OSError:
             return False
-        # A thread that Python has joined may still be on its way out.
+        # A thread that Python has joined may still be exiting.
         time.sleep(_PAUSE)
     return False
 
 
 @contextlib.contextmanager
-def _beside_the_working_folder() -> Iterator[None]:
-    """Processes that are started meanwhile import nothing from the working folder, whose types.py or pickle.py is the user's.
+def _without_working_folder() -> Iterator[None]:
+    """Keep processes started in this context from importing modules of the working folder.
 
-    Those of multiprocessing look there first until they are told where their parent looks. Python 3.10 does so anyway.
+    A user's types.py or pickle.py there would shadow the standard library: a process of multiprocessing searches that
+    folder first until it receives its parent's ``sys.path``. Python 3.10 ignores the variable.
     """
     given = os.environ.get(_SAFE_PATH)
     os.environ[_SAFE_PATH] = "1"
@@ -86,20 +87,21 @@ def spread(
     tells: Callable[[_Result], bool],
     meanwhile: Callable[[_Item], None],
 ) -> list[_Result | None]:
-    """``[function(item) for item in items]`` in ``jobs`` processes; None for what one was given that has died.
+    """Compute ``[function(item) for item in items]`` in ``jobs`` processes; None for the items of a process that died.
 
     Args:
-        function: it stands at the top of a module.
-        meanwhile: called with the first item whose result ``tells``, while the processes go on, where they can be forked.
+        function: a module-level function.
+        tells: whether a result triggers ``meanwhile``.
+        meanwhile: called with the first such item while the processes continue; never called without fork.
     """
     if not can_fork():
-        with _beside_the_working_folder():
+        with _without_working_folder():
             pool = multiprocessing.get_context("spawn").Pool(jobs, _begin, (registry.used_folders(),))
         with pool as processes:
             return list(processes.map(function, items))
     found: list[_Result | None] = [None] * len(items)
     running: dict[Connection, tuple[int, _Forked]] = {}
-    is_told = False
+    is_called = False
     try:
         for first in range(jobs):
             ours, theirs = multiprocessing.Pipe(duplex=False)
@@ -109,16 +111,16 @@ def spread(
             for pipe in cast(list[Connection], wait(list(running))):
                 first, process = running[pipe]
                 try:
-                    told = pipe.recv()
+                    message = pipe.recv()
                 except EOFError:
-                    told = None
-                if isinstance(told, int):
-                    if not is_told:
-                        is_told = True
-                        meanwhile(items[first + told * jobs])
+                    message = None
+                if isinstance(message, int):
+                    if not is_called:
+                        is_called = True
+                        meanwhile(items[first + message * jobs])
                     continue
-                if told is not None:
-                    found[first::jobs] = told
+                if message is not None:
+                    found[first::jobs] = message
                 process.join()
                 pipe.close()
                 del running[pipe]
@@ -132,20 +134,20 @@ def spread(
 def _go_through(
     function: Callable[[_Item], _Result], items: Sequence[_Item], tells: Callable[[_Result], bool], pipe: Connection
 ) -> None:
-    """Send the number of the first item whose result ``tells``, if any, and in the end all results."""
+    """Send the index of the first item whose result satisfies ``tells``, if any, and finally all results."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     results: list[_Result] = []
-    is_told = False
+    is_sent = False
     for number, item in enumerate(items):
         results.append(function(item))
-        if not is_told and tells(results[-1]):
+        if not is_sent and tells(results[-1]):
             pipe.send(number)
-            is_told = True
+            is_sent = True
     pipe.send(results)
 
 
 def _begin(folders: Sequence[str]) -> None:
-    """The beginning of each process: it leaves interrupts to the parent, which ends its children, and has the parent's rules."""
+    """Start a process: use the parent's rules, and leave interrupts to the parent, which ends its children."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     registry.use_folders(folders)
 
@@ -153,21 +155,21 @@ def _begin(folders: Sequence[str]) -> None:
 def _serve(pipe: Connection, folders: Sequence[str], is_tracked: bool, inherited: Sequence[Connection] = ()) -> None:
     """Check the chunks that come through ``pipe``, one result per file, until it closes.
 
-    A message holds the result of the file, the dependencies that are new since the last one, and whether the memory is full.
+    Each message holds the result of a file, the dependencies since the last message, and whether the memory is full.
 
     Args:
-        folders: they have rules, too.
+        folders: additional folders with rules.
         is_tracked: whether results name their dependencies.
         inherited: pipes of other processes.
     """
     for other in inherited:
-        # A copy that stayed open here would hide the end of the parent from everyone.
+        # An open copy would keep the pipes alive after the parent ends.
         other.close()
     _begin(folders)
-    # Before the bounds of the first file count.
+    # Imported before the limits of the first file apply.
     import kerascheck.meaning.module  # noqa: F401
 
-    # What libcst says before it gives up its process is no line for users.
+    # Hide libcst's message from users when it aborts the process.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     limits = Limits()
 
@@ -181,7 +183,7 @@ def _serve(pipe: Connection, folders: Sequence[str], is_tracked: bool, inherited
                 files, noqa, sources = pipe.recv()
             except EOFError:
                 return
-            # All chunks of a process agree on noqa.
+            # All chunks of a process have the same ``noqa``.
             if not sources:
                 own = analysis = analysis or Analysis(noqa=noqa, limits=limits)
             else:
@@ -199,9 +201,9 @@ def _serve(pipe: Connection, folders: Sequence[str], is_tracked: bool, inherited
 
 
 class _Forked:
-    """A copy of this process that runs a function and ends.
+    """A fork of this process that runs a function and ends.
 
-    multiprocessing has them too, but not within one that it made itself, as flake8's are.
+    multiprocessing starts no children in its own daemonic processes, and flake8's are such.
     """
 
     def __init__(self, function: Callable[[], None]):
@@ -213,7 +215,7 @@ class _Forked:
                 function()
                 code = 0
             finally:
-                # Nothing that this process left for its end is to be done twice.
+                # Skip the exit handlers, which belong to the parent.
                 os._exit(code)
 
     def terminate(self) -> None:
@@ -230,12 +232,12 @@ class _Forked:
 
 
 class _Died(Exception):
-    """The process ended on a file.
+    """A worker process died while checking a file.
 
     Attributes:
         file: the file.
-        rest: what it had still to check, if anything.
-        error: code and message that tell of the reason; None where it is not known.
+        rest: the chunks still to check, if any.
+        error: the code and message for the reason; None if it is unknown.
     """
 
     def __init__(self, file: File, rest: list[Chunk], error: tuple[str, str] | None):
@@ -243,13 +245,13 @@ class _Died(Exception):
         self.file, self.rest, self.error = file, rest, error
 
     def result(self) -> FileResult:
-        """What the run tells of the file."""
+        """The result of the file: one error."""
         code, message = self.error or (UNREADABLE, "could not be analysed: the parser ran out of stack or memory on it")
         return FileResult(self.file.path, errors=[FileError(code, Location(self.file.path, None, 1, 1, 1, 1), message)])
 
 
 def _error(exitcode: int | None) -> tuple[str, str] | None:
-    """What the end of a process tells of the file that it was checking."""
+    """The error for the file that a process was checking when it ended; None if the exit code gives no reason."""
     if exitcode is None or exitcode > 0:
         return (
             INTERNAL,
@@ -257,7 +259,7 @@ def _error(exitcode: int | None) -> tuple[str, str] | None:
         )
     return {
         TIME_SIGNAL: (UNREADABLE, TOO_SLOW),
-        # libcst aborts where it gets no memory, and knows no other reason to.
+        # libcst aborts only when it runs out of memory.
         signal.SIGABRT: (UNREADABLE, TOO_LARGE),
         signal.SIGSEGV: (UNREADABLE, TOO_DEEP),
     }.get(-exitcode)
@@ -267,7 +269,7 @@ class _Worker:
     """A process that checks files.
 
     Args:
-        others: those that run already, to whose pipes a copy of this process has access too.
+        others: the running workers; a fork inherits their pipes and must close them.
     """
 
     def __init__(self, others: Iterable[_Worker]):
@@ -281,38 +283,40 @@ class _Worker:
             process = multiprocessing.get_context("spawn").Process(
                 target=_serve, args=(theirs, folders, is_tracked), daemon=True
             )
-            with _beside_the_working_folder():
+            with _without_working_folder():
                 process.start()
             self._process = process
         theirs.close()
         self._chunk: Chunk = [], True, ()
         self._done = 0
         self._is_full = False
-        # Index: the number of a dependency in the other process.
+        # Maps a dependency's number in the worker, the index, to its number here.
         self._numbers: list[int] = []
 
     @property
     def is_idle(self) -> bool:
-        """Whether there is no result to wait for."""
+        """Whether no result is pending."""
         return self._done == len(self._chunk[0])
 
     @property
-    def is_to_be_kept(self) -> bool:
-        """Whether it is to check more files: the end of a full process frees its memory in no time, which takes it a fifth
-        of what it has done so far; to start another is cheap where it can be forked."""
+    def is_reusable(self) -> bool:
+        """Whether to give the worker more files.
+
+        A full process would spend a fifth of its run time freeing memory; ending it is immediate, and a fork is cheap.
+        """
         return not (self._is_full and isinstance(self._process, _Forked))
 
     def give(self, chunk: Chunk) -> None:
-        """Have it check some files; :meth:`take` gives their results, one by one."""
+        """Send the worker a chunk; :meth:`take` returns the results one by one."""
         self._chunk, self._done = chunk, 0
         try:
             self.pipe.send(chunk)
         except ConnectionError:
-            # It died before its first file; reading from the pipe tells.
+            # The worker died before its first file; :meth:`take` reports it.
             pass
 
     def take(self) -> FileResult:
-        """The next result, as soon as there is one; raises :class:`_Died`."""
+        """Wait for the next result; raises :class:`_Died`."""
         files, noqa, sources = self._chunk
         file = files[self._done]
         self._done += 1
@@ -321,14 +325,14 @@ class _Worker:
         except (EOFError, ConnectionError):
             self._process.join()
             error = _error(self._process.exitcode)
-            # What came before may be the reason, as far as nothing tells: once more, first and alone.
+            # Without a known reason, earlier files may be to blame: retry this one first and alone.
             again = [file] if error is None and len(files) > 1 else []
             rest: list[Chunk] = [(left, noqa, sources) for left in (files[self._done :], again) if left]
             raise _Died(file, rest, error) from None
         return self._with_own_numbers(result, deps)
 
     def _with_own_numbers(self, result: FileResult, deps: Iterable[dependencies.Dependency]) -> FileResult:
-        """Translate the numbers of a result's dependencies to those of this process."""
+        """Translate the numbers of a result's dependencies to this process's numbers."""
         tracker = dependencies.current_tracker()
         if tracker is not None:
             self._numbers.extend(map(tracker.add, deps))
@@ -337,21 +341,21 @@ class _Worker:
         return result
 
     def stop(self) -> None:
-        """End the process."""
+        """End the process and wait for it."""
         self.kill()
         self._process.join()
 
     def kill(self) -> None:
-        """Have the process end, which takes as long as it has memory to give back."""
+        """Tell the process to end, without waiting until its memory is freed."""
         self.pipe.close()
         self._process.terminate()
 
 
 class Pool:
-    """Processes that check files, and are kept until the pool is closed.
+    """Worker processes that live until the pool is closed.
 
     Args:
-        jobs: how many there are at most.
+        jobs: the most processes at a time.
     """
 
     def __init__(self, jobs: int):
@@ -360,7 +364,7 @@ class Pool:
         self.close = weakref.finalize(self, _stop_all, self._idle)
 
     def check(self, chunks: Iterable[Chunk], gather: Callable[[FileResult], None]) -> None:
-        """Check files, and give each result to ``gather`` as it comes; a file that ends its process has an error for a result."""
+        """Check files and pass each result to ``gather`` when ready; a file that crashes its worker gets an error."""
         waiting = [chunk for chunk in chunks if chunk[0]][::-1]
         busy: list[_Worker] = []
         try:
@@ -381,7 +385,7 @@ class Pool:
                         continue
                     if worker.is_idle:
                         busy.remove(worker)
-                        if worker.is_to_be_kept:
+                        if worker.is_reusable:
                             self._idle.append(worker)
                         else:
                             worker.stop()

@@ -1,6 +1,6 @@
-"""The checker: a process that lints for the server, and is restarted if a linted file crashed it.
+"""The checker: a process that lints for the server and restarts after a file crashes it.
 
-It has no threads of its own, so that it can fork the workers of :mod:`kerascheck.lint.workers`.
+It starts no threads, so that it can fork the workers of :mod:`kerascheck.lint.workers`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Buffer:
     """The editor's version of a file."""
 
     path: str
-    """Absolute."""
+    """The absolute path."""
     content: str | bytes
     """The text of a script; the JSON of a notebook."""
     top: str | None = None
@@ -67,9 +67,9 @@ class Start:
 
 @dataclass(frozen=True)
 class Lint:
-    """Request the findings of a buffer; the answer is a :class:`Linted`.
+    """Request for the findings of a buffer; the answer is a :class:`Linted`.
 
-    If the answer is incomplete, the same request gets more findings.
+    After an incomplete answer, repeating the request gets more findings.
     """
 
     buffer: Buffer
@@ -78,12 +78,12 @@ class Lint:
     options: Mapping[str, Any]
     """See :data:`_OPTIONS`."""
     epoch: int
-    """A new epoch makes the process read configurations, requirements and folders again, and use the new options."""
+    """In a new epoch, the process reads configurations, requirements and folders again and uses the new options."""
 
 
 @dataclass(frozen=True)
 class FixAll:
-    """Request the edits that apply all safe fixes to a buffer; the answer is a :class:`Repaired`."""
+    """Request for the edits that apply all safe fixes to a buffer; the answer is a :class:`Repaired`."""
 
     linted: Lint
 
@@ -97,9 +97,9 @@ class Linted:
     errors: list[FileError] = field(default_factory=list)
     evidence: Mapping[Finding, Evidence] = field(default_factory=dict)
     addresses: Mapping[Finding, str] = field(default_factory=dict)
-    """The addresses of the pages of rules, for rules that have one."""
+    """The addresses of rule pages, for rules that have one."""
     is_whole: bool = True
-    """Whether the files that import it were checked too; until then their findings are stale."""
+    """Whether the files that import it were checked too; until then, findings that depend on them are stale."""
 
 
 @dataclass
@@ -130,7 +130,7 @@ serve()
 
 
 class Checker:
-    """The server's client of the process; it sends one request at a time."""
+    """The server's client for the process; sends one request at a time."""
 
     def __init__(self, start: Start):
         self._start = start
@@ -148,9 +148,9 @@ class Checker:
         return self._send_request(FixAll(request), Repaired) or Repaired(Source(request.buffer.path, ""), ())
 
     def warm_up(self) -> subprocess.Popen[bytes]:
-        """Start the process and its imports, unless it runs already."""
+        """Start the process and its imports unless it is running."""
         if self._process is None:
-            # Isolated: the server may run in the user's folder, whose types.py would shadow that of Python.
+            # Isolated (-I): the server may run in the user's folder, where a types.py would shadow Python's.
             command = [sys.executable, "-I", "-c", _PROGRAM, *filter(None, sys.path)]
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
             _send(self._process, self._start)
@@ -167,7 +167,7 @@ class Checker:
         try:
             process = self.warm_up()
             _send(process, request)
-            assert process.stdout is not None, "it was asked for"
+            assert process.stdout is not None, "the process has pipes"
             answer = pickle.load(process.stdout)
         except (EOFError, OSError, ValueError, pickle.UnpicklingError):
             self.close()
@@ -177,7 +177,7 @@ class Checker:
 
 
 def _send(process: subprocess.Popen[bytes], message: object) -> None:
-    assert process.stdin is not None, "it was asked for"
+    assert process.stdin is not None, "the process has pipes"
     pickle.dump(message, process.stdin)
     process.stdin.flush()
 
@@ -210,11 +210,11 @@ class _RequestHandler:
         registry.use_folders(start.rules)
         self._epoch = -1
         self._session: Session | None = None
-        # By path, the request that is answered in steps.
+        # The request that is answered in steps, by path.
         self._pending: dict[str, tuple[Lint, Iterator[Linted]]] = {}
-        # By path, the last text, and the findings in it that come from files that import it.
+        # The last text and its findings from importing files, by path.
         self._from_importers: dict[str, tuple[Source, list[Finding]]] = {}
-        # The first request would wait for this import.
+        # Import it now so that the first request need not wait.
         import kerascheck.meaning.module  # noqa: F401
 
     def lint(self, request: Lint) -> Linted:
@@ -238,7 +238,7 @@ class _RequestHandler:
         return linted
 
     def _answers(self, request: Lint) -> Iterator[Linted]:
-        """Yield the findings of a buffer, complete at last; raises ConfigError and Unreadable."""
+        """Yield the findings of a buffer, in steps until they are complete; raises ConfigError and Unreadable."""
         prepared = self._prepare(request)
         if prepared is None:
             yield Linted(Source(request.buffer.path, ""))
@@ -270,7 +270,7 @@ class _RequestHandler:
             outcome = session.lint(source, unsaved)
             report_filter.apply(outcome, [file])
             return Repaired(source, safe_edits(source, file, outcome, unsaved, report_filter))
-        except Exception:  # noqa: BLE001 - linting the file says what is wrong with it
+        except Exception:  # noqa: BLE001 - linting the file reports the error
             return Repaired(Source(request.buffer.path, ""), ())
 
     def _prepare(self, request: Lint) -> tuple[Session, Source, File] | None:
@@ -349,7 +349,7 @@ def _linted(source: Source, file: File, outcome: LintResult, is_whole: bool) -> 
 
 
 def _with_absolute_paths(finding: Finding) -> Finding:
-    """Make the paths of related locations absolute, since the server has another working folder."""
+    """Make the paths of related locations absolute, since the server's working folder differs."""
     own = finding.location.path
     related = (
         each

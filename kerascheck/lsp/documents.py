@@ -1,4 +1,4 @@
-"""What the editor holds: its documents, their places, and how it counts them."""
+"""The editor's documents, and the conversion of locations to its positions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Encoding = types.PositionEncodingKind | str | None
 
 
 class EditorWorkspace(Workspace):
-    """pygls' workspace, where lines end as in the protocol: pygls lets them end at form feeds and other separators, too."""
+    """pygls' workspace with the protocol's line endings; pygls also ends lines at form feeds and other separators."""
 
     def _create_text_document(
         self, doc_uri: str, source: str | None = None, version: int | None = None, language_id: str | None = None
@@ -44,7 +44,7 @@ class _TextDocument(TextDocument):
 
 @dataclass(frozen=True)
 class Part:
-    """A script, or a cell of a notebook, as the editor holds it."""
+    """The editor's text of a script or a notebook cell."""
 
     uri: str
     version: int | None
@@ -56,7 +56,7 @@ class Part:
         return Source("", self.text)
 
     def position(self, line: int, column: int) -> types.Position:
-        """The editor's position of a 1-based line and column; the end of the text for what lies behind it."""
+        """The editor's position of a 1-based line and column, at most the end of the text."""
         source = self._source
         offset = len(self.text) if self.is_behind(line) else source.offset(line, column)
         row = source.line_of(offset)
@@ -64,7 +64,7 @@ class Part:
         return types.Position(row - 1, _units(before, self.encoding))
 
     def is_behind(self, line: int) -> bool:
-        """Whether the text ends before a 1-based line; a linted cell ends in a newline where the editor's does not."""
+        """Whether the text ends before a 1-based line; a linted cell ends in a newline, the editor's may not."""
         return line > len(self._source.line_starts)
 
 
@@ -78,7 +78,7 @@ def _units(text: str, encoding: Encoding) -> int:
 
 @dataclass(frozen=True)
 class Document:
-    """A script or a notebook at one moment."""
+    """A version of a script or a notebook."""
 
     uri: str
     version: int | None
@@ -92,28 +92,28 @@ class Document:
 
     @property
     def stamp(self) -> tuple[tuple[str, int | None], ...]:
-        """Differs where the text does."""
+        """The versions of the document and its parts; they change with the text."""
         return ((self.uri, self.version), *((part.uri, part.version) for part in self.parts))
 
     def part(self, location: Location) -> Part | None:
-        """Where a location lies; None for a cell that is no longer there."""
+        """The part that contains a location; None for a cell that no longer exists."""
         index = location.cell or 0
         return self.parts[index] if index < len(self.parts) else None
 
     def range_of(self, location: Location) -> types.Range:
         """The editor's range of a location in its part."""
         part = self.part(location)
-        assert part is not None, "whoever asks has asked for the part"
+        assert part is not None, "the caller checks that the part exists"
         return types.Range(
             part.position(location.line, location.column), part.position(location.end_line, location.end_column)
         )
 
     def text_edit(self, source: Source, edit: Edit, cell: int | None = None) -> tuple[Part, types.TextEdit] | None:
-        """The editor's edit and the part that it changes.
+        """The editor's edit and the part that it changes; None if that part no longer exists.
 
         Args:
-            source: what was linted.
-            cell: that of the finding, at whose end an insertion stays.
+            source: the linted source.
+            cell: the cell of the finding; an insertion at its end stays in it.
         """
         location = source.locate(edit.start, edit.end)
         own = next((each for each in source.cells or () if each.index == cell), None)
@@ -130,7 +130,7 @@ class Document:
 
 
 def document(workspace: Workspace, uri: str) -> Document | None:
-    """The document with a URI, or the notebook that has it as a cell; None where it is none to lint."""
+    """The document with a URI, or the notebook with that cell; None if it is not linted."""
     notebook = workspace.get_notebook_document(notebook_uri=uri) or workspace.get_notebook_document(cell_uri=uri)
     return _script(workspace, uri) if notebook is None else _notebook(workspace, notebook)
 
@@ -171,7 +171,7 @@ def _notebook(workspace: Workspace, notebook: types.NotebookDocument) -> Documen
 
 
 def _top(workspace: Workspace, path: str | None) -> str | None:
-    """The innermost folder of the workspace that holds ``path``; the first one without a path."""
+    """The innermost workspace folder that contains ``path``; the first folder if ``path`` is None."""
     folders = [to_fs_path(folder.uri) for folder in workspace.folders.values()] or [workspace.root_path]
     tops = [os.path.normpath(folder) for folder in folders if folder]
     if path is None:
@@ -180,5 +180,5 @@ def _top(workspace: Workspace, path: str | None) -> str | None:
 
 
 def root(workspace: Workspace) -> str:
-    """The folder that the server works in."""
+    """The working folder of the server."""
     return _top(workspace, None) or os.getcwd()

@@ -1,4 +1,4 @@
-"""What all safe fixes of a buffer make of it, as edits."""
+"""Safe fixes of a buffer, converted to edits."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 
 
 def is_safe(finding: Finding) -> bool:
-    """Whether all safe fixes include the one of a finding."""
+    """Whether the fix of a finding is offered and safe."""
     return is_offered(finding) and finding.fix is not None and finding.fix.applicability is Applicability.SAFE
 
 
 def is_offered(finding: Finding) -> bool:
-    """Whether the fix of a finding can be made."""
+    """Whether a finding has a fix to offer."""
     return finding.fix is not None and bool(finding.fix.edits) and not finding.fix.withheld
 
 
 def safe_edits(
     source: Source, file: File, outcome: LintResult, unsaved: Sequence[Source], report_filter: ReportFilter
 ) -> tuple[Edit, ...]:
-    """The edits of ``source`` that apply its safe fixes as ``--fix`` does: until nothing changes, and so that every cell parses.
+    """The edits that apply the safe fixes of ``source`` as ``--fix`` does: until nothing changes and every cell parses.
 
     Args:
-        outcome: what linting it gave, and ``report_filter`` left.
-        unsaved: sources to use instead of what is on disk.
+        outcome: the result of linting it, after ``report_filter``.
+        unsaved: sources that replace files on disk.
     """
     from kerascheck.lint import fixing
 
@@ -49,15 +49,15 @@ def safe_edits(
 
 
 def _between(before: str, after: str, offset: int = 0) -> Iterator[Edit]:
-    """One edit that turns a text into another, as short as it can be, unless they are the same.
+    """Yield the shortest single edit that turns a text into another; nothing if they are equal.
 
     Args:
-        offset: where the text begins.
+        offset: the start of the text in its source.
     """
     if before == after:
         return
     if before.endswith("\n") and after.endswith("\n"):
-        # What is inserted behind the last newline would belong to the next cell.
+        # An insertion after the last newline would belong to the next cell.
         before, after = before[:-1], after[:-1]
     start = len(commonprefix((before, after)))
     tail = len(commonprefix((before[start:][::-1], after[start:][::-1])))

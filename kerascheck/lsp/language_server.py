@@ -1,4 +1,4 @@
-"""The server: it keeps to the editor's pace, checks what is open, and answers about what it found."""
+"""The language server: checks open documents after each edit and answers requests about the findings."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from kerascheck.lsp.fixes import is_safe
 from kerascheck.lsp.replies import FIX_ALL, NOTEBOOK_FIX_ALL, Result
 
 _SECTION = "kerascheck"
-"""Of the settings of the editor."""
+"""The section of the editor's settings."""
 _DEBOUNCE_SECONDS = 0.25
-"""Who types on is not interrupted."""
+"""Delay from the last edit to the check."""
 _PAUSE_SECONDS = 0.5
-"""For which nobody types before other files are asked what they make of one: there may be hundreds."""
+"""Pause in typing before importing files are checked too; there may be hundreds."""
 _WATCHED = (
     "**/*.py",
     "**/*.ipynb",
@@ -35,7 +35,7 @@ _WATCHED = (
     "**/.kerascheck/evidence.json",
     "**/*baseline*.json",
 )
-"""What findings depend on beside the open files."""
+"""Files besides the open ones that findings depend on."""
 
 _Returned = TypeVar("_Returned")
 
@@ -45,16 +45,16 @@ class _Open:
     """An open script or notebook."""
 
     result: Result | None = None
-    """The newest one."""
+    """The latest result."""
     task: asyncio.Task[None] | None = None
-    """The check to come."""
+    """The scheduled check."""
     rest: asyncio.Task[None] | None = None
-    """What asks the files that import it."""
+    """The task that checks the files that import it."""
     published: set[str] = field(default_factory=set)
-    """The parts that the editor shows diagnostics of."""
+    """The parts with diagnostics in the editor."""
 
     def cancel(self) -> None:
-        """Check it no more."""
+        """Cancel the checks."""
         for task in (self.task, self.rest):
             if task is not None:
                 task.cancel()
@@ -90,7 +90,7 @@ class Server(LanguageServer):
     # --- from the editor's documents to results --------------------------------------------------
 
     def begin(self, params: types.InitializeParams) -> None:
-        """Take note of what the editor says of itself."""
+        """Set up the workspace, the options and the checker for an editor."""
         given = self.workspace
         self.protocol._workspace = EditorWorkspace(
             given.root_uri,
@@ -101,7 +101,7 @@ class Server(LanguageServer):
         options = params.initialization_options
         self._options = options if isinstance(options, dict) else {}
         if self._checker is not None:
-            # An editor may begin twice; the process of the first checker would stay.
+            # An editor may initialize twice; end the first checker's process.
             self._checker.close()
         self._checker = Checker(Start(root(self.workspace), self._rules))
 
@@ -109,12 +109,12 @@ class Server(LanguageServer):
         return await asyncio.get_running_loop().run_in_executor(self._thread, function)
 
     async def warm_up(self) -> None:
-        """Have the checker ready before the first file."""
+        """Start the checker before the first file."""
         if self._checker is not None:
             await self._in_thread(self._checker.warm_up)
 
     def end(self) -> None:
-        """Let go of the checker."""
+        """Cancel all checks and close the checker."""
         for each in self._open.values():
             each.cancel()
         if self._checker is not None:
@@ -122,7 +122,7 @@ class Server(LanguageServer):
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def touch(self, uri: str, delay: float = 0.0) -> None:
-        """Check a document again, in ``delay`` seconds; what was to be checked of it before is outdated."""
+        """Schedule a check of a document in ``delay`` seconds, in place of a scheduled one."""
         if (now := document(self.workspace, uri)) is None:
             return
         self._quiet_from = asyncio.get_running_loop().time() + _PAUSE_SECONDS
@@ -136,7 +136,7 @@ class Server(LanguageServer):
         await self.current(uri)
 
     def begin_again(self, first: str | None = None) -> None:
-        """Check everything that is open, ``first`` before the rest: something on disk has changed."""
+        """Check all open documents again, ``first`` before the rest, after a change on disk."""
         self._epoch += 1
         if first is not None:
             self.touch(first)
@@ -147,23 +147,23 @@ class Server(LanguageServer):
             self.workspace_diagnostic_refresh(None)
 
     def invalidate(self, uri: str, parts: Sequence[str]) -> None:
-        """A document is closed."""
+        """Drop the state of a closed document and clear its diagnostics."""
         state = self._open.pop(uri, _Open())
         state.cancel()
         for each in {*parts, *state.published}:
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(each, []))
 
     async def current(self, uri: str) -> Result | None:
-        """The findings of a document as it is now; None where it is none to lint."""
+        """The findings of the current version of a document; None if it is not linted."""
         while document(self.workspace, uri) is not None and self._checker is not None:
-            # Who no longer waits leaves the checker at work: the next question is asked when it is done.
+            # Shielded: cancelling the caller must not interrupt the checker, which takes one request at a time.
             result = await asyncio.shield(asyncio.create_task(self._check(uri, self._checker)))
             if result is not None and self._is_current(result):
                 return result
         return None
 
     async def _check(self, uri: str, checker: Checker) -> Result | None:
-        """Have the newest state of a document checked, unless that is done, and tell of it, unless it is outdated by then."""
+        """Check the latest version of a document unless it is checked already; publish the result if still current."""
         async with self._checking:
             now = document(self.workspace, uri)
             if now is None:
@@ -177,17 +177,17 @@ class Server(LanguageServer):
                 state.result = result
                 self._publish(state, result)
                 if not result.linted.is_whole:
-                    state.rest = asyncio.create_task(self._go_on(result, state, checker))
+                    state.rest = asyncio.create_task(self._check_importers(result, state, checker))
             return result
 
     async def _ask(self, now: Document, checker: Checker) -> Result:
-        question = self._question(now)
-        return Result(now, await self._in_thread(partial(checker.lint, question)), question.epoch)
+        request = self._request(now)
+        return Result(now, await self._in_thread(partial(checker.lint, request)), request.epoch)
 
-    async def _go_on(self, result: Result, state: _Open, checker: Checker) -> None:
-        """Have the files that import a document asked, some at a time, so that whatever else is asked meanwhile waits for these only."""
+    async def _check_importers(self, result: Result, state: _Open, checker: Checker) -> None:
+        """Check the files that import a document, a few at a time, so that other requests wait only briefly."""
         while not result.linted.is_whole:
-            # What is typed in any of the open files changes what is asked.
+            # An edit in any open file changes the request.
             while (pause := self._quiet_from - asyncio.get_running_loop().time()) > 0:
                 await asyncio.sleep(pause)
             async with self._checking:
@@ -204,14 +204,14 @@ class Server(LanguageServer):
         return now is not None and (now.stamp, self._epoch) == (result.document.stamp, result.epoch)
 
     async def settled(self, uri: str) -> Result | None:
-        """The same, but who types on is waited for: editors ask about actions with every key."""
+        """Like :meth:`current`, but waits for the scheduled check: editors request actions at every keystroke."""
         while (now := document(self.workspace, uri)) and (state := self._open.get(now.uri)):
             if state.task is None or state.task.done():
                 break
             await asyncio.wait({state.task})
         return await self.current(uri)
 
-    def _question(self, now: Document) -> Lint:
+    def _request(self, now: Document) -> Lint:
         others = (document(self.workspace, uri) for uri in self._open if uri != now.uri)
         return Lint(
             now.buffer, tuple(other.buffer for other in others if other is not None), self._options, self._epoch
@@ -219,13 +219,13 @@ class Server(LanguageServer):
 
     @property
     def _pulls(self) -> bool:
-        """Whether the editor asks for the diagnostics of scripts; of those of notebooks it is always told."""
+        """Whether the editor pulls the diagnostics of scripts; those of notebooks are always pushed."""
         text = self.client_capabilities.text_document
         return text is not None and text.diagnostic is not None
 
     @property
     def _refreshes(self) -> bool:
-        """Whether the editor that asks for diagnostics does so again when it is told to."""
+        """Whether the editor pulls diagnostics again on a refresh request."""
         workspace = self.client_capabilities.workspace
         return bool(self._pulls and workspace and workspace.diagnostics and workspace.diagnostics.refresh_support)
 
@@ -249,13 +249,13 @@ class Server(LanguageServer):
 
     @property
     def _resolves(self) -> bool:
-        """Whether the editor asks for the edits of an action when it is chosen."""
+        """Whether the editor requests the edits of an action only when the user chooses it."""
         text = self.client_capabilities.text_document
         support = text and text.code_action and text.code_action.resolve_support
         return bool(support and "edit" in support.properties)
 
     async def diagnostics(self, uri: str) -> types.RelatedFullDocumentDiagnosticReport:
-        """The diagnostics of a script; none of a cell, of which the editor is told."""
+        """The diagnostics of a script; none for a cell, since those of notebooks are pushed."""
         now = document(self.workspace, uri)
         result = None if now is None or now.is_notebook else await self.settled(uri)
         state = self._open.get(uri)
@@ -266,7 +266,7 @@ class Server(LanguageServer):
         return types.RelatedFullDocumentDiagnosticReport(found)
 
     async def actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
-        """What the editor can do about the findings in a range."""
+        """The code actions for the findings in a range."""
         uri, only = params.text_document.uri, params.context.only
         wants_fixes = _is_asked_for(types.CodeActionKind.QuickFix, only)
         result = await (self.settled(uri) if wants_fixes else self.current(uri))
@@ -283,21 +283,21 @@ class Server(LanguageServer):
         return found
 
     async def resolve(self, action: types.CodeAction) -> types.CodeAction:
-        """An action with its edits."""
+        """Add the edits to a code action."""
         uri = action.data.get("uri") if isinstance(action.data, dict) else None
         now = document(self.workspace, uri) if isinstance(uri, str) else None
         if now is not None and self._checker is not None:
-            repaired = await self._in_thread(partial(self._checker.fix_all, self._question(now)))
+            repaired = await self._in_thread(partial(self._checker.fix_all, self._request(now)))
             action.edit = replies.workspace_edit(now, repaired.source, repaired.edits, versioned=self._versioned)
         return action
 
     async def hover(self, params: types.HoverParams) -> types.Hover | None:
-        """The page of the rule of the finding at a position."""
+        """The rule pages of the findings at a position."""
         result = await self.settled(params.text_document.uri)
         return None if result is None else replies.hover(result, params.text_document.uri, params.position)
 
     async def watch(self) -> None:
-        """Ask the editor to tell what changes on disk, and of its settings."""
+        """Ask the editor to report changes on disk and of its settings."""
         workspace = self.client_capabilities.workspace
         if workspace is None:
             return
@@ -323,7 +323,7 @@ class Server(LanguageServer):
             await self.client_register_capability_async(types.RegistrationParams(registrations))
 
     async def configure(self, settings: Any) -> None:
-        """Take the settings of the editor, where it states some, and read those on disk again."""
+        """Use the editor's settings, if it has any, and read those on disk again."""
         stated = settings.get(_SECTION) if isinstance(settings, dict) else None
         workspace = self.client_capabilities.workspace
         if stated is None and workspace and workspace.configuration:
@@ -334,7 +334,7 @@ class Server(LanguageServer):
         self.begin_again()
 
     def changed_on_disk(self, changes: Sequence[types.FileEvent]) -> None:
-        """Begin again, unless only what is open has been written, which the editor tells otherwise."""
+        """Check again unless only open files were written, for which the editor sends other notifications."""
         if any(change.type is not types.FileChangeType.Changed or change.uri not in self._open for change in changes):
             self.begin_again()
 
@@ -346,7 +346,7 @@ def _is_asked_for(kind: str, only: Sequence[str] | None) -> bool:
 
 
 def _register(server: Server) -> None:
-    """Have pygls call the server; it takes functions, not methods."""
+    """Register the server's handlers with pygls, which takes functions, not methods."""
     feature = server.feature
     kinds = [types.CodeActionKind.QuickFix, FIX_ALL, NOTEBOOK_FIX_ALL]
 

@@ -1,4 +1,4 @@
-"""What the server tells the editor: diagnostics, pages, edits."""
+"""Convert results to protocol types: diagnostics, hovers, code actions and edits."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _SEVERITIES = {
 
 @dataclass(frozen=True)
 class Result:
-    """What checking one state of a document gave."""
+    """The result of checking one version of a document."""
 
     document: Document
     linted: Linted
     epoch: int
 
     def at(self, uri: str, wanted: types.Range) -> Iterator[tuple[Finding, types.Diagnostic]]:
-        """The findings that a range of a part touches."""
+        """The findings that overlap a range of a part."""
         for finding in self.linted.findings:
             part = self.document.part(finding.location)
             if part is None or part.uri != uri:
@@ -51,7 +51,7 @@ def _before(one: types.Position, other: types.Position) -> bool:
 
 
 def diagnostics(result: Result) -> dict[str, list[types.Diagnostic]]:
-    """The diagnostics of every part of a document, by its URI; none where there are none."""
+    """The diagnostics of each part of a document, by URI; an empty list for parts without any."""
     document = result.document
     found: dict[str, list[types.Diagnostic]] = {part.uri: [] for part in document.parts}
     for finding in result.linted.findings:
@@ -96,7 +96,7 @@ def _related(document: Document, finding: Finding) -> Iterator[types.DiagnosticR
             if part := document.part(place):
                 where = types.Location(part.uri, document.range_of(place))
                 yield types.DiagnosticRelatedInformation(where, related.message)
-        # The address of a cell in a notebook that is not open is nobody's to know.
+        # The URI of a cell is known only if its notebook is open.
         elif place.cell is None and (uri := from_fs_path(place.path)):
             yield types.DiagnosticRelatedInformation(types.Location(uri, _range_elsewhere(place)), related.message)
 
@@ -108,7 +108,7 @@ def _range_elsewhere(place: Location) -> types.Range:
 
 
 def _data(result: Result, finding: Finding) -> dict[str, Any] | None:
-    """The fix, for programs that apply it by themselves."""
+    """The fix as data, for clients that apply it themselves."""
     if finding.fix is None or not is_offered(finding):
         return None
     made = _edits(result.document, result.linted.source, finding.fix.edits, finding.location.cell)
@@ -130,7 +130,7 @@ def _plain_range(place: types.Range) -> dict[str, dict[str, int]]:
 def _edits(
     document: Document, source: Source, edits: Iterable[Edit], cell: int | None = None
 ) -> dict[str, list[types.TextEdit]]:
-    """By the part that they change."""
+    """The editor's edits, by the URI of the part that they change."""
     changes: dict[str, list[types.TextEdit]] = {}
     for edit in edits:
         if made := document.text_edit(source, edit, cell):
@@ -145,8 +145,8 @@ def workspace_edit(
     """The edits of a document for the editor.
 
     Args:
-        versioned: whether the editor understands which version of the text an edit is for.
-        cell: that of the finding, if any.
+        versioned: whether the editor supports edits for a specific document version.
+        cell: the cell of the finding, if any.
     """
     changes = _edits(document, source, edits, cell)
     if not versioned:
@@ -161,7 +161,7 @@ def workspace_edit(
 
 
 def quick_fixes(result: Result, uri: str, wanted: types.Range, *, versioned: bool) -> Iterator[types.CodeAction]:
-    """The fixes of the findings in a range, and the comments that silence them."""
+    """The fixes of the findings in a range, and the comments that suppress them."""
     document, linted = result.document, result.linted
     found = list(result.at(uri, wanted))
 
@@ -183,12 +183,12 @@ def quick_fixes(result: Result, uri: str, wanted: types.Range, *, versioned: boo
 
 
 def fix_all(uri: str, kind: str) -> types.CodeAction:
-    """What applies all safe fixes, still without its edits."""
+    """The action that applies all safe fixes, without its edits yet."""
     return types.CodeAction("kerascheck: Fix all safe findings", kind, data={"uri": uri})
 
 
 def hover(result: Result, uri: str, position: types.Position) -> types.Hover | None:
-    """The pages of the rules whose findings stand at a position; None where none does."""
+    """The rule pages of the findings at a position; None if there are none."""
     found = list(result.at(uri, types.Range(position, position)))
     if not found:
         return None

@@ -1,4 +1,4 @@
-"""Stale findings: those of an earlier text, carried over an edit until the new text is checked."""
+"""Stale findings: findings of an earlier text, carried over an edit until the new text is checked."""
 
 from __future__ import annotations
 
@@ -61,5 +61,5 @@ def _shift(before: list[str], now: list[str]) -> Callable[[int, int], int | None
 
 
 def _alike(one: list[str], other: list[str]) -> int:
-    """The number of equal lines at the start of two texts."""
+    """Count the equal lines at the start of two texts."""
     return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other)))

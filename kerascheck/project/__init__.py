@@ -1,1 +1,1 @@
-"""The project that a file belongs to: its settings, its files, what they import, the versions that it requires."""
+"""The project of a file: its settings, its files, their imports, and the required versions."""

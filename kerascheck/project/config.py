@@ -18,27 +18,27 @@ DEFAULT_EXCLUDE = (
     "__pycache__", "__pypackages__", "_build", "buck-out", "build", "dist", "*.egg-info",
     "node_modules", "site-packages", "venv", "virtualenv",
 )  # fmt: skip
-"""Folders left out of discovery, beside hidden ones and virtual environments of any name."""
+"""Folders excluded from discovery, besides hidden folders and virtual environments of any name."""
 
 DOCS_URL = ""
-"""The site with the pages of the rules, where no setting names one; empty as long as none is published."""
+"""The default site with the rule pages; empty until one is published."""
 DOCS_URL_VARIABLE = "KERASCHECK_DOCS_URL"
-"""The environment variable that names it instead of a configuration file."""
+"""The environment variable that overrides the site in configuration files."""
 
 OWN_FILES = (".kerascheck.toml", "kerascheck.toml")
-"""Files whose keys are the settings themselves; in a pyproject.toml they stand in ``[tool.kerascheck]``."""
+"""Files with the settings at top level; a pyproject.toml has them under ``[tool.kerascheck]``."""
 _SHARED_FILE = "pyproject.toml"
-_MOST_KEY_PARTS = 1000  # joined by dots; Python's parser takes time by their square
+_MOST_KEY_PARTS = 1000  # joined by dots; Python's parser takes quadratic time
 _BETWEEN_KEYS = re.compile(r"[\n,=\[\]{}]")
 
 BACKENDS = ("tensorflow", "jax", "torch", "numpy", "openvino")
 
 
 class ConfigError(Exception):
-    """A setting that cannot be used; the message names its file, the setting and what to write.
+    """An invalid setting; the message names the file, the setting and a valid value.
 
     Attributes:
-        origin: the configuration file; None where another place states the setting.
+        origin: the configuration file; None if the setting comes from elsewhere.
     """
 
     origin: str | None = None
@@ -54,17 +54,17 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True)
 class Selection:
-    """What one level of configuration says about which rules run: codes, prefixes, names or ALL."""
+    """The rules that one level of configuration selects or ignores: codes, prefixes, names or ALL."""
 
     select: tuple[str, ...] | None = None
-    """Replaces what earlier levels selected; None keeps it."""
+    """Replaces the selection of earlier levels; None keeps it."""
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """A path pattern with the syntax of .gitignore, and the folder that it is relative to."""
+    """A path pattern in .gitignore syntax, and its base folder."""
 
     folder: str
     glob: str
@@ -72,11 +72,11 @@ class Pattern:
 
 @dataclass(frozen=True)
 class HardwareProfile:
-    """The machine that the code is to run on, where the user asked to look at it.
+    """The machine that the code runs on, if the user asked to inspect it.
 
     Attributes:
-        gpu: the name of its GPU, the poorest where there are several; None without one.
-        half_types: 16-bit types that the GPU multiplies faster than float32, the one to prefer first.
+        gpu: the name of its GPU, the weakest one if there are several; None without a GPU.
+        half_types: 16-bit types that the GPU multiplies faster than float32, the preferred one first.
     """
 
     gpu: str | None
@@ -85,42 +85,42 @@ class HardwareProfile:
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that decides how one file is linted. Immutable, hashable and picklable."""
+    """All settings for linting one file. Immutable, hashable and picklable."""
 
     origin: str | None = None
-    """The configuration file; None where the defaults apply."""
+    """The configuration file; None if the defaults apply."""
     selections: tuple[Selection, ...] = ()
     per_file_ignores: tuple[tuple[Pattern, tuple[str, ...]], ...] = ()
     exclude: tuple[Pattern, ...] = tuple(Pattern("", glob) for glob in DEFAULT_EXCLUDE)
     extend_exclude: tuple[Pattern, ...] = ()
     min_severity: Severity = Severity.INFO
-    """Findings below are not reported."""
+    """Findings of lower severity are not reported."""
     fail_on: Severity = Severity.WARNING
-    """Findings from here up make the exit code 1."""
+    """Findings of at least this severity make the exit code 1."""
     pedantic: bool = False
-    """Whether findings that are known to cost nothing are reported."""
+    """Whether to report findings that are known to cost nothing."""
     target_tensorflow: str | None = None
-    """``major.minor`` that the code runs on; None: what the project pins, or the newest known."""
+    """The TensorFlow release (``major.minor``) that the code runs on; None: the project's pin, or the newest known."""
     keras: str | None = None
     """Major version, "2" or "3"; None: inferred."""
     backend: str | None = None
     """One of :data:`BACKENDS`; None: inferred."""
     include_tests: bool = False
-    """Whether discovery takes test files too."""
+    """Whether discovery includes test files."""
     respect_gitignore: bool = True
     baseline: str | None = None
-    """The file of findings that are not reported."""
+    """The baseline file, whose findings are not reported."""
     docs_url: str = DOCS_URL
-    """The address of the site with the pages of the rules; empty: findings have no addresses."""
+    """The address of the site with the rule pages; empty: findings have no addresses."""
     machine: HardwareProfile | None = None
     """None: any machine."""
     stated_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
-    """The files and options that state each setting, by its key in the configuration; a key that is not there has its default."""
+    """The files and options that state each setting, by configuration key; missing keys have their defaults."""
 
 
 @dataclass(frozen=True)
 class Overrides:
-    """What the command line says; None and empty leave the configuration as it is."""
+    """The settings from the command line; None and empty values keep the configuration."""
 
     selection: Selection = field(default_factory=Selection)
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -131,14 +131,14 @@ class Overrides:
 
 
 def overrides_from(options: Mapping[str, Any], prefix: str = "--") -> Overrides:
-    """The overrides that options of a program state, and the environment; what is missing, None or empty states nothing.
+    """The overrides from a program's options and the environment; missing, None and empty options override nothing.
 
     Args:
-        options: names as in :class:`Settings` and :class:`Selection` to words, lists of words and flags.
-        prefix: what stands before an option's name where the user writes it.
+        options: words, lists of words and flags by the names in :class:`Settings` and :class:`Selection`.
+        prefix: the prefix of an option's name in the user's notation.
 
     Raises:
-        ConfigError: an option cannot be used.
+        ConfigError: an option is invalid.
     """
 
     def words(name: str) -> tuple[str, ...]:
@@ -162,7 +162,7 @@ def overrides_from(options: Mapping[str, Any], prefix: str = "--") -> Overrides:
             except ConfigError as problem:
                 raise ConfigError(f"{prefix}{key} {problem}") from None
     selection = Selection(words("select") or None, words("extend_select"), words("ignore") + words("extend_ignore"))
-    # What is left out of a report does not decide what is found.
+    # A baseline only filters reports; it does not influence findings.
     stated_in = {key: f"{prefix}{key}" for key in SETTINGS if key != "baseline" and options.get(key.replace("-", "_"))}
     if "docs_url" not in values and (site := os.environ.get(DOCS_URL_VARIABLE)):
         try:
@@ -173,7 +173,7 @@ def overrides_from(options: Mapping[str, Any], prefix: str = "--") -> Overrides:
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """A TOML document; raises ValueError."""
+    """Parse a TOML document; raises ValueError."""
     if text.count(".") > _MOST_KEY_PARTS and any(
         part.count(".") > _MOST_KEY_PARTS for part in _BETWEEN_KEYS.split(text)
     ):
@@ -189,7 +189,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError:
         raise
     except ValueError:
-        # Python reads no number of 4,300 digits.
+        # Python rejects numbers of more than 4,300 digits.
         raise ValueError("has a number of too many digits") from None
     return document
 
@@ -202,7 +202,7 @@ def did_you_mean(word: str, known: Any) -> str:
     return f"; did you mean '{nearest[0]}'?" if nearest else ""
 
 
-# Parsers of settings: the value as TOML gives it, and the folder that its paths are relative to.
+# Parsers of settings take the value from TOML and the base folder of its paths.
 
 
 def _strings(value: Any, folder: str) -> tuple[str, ...]:
@@ -215,7 +215,8 @@ def _patterns(value: Any, folder: str) -> tuple[Pattern, ...]:
     return tuple(_pattern(glob, folder) for glob in _strings(value, folder))
 
 
-# Outside of sets such as [a-z] no bracket stands by itself: older versions of pathspec take it for a letter, git and newer ones for nothing.
+# Every bracket must belong to a set such as [a-z]. A lone bracket is literal in older versions of pathspec; in git and
+# newer versions, the pattern matches nothing.
 _CLOSED = re.compile(r"(?:\\.|\[[!^]?\]?(?:\\.|[^\]\\])*\]|[^\[\\])+", re.S)
 
 
@@ -269,7 +270,7 @@ def _tensorflow_version(value: Any, folder: str) -> str:
 
 
 def _address(value: Any, folder: str) -> str:
-    # It reaches terminals and other programs' pages: nothing in it may steer them.
+    # The address reaches terminals and other programs' pages, so control characters and markup are rejected.
     if not isinstance(value, str) or not re.fullmatch(r"(https?://[!-~]+)?", value) or set(value) & set('"<>\\^`{|}'):
         raise ConfigError('must be an address such as "https://example.org/kerascheck/", or empty')
     return value
@@ -286,10 +287,11 @@ class Setting:
     """A key of the configuration.
 
     Attributes:
-        parse: its value as TOML gives it, and the folder that paths are relative to, to what :class:`Settings` holds; raises :class:`ConfigError`.
-        kind: what it takes, for people.
-        meaning: what it does, for people.
-        unset: what applies where nothing states it and no value stands for that.
+        parse: converts the value from TOML, and the base folder of paths, to the value in :class:`Settings`;
+            raises :class:`ConfigError`.
+        kind: its type, for the documentation.
+        meaning: its effect, for the documentation.
+        unset: the behaviour when it is not set, if the default value does not show it.
     """
 
     parse: Callable[[Any, str], Any]
@@ -350,20 +352,20 @@ SETTINGS: dict[str, Setting] = {
         "none",
     ),
 }
-"""Every key of the configuration, in the order of the documentation."""
+"""All configuration keys, in the order of the documentation."""
 _SELECTION_KEYS = ("select", "extend-select", "ignore", "extend-ignore")
 _ADDING_KEYS = ("extend-select", "ignore", "extend-ignore", "extend-exclude")
-"""Keys whose values on the command line add to those of the configuration."""
+"""Keys whose command-line values add to the configured ones."""
 
 
 def from_table(table: Any, origin: str, default: Settings | None = None, folder: str | None = None) -> Settings:
-    """The settings that a table states, and for others the default; raises :class:`ConfigError`.
+    """The settings of a TOML table, with defaults for missing keys; raises :class:`ConfigError`.
 
     Args:
-        table: as TOML gives it.
-        origin: the file that it stands in.
-        default: what applies where it says nothing.
-        folder: what its paths are relative to; None: the folder of ``origin``.
+        table: the parsed table.
+        origin: the file that contains it.
+        default: the values of missing keys.
+        folder: the base folder of its paths; None: the folder of ``origin``.
     """
     own = os.path.basename(origin) != _SHARED_FILE
     where = f"{origin}:" if own else f"{origin}: [tool.kerascheck]"
@@ -396,17 +398,17 @@ def from_table(table: Any, origin: str, default: Settings | None = None, folder:
 
 
 class Configuration:
-    """Finds the settings of every file: those of the nearest configuration file, or of one for all.
+    """Finds the settings of each file: from the nearest configuration file, or from one for all files.
 
-    In each folder, upwards, the first of ``.kerascheck.toml``, ``kerascheck.toml`` and a ``pyproject.toml`` with
-    ``[tool.kerascheck]`` counts.
+    The search goes upwards. In each folder, the first of ``.kerascheck.toml``, ``kerascheck.toml`` and a
+    ``pyproject.toml`` with ``[tool.kerascheck]`` counts.
 
     Args:
-        overrides: what the command line says.
-        isolated: whether configuration files are left unread.
-        file: the one to read instead, for all files; its paths are relative to the current folder.
-        default: what applies where neither says something.
-        validate: raises :class:`ConfigError` for settings that ask for what there is not, such as an unknown rule.
+        overrides: the settings from the command line.
+        isolated: whether to ignore configuration files.
+        file: a configuration file for all files; its paths are relative to the current folder.
+        default: the settings without overrides and configuration files.
+        validate: raises :class:`ConfigError` for settings that name something unknown, such as a rule.
     """
 
     def __init__(
@@ -432,7 +434,7 @@ class Configuration:
         return self.for_folder(os.path.dirname(os.path.abspath(path)))
 
     def for_folder(self, folder: str) -> Settings:
-        """The settings of files directly in the absolute path ``folder``; raises :class:`ConfigError`."""
+        """The settings of the files directly in ``folder``, an absolute path; raises :class:`ConfigError`."""
         if self._isolated:
             return self._default
         if self._file is not None:
@@ -462,7 +464,7 @@ class Configuration:
         return settings
 
     def _read(self, path: str, folder: str | None = None) -> Settings | None:
-        """The settings of a configuration file; None where there is none, or it says nothing of kerascheck."""
+        """The settings of a configuration file; None if it is missing or has none for kerascheck."""
         from kerascheck.source.reading import display_path
 
         shown = display_path(path)
@@ -476,7 +478,7 @@ class Configuration:
         return settings
 
     def _stated(self, path: str, shown: str, folder: str | None) -> Settings | None:
-        """The same, as far as can be told without knowing the rules."""
+        """The settings of a configuration file, before ``validate``."""
         from kerascheck.source.reading import read_bytes
 
         own = os.path.basename(path) != _SHARED_FILE
@@ -485,7 +487,7 @@ class Configuration:
         except FileNotFoundError:
             return None
         except OSError as problem:
-            # Other tools' files are neither parsed nor judged.
+            # An unreadable pyproject.toml may belong to other tools only.
             if own and dependencies.exists(path):
                 raise ConfigError(f"{shown}: cannot be read: {problem.strerror or problem}") from None
             return None

@@ -1,4 +1,4 @@
-"""Which files to lint: explicit ones always, those found in folders unless something leaves them out."""
+"""Discovery of the files to lint: all explicit ones, and those in folders that nothing excludes."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     import pathspec
 
 _LARGEST_IGNORE_FILE = 1 << 20
-"""Bytes of a .gitignore that is read; its patterns are compiled one by one, and each file is matched against all."""
+"""Largest .gitignore to read, in bytes: each of its patterns is compiled, and every file is matched against all."""
 _TEST_FILE = re.compile(r"test_.*\.(?:py|ipynb)|.*_test\.(?:py|ipynb)")
 _TEST_FOLDERS = frozenset(("test", "tests"))
 _PYTHON_ENDINGS = (".py", ".ipynb", ".pyw", ".pyt", ".tac", ".wsgi")
 _PYTHON_NAMES = frozenset(("wscript",))
 _SHEBANG = re.compile(rb"#![^\r\n]*[/ \t]python(?:3[\d.]*)?(?=\s|$)")
-"""A first line that has the file run by Python 3; the number may be left out."""
+"""A first line that runs the file with Python 3, or with ``python`` of any version."""
 _LONGEST_SHEBANG = 256
 _DEFINES_TESTS = re.compile(rb"\bdef test|\bclass \w*Test|\bTestCase\b|\bimport (?:pytest|unittest)\b")
 
 
 class MissingPath(Exception):
-    """An argument that names nothing on disk, or nothing that can be looked at, for which there is a ``refusal``."""
+    """An argument that does not exist, or cannot be inspected because of the error ``refusal``."""
 
     def __init__(self, path: str, refusal: OSError | None):
         problem = "no such file or folder" if refusal is None else cannot_be_read(refusal).message
@@ -47,37 +47,37 @@ class File:
     """A file to lint."""
 
     path: str
-    """As shown to the user."""
+    """The path as shown to the user."""
     settings: Settings
     content: bytes | None = None
-    """What a pipe or a device gave, which can be read only once; None for a regular file."""
+    """The bytes of a pipe or device, which can be read only once; None for a regular file."""
 
 
 @dataclass
 class Discovered:
-    """What the arguments of one run lead to."""
+    """The files that discovery found for the arguments of a run, and the problems on the way."""
 
     files: list[File] = field(default_factory=list)
     tests_left_out: int = 0
     unreadable: list[tuple[str, str]] = field(default_factory=list)
-    """Folders that could not be listed, pipes that could not be read and configuration files that cannot be used, and why."""
+    """Unlistable folders, unreadable pipes and unusable configuration files, each with the reason."""
     irregular: list[str] = field(default_factory=list)
-    """Pipes, devices and dead links in folders, called like files to lint."""
+    """Pipes, devices and dead links in folders that are named like files to lint."""
     notes: list[str] = field(default_factory=list)
-    """What was left out of .gitignore files, and why, as lines that name the file."""
+    """Lines about skipped parts of .gitignore files, with file and reason."""
 
 
 def discover(arguments: Sequence[str], configuration: Configuration, *, force_exclude: bool = False) -> Discovered:
-    """Discover the files that ``arguments`` (files and folders) lead to, each once, sorted by path.
+    """Discover the files to lint in ``arguments`` (files and folders), each once, sorted by path.
 
     Args:
-        force_exclude: whether to exclude files that are named explicitly too: those that discovery would exclude, and those
-            that are neither Python nor requirements. Programs such as pre-commit, which pass changed files, need this.
+        force_exclude: whether exclusions also apply to explicitly named files, and files that are neither Python nor
+            requirements are skipped. Programs such as pre-commit, which pass all changed files, need this.
 
     Raises:
         MissingPath: an argument does not exist.
-        ConfigError: the configuration files of all arguments are unusable. An unusable one of some arguments, or of a folder
-            below, only excludes the files that it applies to.
+        ConfigError: the configuration files of all arguments are unusable. If only some are, or one in a folder below,
+            the files that they apply to are skipped.
     """
     _refuse_missing(arguments, force_exclude)
     result = Discovered()
@@ -118,7 +118,7 @@ def _refuse_missing(arguments: Sequence[str], force_exclude: bool) -> None:
 
 
 def _named_file(path: str, settings: Settings, configuration: Configuration, result: Discovered) -> File | None:
-    """A file that is named explicitly, with its content if it is a pipe; None, with a note, if it is unreadable."""
+    """An explicitly named file, with its content if it is a pipe; None, and an entry in ``result``, if unreadable."""
     if dependencies.is_file(path):
         return File(display_path(path), settings)
     try:
@@ -130,15 +130,15 @@ def _named_file(path: str, settings: Settings, configuration: Configuration, res
 
 
 def _left_unread(problem: ConfigError) -> tuple[str, str]:
-    """What is told of a configuration file that cannot be used, and of the files that it speaks for."""
+    """The entry of :attr:`Discovered.unreadable` for an unusable configuration file."""
     return problem.origin or "", f"{problem.reason} (the files in its folder are not linted)"
 
 
 def is_test(path: str, base: str = "") -> bool:
-    """Whether the file at ``path``, relative to ``base``, is one of a test suite.
+    """Whether the file at ``path``, relative to ``base``, belongs to a test suite.
 
-    By the names of its folders, or by its own name and what it defines: scripts that
-    train and test a model are called ``train_and_test.py`` as well.
+    The names of its folders decide, or its own name together with its code: a script that trains and tests a model may
+    be called ``train_and_test.py``.
     """
     *folders, name = path.replace(os.sep, "/").split("/")
     if not _TEST_FOLDERS.isdisjoint(folders) or name == "conftest.py":
@@ -150,7 +150,7 @@ def _defines_tests(path: str) -> bool:
     try:
         data = read_bytes(path)
     except OSError:
-        return False  # reading it to lint it says why
+        return False  # linting the file reports the error
     found = _DEFINES_TESTS.search(data)
     return found is not None and (
         _is_code(data[: found.start()]) or _DEFINES_TESTS.search(_code(path, data)) is not None
@@ -158,14 +158,14 @@ def _defines_tests(path: str) -> bool:
 
 
 def _is_code(before: bytes) -> bool:
-    """Whether what stands behind the beginning of a file is certainly neither in a string nor in a comment."""
+    """Whether the text after ``before``, the beginning of a file, is certainly in no string or comment."""
     line = before[before.rfind(b"\n") + 1 :]
     opens = b'"""' in before or b"'''" in before or b"\\" in before
     return not opens and not any(sign in line for sign in (b"#", b"'", b'"'))
 
 
 def _code(path: str, data: bytes) -> bytes:
-    """The code of a script or a notebook; all of it where that cannot be told."""
+    """The code of a script or a notebook without comments; all of ``data`` if it cannot be decoded."""
     try:
         return without_comments(decode(path, data).text).encode("utf-8", "surrogatepass")
     except Unreadable:
@@ -173,16 +173,16 @@ def _code(path: str, data: bytes) -> bytes:
 
 
 def _settings_of_streams(configuration: Configuration) -> Settings:
-    """As for standard input: ``/dev/fd`` is not where the code comes from."""
+    """The settings of pipes, as for standard input: the code does not belong to ``/dev/fd``."""
     return configuration.for_folder(os.getcwd())
 
 
 def _can_be_linted(path: str) -> bool:
-    """Whether a file is a notebook, Python by its name or its first line, or says what is to be installed."""
+    """Whether a file is a notebook, a requirements file, or Python by its name or first line."""
     name = os.path.basename(path)
     if name.endswith(_PYTHON_ENDINGS) or name in _PYTHON_NAMES or kind_of(path) is not None:
         return True
-    # With an ending it may be a template of a script.
+    # A script with another extension may be a template.
     if os.path.splitext(name)[1] or not dependencies.is_file(os.path.abspath(path)):
         return False
     try:
@@ -192,7 +192,7 @@ def _can_be_linted(path: str) -> bool:
 
 
 def wanted(path: str, settings: Settings, top: str | None = None) -> bool:
-    """Whether discovery would take the file at ``path`` on its way down from the folder ``top``, by default the working directory."""
+    """Whether discovery from the folder ``top``, by default the working directory, includes the file at ``path``."""
     absolute, here = os.path.abspath(path), top or os.getcwd()
     base = here if absolute.startswith(os.path.join(here, "")) else os.path.dirname(absolute)
     parts = os.path.relpath(absolute, base).split(os.sep)
@@ -231,7 +231,7 @@ def _walk(top: str, configuration: Configuration, result: Discovered) -> Iterato
         result.unreadable.append((display_path(problem.filename), f"cannot be listed: {problem.strerror or problem}"))
 
     for folder, subfolders, names in _folders(top, refuse):
-        dependencies.note(entries.__name__, folder, _told(folder, subfolders, names))
+        dependencies.note(entries.__name__, folder, _digest(folder, subfolders, names))
         try:
             settings = configuration.for_folder(folder)
         except ConfigError as problem:
@@ -267,7 +267,7 @@ def _walk(top: str, configuration: Configuration, result: Discovered) -> Iterato
 
 
 def _folders(top: str, refuse: Callable[[OSError], None]) -> Iterator[tuple[str, list[str], list[str]]]:
-    """What ``os.walk`` gives, which calls itself for each level before Python 3.12: a tree can be deeper than Python's stack."""
+    """``os.walk`` without recursion: before Python 3.12, deep trees exceed Python's stack."""
     waiting = [top]
     while waiting:
         listed = next(os.walk(waiting.pop(), onerror=refuse), None)
@@ -281,19 +281,19 @@ def _folders(top: str, refuse: Callable[[OSError], None]) -> Iterator[tuple[str,
 
 @dependencies.tracked
 def entries(folder: str) -> str | None:
-    """What of the names in a folder matters to discovery; None where they cannot be listed."""
+    """The digest of the names in a folder that matter to discovery; None if they cannot be listed."""
     try:
         _, subfolders, names = next(os.walk(folder, onerror=_raise))
     except OSError:
         return None
-    return _told(folder, subfolders, names)
+    return _digest(folder, subfolders, names)
 
 
 def _raise(problem: OSError) -> None:
     raise problem
 
 
-def _told(folder: str, subfolders: Iterable[str], names: Iterable[str]) -> str:
+def _digest(folder: str, subfolders: Iterable[str], names: Iterable[str]) -> str:
     shown = sorted(f"{name}/" for name in subfolders if not name.startswith("."))
     shown += sorted(name for name in names if _has_name_of_interest(os.path.join(folder, name)))
     return dependencies.digest_of(shown)
@@ -318,7 +318,7 @@ def _excluded(path: str, settings: Settings, *, folder_itself: bool) -> bool:
 
 
 def matches(pattern: Pattern, path: str, *, folder_itself: bool = False) -> bool:
-    """Whether an absolute ``path`` matches; a pattern without a folder is about names alone."""
+    """Whether an absolute ``path`` matches; a pattern without a folder matches the name alone."""
     name = os.path.basename(path)
     if not pattern.folder:
         return _name_glob(pattern.glob).match(name) is not None
@@ -340,7 +340,7 @@ class _Ignored:
     """The .gitignore files that apply below ``top``: its own, its parents' up to the repository, its subfolders'.
 
     Attributes:
-        notes: what of them is left out, and why.
+        notes: lines about skipped files and patterns, with the reason.
     """
 
     def __init__(self, top: str, active: bool):
@@ -359,12 +359,12 @@ class _Ignored:
         for parent in reversed(above):
             self.enter(parent)
         if self.match(top, is_folder=True):
-            # Named explicitly: what ignores the whole folder does not count inside it.
+            # The user names the folder, so rules that ignore it as a whole do not apply inside.
             self._specs.clear()
         self.enter(top)
 
     def enter(self, folder: str) -> None:
-        """Read what ``folder`` itself says."""
+        """Read the ignore files of ``folder`` itself."""
         if not self._active:
             return
         for name in (".gitignore", os.path.join(".git", "info", "exclude")):
@@ -384,12 +384,12 @@ class _Ignored:
             self.notes += (f"{display_path(path)}:{index + 1}: is left out: {what}" for index, what in refused)
 
     def match(self, path: str, *, is_folder: bool) -> bool:
-        """Whether git would ignore ``path``: the deepest file that says something about it decides."""
+        """Whether git would ignore ``path``: the deepest file with a matching pattern decides."""
         if not self._specs:
             return False
         folder = os.path.dirname(path)
         while True:
-            # What .git/info/exclude says comes after .gitignore, and decides before it.
+            # .git/info/exclude is read after .gitignore and takes precedence here.
             for read in reversed(self._specs.get(folder, ())):
                 relative = path.removeprefix(os.path.join(folder, "")).replace(os.sep, "/") + ("/" if is_folder else "")
                 verdict = read.check_file(relative).include

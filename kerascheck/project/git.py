@@ -1,7 +1,7 @@
-"""Asks git about a repository without letting that repository start programs.
+"""Query git about a repository without letting that repository start programs.
 
-A tree that was unpacked, not cloned, brings a configuration of its own. It may name programs for many events: filters, monitors
-of the file system, hooks, transports. All of them are switched off for each question.
+A tree that was unpacked, not cloned, brings its own configuration. That may name programs for many events: filters,
+file system monitors, hooks, transports. Every query disables them all.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import functools
 import os
 import subprocess
 
-_OF_OTHERS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR")
-"""What git tells its hooks of the repository that they run in, which need not be the one that is asked."""
-_SURROUNDINGS = {
-    # Nobody waits for a lock or a password, and no object is fetched from another repository.
+_HOOK_VARIABLES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR")
+"""Variables that git sets for hooks; they may name another repository than the queried one."""
+_ENVIRONMENT = {
+    # Do not wait for a lock or a password, and fetch no object from another repository.
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_ALLOW_PROTOCOL": "none",
@@ -21,28 +21,28 @@ _SURROUNDINGS = {
     "GIT_EXTERNAL_DIFF": "",
     "LC_ALL": "C",
 }
-_SWITCHED_OFF = ("core.fsmonitor=false", f"core.hooksPath={os.devnull}", "core.sshCommand=false", "diff.external=")
+_DISABLED = ("core.fsmonitor=false", f"core.hooksPath={os.devnull}", "core.sshCommand=false", "diff.external=")
 _FILTERS = ("clean", "smudge", "process")
 
 
 class GitFailed(Exception):
-    """git cannot be run, or refuses; the text says why."""
+    """git cannot be run or fails; the message has the reason."""
 
 
 def ask(top: str, *arguments: str, fails_with: int = 0) -> bytes:
-    """What a command of git writes about the repository of a folder; nothing where it ends with ``fails_with``.
+    """Run a git command in the folder ``top``; returns its output, empty for the exit code ``fails_with``.
 
     Raises:
-        GitFailed: there is no git, or it ends with another exit code.
+        GitFailed: git is missing or ends with another exit code.
     """
-    return _run(top, [*_SWITCHED_OFF, *_without_filters(top)], arguments, fails_with)
+    return _run(top, [*_DISABLED, *_without_filters(top)], arguments, fails_with)
 
 
 def _run(top: str, settings: list[str], arguments: tuple[str, ...], fails_with: int) -> bytes:
-    surroundings = {name: value for name, value in os.environ.items() if name not in _OF_OTHERS} | _SURROUNDINGS
+    environment = {name: value for name, value in os.environ.items() if name not in _HOOK_VARIABLES} | _ENVIRONMENT
     command = ["git", *(word for setting in settings for word in ("-c", setting)), "-C", top, *arguments]
     try:
-        ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, env=surroundings)
+        ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, env=environment)
     except OSError as problem:
         raise GitFailed(f"git cannot be run: {problem.strerror or problem}") from None
     if ran.returncode not in (0, fails_with):
@@ -53,9 +53,9 @@ def _run(top: str, settings: list[str], arguments: tuple[str, ...], fails_with: 
 
 @functools.cache
 def _without_filters(top: str) -> tuple[str, ...]:
-    """Settings that switch off every filter that the configuration names; comparing a file to the index would start its ``clean``."""
+    """Settings that disable every configured filter; comparing a file to the index would run its ``clean`` command."""
     try:
-        listed = _run(top, list(_SWITCHED_OFF), ("config", "--list", "--name-only", "-z"), 1)
+        listed = _run(top, list(_DISABLED), ("config", "--list", "--name-only", "-z"), 1)
     except GitFailed:
         return ()
     names = {key.rpartition(".")[0] for key in map(os.fsdecode, listed.split(b"\0")) if key.startswith("filter.")}

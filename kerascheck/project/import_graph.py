@@ -1,8 +1,7 @@
-"""Which files of a project import a given one, found without parsing.
+"""The import graph of a project, found without parsing.
 
-What a dataset lacks in data.py shows only in the train.py that uses it. So the importers
-of the files that a user asks about are looked at too, whether one file is linted by an
-editor or the whole tree by CI.
+A defect of a dataset in data.py shows only in the train.py that uses it. Linting a file therefore also checks the files
+that import it, whether an editor lints one file or CI lints the whole tree.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ _ROOT_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 _WEAK_MARKS = ("requirements.txt", "README.md", "README.rst", "README", "LICENSE")
 _MOST_FOLDERS_UP = 4
 _MOST = 30
-"""Importers that are looked at; a module that more files import is a library of its own."""
+"""Most importers to check; a module with more importers is a library."""
 _SEARCHED_FOLDERS = 7
-# In a notebook the statement is a string of JSON.
-# A line's end is found faster than a line's start.
+# In a notebook the statement is a JSON string.
+# Searching for the end of a line is faster than for its start.
 _IMPORT = re.compile(
     rb"\n[ \t]*\"?(?:from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]*(\([^)]*\)|[^\r\n#;]*)|import[ \t]+([^\r\n#;]*))"
 )
@@ -38,15 +37,18 @@ _STRINGS = re.compile(r"\"([^\"\n]*)\"|'([^'\n]*)'")
 
 
 def added_folders(text: str, folder: str) -> list[str]:
-    """The folders that a script in ``folder`` adds to ``sys.path``, as far as the strings tell: those of ``sys.path.append("lib")`` and ``sys.path.insert(0, HERE + "/lib")``."""
+    """The folders that a script in ``folder`` adds to ``sys.path`` by string literals.
+
+    Examples are ``sys.path.append("lib")`` and ``sys.path.insert(0, HERE + "/lib")``.
+    """
     found = []
     for match in _ADDED_PATH.finditer(text):
         before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
-        # A word boundary in the pattern would keep re from searching for its first letters.
+        # A word boundary in the pattern would disable re's fast search for a literal prefix.
         if "#" in before or re.search(r"\w$", before):
             continue
         added = "/".join(first or second for first, second in _STRINGS.findall(match[1]))
-        # Behind a name or a call, a path that begins with a slash goes on from there.
+        # After a name or a call, a leading slash continues a path.
         added = added if _ALONE.fullmatch(match[1]) else added.lstrip("/")
         path = os.path.normpath(os.path.join(folder, added))
         if added and not os.path.isabs(added) and dependencies.is_folder(path):
@@ -55,9 +57,10 @@ def added_folders(text: str, folder: str) -> list[str]:
 
 
 def project_root(path: str) -> str:
-    """The nearest folder upwards that looks like the root of a project; the file's own folder where none does.
+    """The nearest folder upwards that looks like a project root, or else the file's own folder.
 
-    What was downloaded without its history may have no more than a README; that counts a few folders up, and not at home.
+    A download without git history may have only a README. That marks a root at most four folders up, and never the home
+    folder.
     """
     own = folder = os.path.dirname(os.path.abspath(path))
     fallback, home = None, os.path.expanduser("~")
@@ -79,7 +82,7 @@ def project_root(path: str) -> str:
 
 
 def _paths_below(root: str, configuration: Configuration) -> list[str]:
-    """The files that discovery finds below a folder; none where it has vanished since a file was found there, or has no settings."""
+    """The files that discovery finds below a folder; none if it vanished or its configuration is invalid."""
     try:
         return [file.path for file in discover([root], configuration).files]
     except (MissingPath, ConfigError):
@@ -87,15 +90,15 @@ def _paths_below(root: str, configuration: Configuration) -> list[str]:
 
 
 class ImportGraph:
-    """Who imports whom among the files that discovery finds below ``root``.
+    """The import graph of the files that discovery finds below ``root``.
 
     Args:
-        remember: gives what an earlier run worked out under a name, or else what the function gives.
+        remember: returns the result stored under a name, or else calls the function and stores its result.
     """
 
     def __init__(self, root: str, configuration: Configuration, remember: Remember | None = None):
         self._root = root
-        remember = remember or (lambda name, work_out: work_out())
+        remember = remember or (lambda name, compute: compute())
         found = remember(f"graph {root}", lambda: _paths_below(root, configuration))
         self._files = {
             absolute: File(path, configuration.for_file(path))
@@ -107,7 +110,7 @@ class ImportGraph:
             stem = path.rpartition(".")[0]
             self._modules[os.path.dirname(stem) if os.path.basename(stem) == "__init__" else stem] = path
         self._beginnings: dict[str, list[str]] = {}
-        # Most imports are of what has no file here.
+        # Rules out most imports quickly: they name no file of the project.
         self._words = {word for module in self._modules for word in module.split(os.sep)}
         self._importers: dict[str, set[str]] = {}
         among = dependencies.digest_of(self._files)
@@ -116,7 +119,7 @@ class ImportGraph:
                 self._importers.setdefault(target, set()).add(path)
 
     def _imports(self, path: str) -> Iterator[str]:
-        """The files of the graph that the one at ``path`` imports."""
+        """The files of the graph that the file at ``path`` imports."""
         try:
             data = read_bytes(path)
         except OSError:
@@ -153,7 +156,7 @@ class ImportGraph:
         return None
 
     def _above(self, folder: str) -> list[str]:
-        """What paths begin with that are looked for from a folder, the nearest first."""
+        """The path prefixes to search for modules from a folder, the nearest first."""
         if folder not in self._beginnings:
             place, found = folder, [os.path.join(folder, "")]
             while len(found) < _SEARCHED_FOLDERS and place != self._root:
@@ -167,7 +170,7 @@ class ImportGraph:
         return next((path for path in found if path is not None and path != importer), None)
 
     def reaching(self, paths: Iterable[str]) -> set[str]:
-        """Absolute paths of all files that import one of ``paths``, directly or not, and of ``paths`` themselves."""
+        """The absolute paths of ``paths`` and of all files that import one of them, directly or indirectly."""
         pending = [os.path.abspath(path) for path in paths]
         found = set(pending)
         while pending:
@@ -178,11 +181,11 @@ class ImportGraph:
 
     @property
     def paths(self) -> Iterable[str]:
-        """Absolute paths of all files of the graph."""
+        """The absolute paths of all files of the graph."""
         return self._files
 
     def importers(self, paths: Iterable[str]) -> list[File]:
-        """The nearest files that import one of ``paths`` or one of its importers, without ``paths`` themselves."""
+        """The nearest direct and indirect importers of ``paths``, without ``paths`` themselves."""
         wanted = {os.path.abspath(path) for path in paths}
         found: list[str] = []
         seen, level = set(wanted), wanted

@@ -13,7 +13,7 @@ from kerascheck.source.reading import decode, display_path, read_bytes
 from kerascheck.source.text import Source, Unreadable
 
 LARGEST_SCRIPT = 300_000
-"""Largest file that is scanned only because it lies beside another, in bytes."""
+"""Largest file to scan only because it is in the same folder as another, in bytes."""
 # Searching for the end of a line is faster than for its start.
 _IMPORT_LINE = re.compile(
     r"\n[ \t]*(?:from[ \t]+(?P<base>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<plain>[^\n#;(]+))"
@@ -54,20 +54,20 @@ def import_names(bare_code: str) -> list[tuple[str, int]]:
 
 def note_imports(path: str, code: str, names: list[tuple[str, int]]) -> None:
     """Note the answer of :func:`imports` for a module."""
-    dependencies.note(imports.__name__, path, _told(path, code, names))
+    dependencies.note(imports.__name__, path, _digest(path, code, names))
 
 
 @dependencies.tracked_by_content
 def imports(path: str) -> str | None:
-    """The digest of a file's imports and of the folders that it adds to the path; None if unreadable."""
+    """The digest of a file's imports and of the folders that it adds to ``sys.path``; None if unreadable."""
     try:
         code = code_of(decode(display_path(path), read_bytes(path)))
     except (OSError, Unreadable):
         return None
-    return _told(path, code, import_names(bare(code)))
+    return _digest(path, code, import_names(bare(code)))
 
 
-def _told(path: str, code: str, names: list[tuple[str, int]]) -> str:
+def _digest(path: str, code: str, names: list[tuple[str, int]]) -> str:
     return dependencies.digest_of(
         [*(f"{level} {name}" for name, level in names), "", *added_folders(code, os.path.dirname(path))]
     )
@@ -81,7 +81,7 @@ def mentions(path: str, pattern: re.Pattern[str]) -> bool:
 @dependencies.tracked_by_content
 def mentioned(asked: str) -> bool:
     """The query of :func:`mentions`; the argument has flags, pattern and path, each on a line."""
-    pattern, path = _asked(asked)
+    pattern, path = _parsed(asked)
     try:
         data = read_bytes(path)
     except OSError:
@@ -97,7 +97,7 @@ def note_code(path: str, pattern: re.Pattern[str], holds: bool) -> None:
 @dependencies.tracked_by_content
 def held(asked: str) -> bool:
     """Whether code without strings matches a pattern; the argument has flags, pattern and path, each on a line."""
-    pattern, path = _asked(asked)
+    pattern, path = _parsed(asked)
     try:
         source = decode(display_path(path), read_bytes(path))
     except (OSError, Unreadable):
@@ -105,7 +105,7 @@ def held(asked: str) -> bool:
     return pattern.search(bare(code_of(source))) is not None
 
 
-def _asked(asked: str) -> tuple[re.Pattern[str], str]:
+def _parsed(asked: str) -> tuple[re.Pattern[str], str]:
     flags, _, rest = asked.partition("\n")
     pattern, _, path = rest.rpartition("\n")
     return re.compile(pattern, int(flags)), path

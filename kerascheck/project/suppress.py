@@ -1,4 +1,4 @@
-"""Where to write a comment that silences a finding."""
+"""Edits that suppress findings with a comment."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from kerascheck.source.text import NEWLINE, Source
 
 
 def suppression(source: Source, finding: Finding) -> Edit | None:
-    """The edit that silences a finding of ``source`` by ``# kerascheck: ignore[name]``; None where no comment can stand.
+    """The edit that suppresses a finding of ``source`` with ``# kerascheck: ignore[name]``; None if no comment fits.
 
-    A comment of that form that speaks for the finding already gets another entry.
+    If the finding's lines already have such a comment, the edit adds an entry to it.
     """
     return Suppressor(source).suppression(finding)
 
 
 class Suppressor:
-    """The comments that silence findings of one text, which is tokenized once for all of them."""
+    """Makes comments that suppress findings of one text; tokenizes it only once."""
 
     def __init__(self, source: Source):
         self._source = source
@@ -36,7 +36,7 @@ class Suppressor:
         return dict(_open_ends(self._source))
 
     def is_silenced(self, finding: Finding) -> bool:
-        """Whether a comment silences a finding already."""
+        """Whether a comment already suppresses a finding."""
         lines = {finding.location.line, *finding.statement_lines}
         return bool(self._suppressions.silencing(finding.code, finding.name, lines))
 
@@ -46,7 +46,7 @@ class Suppressor:
         own, (first, last) = finding.location.line + above, finding.statement_lines
         lines = tuple(dict.fromkeys((own, last + above, first + above)))
         for directive in self._suppressions.directives:
-            # Where a comment speaks for the line below, another one must not come between.
+            # Extend an existing comment: a new one would separate it from the line below, to which it applies.
             if (
                 directive.entries
                 and (directive.ours or not self._is_code)
@@ -63,14 +63,14 @@ class Suppressor:
     def _above(self, line: int, comment: str) -> Edit | None:
         text, start = self._source.text, self._source.line_starts[line - 1]
         if text[:start].rstrip("\r\n").endswith("\\"):
-            # The instruction would end there.
+            # A comment line would end the continued instruction.
             return None
         newline = NEWLINE.search(text)
         return Edit(start, start, comment + (newline[0] if newline else "\n"))
 
 
 def _open_ends(source: Source) -> Iterator[tuple[int, int]]:
-    """The lines that can end in a comment, and the offset of the end of each: not in a string, nor where a backslash stands."""
+    """The lines that can end in a comment, with the offset of their end: outside strings, and without a backslash."""
     starts = source.line_starts
     texts = (
         source.text[start:end].rstrip("\r\n") + "\n" for start, end in zip(starts, [*starts[1:], len(source.text)])
@@ -82,5 +82,5 @@ def _open_ends(source: Source) -> Iterator[tuple[int, int]]:
                 start = starts[row - 1]
                 yield row, start + len(source.line_text(start).rstrip())
     except (tokenize.TokenError, SyntaxError):
-        # Syntax newer than this Python's own tokenizer: what came before still counts.
+        # The syntax is newer than this Python's tokenizer; keep the lines before it.
         return

@@ -1,4 +1,4 @@
-"""Comments that silence findings: ``noqa`` and ``kerascheck: ignore`` forms."""
+"""Comments that suppress findings: ``noqa`` and ``kerascheck: ignore`` forms."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from kerascheck.project.config import did_you_mean
 from kerascheck.project.requirements import kind_of
 from kerascheck.source.text import Source
 
-# The same forms as flake8's, so that a comment means the same to both.
+# The same forms as flake8's, so that a comment means the same in both.
 _NOQA = re.compile(r"# noqa(?::\s?(?P<codes>(?:[A-Z]+[0-9]+(?:[,\s]+)?)+))?", re.IGNORECASE)
 _FLAKE8_FILE = re.compile(r"# flake8[:=]\s*noqa(?P<codes>:\s?(?:[A-Z]+[0-9]+(?:[,\s]+)?)+)?\s*$", re.IGNORECASE)
 _IGNORE = re.compile(r"#\s*kerascheck:\s*ignore(?P<file>-file)?(?:\[(?P<rules>[^\]]*)\])?(?![\w-])")
 _KEPT_ENTRIES = 1024
-"""What is remembered of entries of directives: each is asked for several times."""
+"""Cache size for entries of directives; each entry is looked up several times."""
 _WORDS = re.compile(r"noqa|kerascheck", re.IGNORECASE)
-# Nothing of it looks back, or far ahead: a line may be as long as the file.
+# No unbounded backtracking: a line may be as long as the file.
 _OURS = re.compile(rb"#[^#\r\n]*(?:noqa:[^\r\n]{0,200}KC[A-Z]?\d|kerascheck:\s*ignore)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """One comment, or part of a comment, that silences findings.
+    """One comment, or part of a comment, that suppresses findings.
 
     Example:
         >>> [each.entries for each in comments("f()  # noqa: KC101, KC102").directives]
@@ -35,24 +35,24 @@ class Directive:
 
     path: str
     start: int
-    """Offset of its first character in the text."""
+    """The offset of its first character in the text."""
     end: int
     lines: tuple[int, ...]
-    """The 1-based lines of the text that it speaks for; none where it speaks for the whole file."""
+    """The 1-based lines of the text that it applies to; empty if it applies to the whole file."""
     entries: tuple[str, ...]
-    """Codes, prefixes of codes and names as written; empty where it silences everything."""
+    """Codes, prefixes of codes and names as written; empty if it suppresses everything."""
     listed: tuple[int, int]
-    """Offsets of the first character of the first entry, and behind the last one."""
+    """The offsets of the start of the first entry and the end of the last one."""
     ours: bool
-    """Whether it speaks to kerascheck alone, and not to every linter that knows ``noqa``."""
+    """Whether it addresses kerascheck alone, not every linter that supports ``noqa``."""
 
     def silences(self, code: str, name: str) -> bool:
-        """Whether it means the rule ``code``, whose name is ``name``."""
+        """Whether it suppresses the rule with this code and name."""
         return not self.entries or any(means(entry, code, name) for entry in self.entries)
 
 
 def means(entry: str, code: str, name: str) -> bool:
-    """Whether an entry of a directive means a rule; codes are named by prefix, as for flake8: KC1 means KC101."""
+    """Whether an entry of a directive selects a rule; as in flake8, codes match by prefix: KC1 selects KC101."""
     return entry == name or code.startswith(entry.upper())
 
 
@@ -62,7 +62,7 @@ class Suppressions:
     def __init__(self, directives: Iterable[Directive] = ()):
         self.directives = tuple(directives)
         self._whole_file = [each for each in self.directives if not each.lines]
-        # A comment may have more entries than a file has findings.
+        # Sets, since a comment may have very many entries.
         self._entries = {
             id(each): (frozenset(each.entries), frozenset(map(str.upper, each.entries))) for each in self.directives
         }
@@ -72,43 +72,43 @@ class Suppressions:
                 self._by_line.setdefault(line, []).append(each)
 
     def silencing(self, code: str, name: str, lines: Collection[int]) -> list[Directive]:
-        """The directives that silence a finding of rule ``code``, called ``name``, that touches ``lines``."""
+        """The directives that suppress a finding on ``lines`` of the rule with this code and name."""
         near = (each for line in lines for each in self._by_line.get(line, ()))
         return [each for each in (*self._whole_file, *near) if self._silences(each, code, name)]
 
     def _silences(self, directive: Directive, code: str, name: str) -> bool:
-        """:meth:`Directive.silences`, without a look at every entry."""
+        """Like :meth:`Directive.silences`, but without comparing every entry."""
         words, codes = self._entries[id(directive)]
         return not words or name in words or any(code[:length] in codes for length in range(1, len(code) + 1))
 
 
 def speaks_to_us(code: str | bytes) -> bool:
-    """Whether something like a comment for kerascheck, and not only for any linter, stands in a file."""
+    """Whether a file may contain a comment that addresses kerascheck, not just any linter."""
     data = code if isinstance(code, bytes) else code.encode("utf-8", "surrogatepass")
-    # In a tenth of the time, and mostly so.
+    # This check takes a tenth of the search's time and rules out most files.
     lowered = data.lower()
     return (b"noqa:" in lowered or b"kerascheck:" in lowered) and _OURS.search(data) is not None
 
 
 class Known(Protocol):
-    """What an entry of a directive may mean: a rule, by what is said of it."""
+    """A rule that an entry of a directive may select."""
 
     @property
     def code(self) -> str:
-        """Such as KC101."""
+        """The code, such as KC101."""
 
     @property
     def name(self) -> str:
-        """Lower case words joined by hyphens."""
+        """The name: lower-case words joined by hyphens."""
 
     @property
     def on_by_default(self) -> bool:
-        """Whether it runs where nothing is selected."""
+        """Whether the rule runs without a selection."""
 
 
 @dataclass(frozen=True)
 class Comments:
-    """The directives of one file beside what they silenced: what a rule about comments is given.
+    """The directives of one file and their effect: the input of a rule about comments.
 
     Example:
         >>> comments("f()  # kerascheck: ignore[serial-mop]").nearest("serial-mop")
@@ -118,14 +118,14 @@ class Comments:
     source: Source
     directives: tuple[Directive, ...]
     silenced: Mapping[Directive, Collection[str]]
-    """Codes of the rules of which each silenced a finding."""
+    """The codes of the rules whose findings each directive suppressed."""
     ran: Collection[str]
-    """Codes of the rules that were run."""
+    """The codes of the rules that ran."""
     rules: Collection[Known]
-    """All rules that there are."""
+    """All registered rules."""
 
     def meant_by(self, entry: str) -> list[Known]:
-        """Which rules an entry of a directive means; none where it names no rule."""
+        """The rules that an entry of a directive selects; empty if it names none."""
         return self._meant(entry)
 
     @functools.cached_property
@@ -135,7 +135,7 @@ class Comments:
         )
 
     def nearest(self, entry: str) -> str:
-        """What an entry that names no rule may have meant, as ``; did you mean 'serial-map'?``, or nothing."""
+        """A suggestion for an entry that names no rule, such as ``; did you mean 'serial-map'?``, or an empty text."""
         return self._nearest(entry)
 
     @functools.cached_property
@@ -144,11 +144,11 @@ class Comments:
         return functools.lru_cache(_KEPT_ENTRIES)(lambda entry: did_you_mean(entry, names))
 
     def at(self, directive: Directive) -> CommentPlace:
-        """The place of a directive, for a finding."""
+        """The location of a directive, for a finding."""
         return CommentPlace(self, directive)
 
     def range_of(self, node: Directive) -> tuple[int, int]:
-        """Offsets of a directive in the text."""
+        """The offsets of a directive in the text."""
         return node.start, node.end
 
     statement_range = range_of
@@ -156,14 +156,14 @@ class Comments:
 
 @dataclass(frozen=True, slots=True)
 class CommentPlace:
-    """A place of a finding: ``module`` and ``node`` as the places in code have them."""
+    """The location of a finding about a comment, with ``module`` and ``node`` like locations in code."""
 
     module: Comments
     node: Directive
 
 
 def suppressions(source: Source, *, noqa: bool = True) -> Suppressions:
-    """The suppressions written in the comments of ``source``.
+    """The suppressions in the comments of ``source``.
 
     Args:
         noqa: whether ``noqa`` comments count, or only kerascheck's own.
@@ -199,10 +199,10 @@ def _directive(
 
 
 def _comments(source: Source) -> Iterator[tuple[tuple[int, ...], int, str]]:
-    """The lines that every comment speaks for, its offset and its text; never strings that look like one.
+    """The lines that each comment applies to, its offset and its text; skips strings that look like comments.
 
-    In a requirements file, a Dockerfile and the like a comment alone on its line also speaks for the line
-    below: some lines of a Dockerfile cannot end in one.
+    In requirements files and Dockerfiles, a comment alone on its line also applies to the line below: some lines of a
+    Dockerfile cannot end in a comment.
     """
     starts = source.line_starts
     if kind_of(source.path) is not None:
@@ -220,5 +220,5 @@ def _comments(source: Source) -> Iterator[tuple[tuple[int, ...], int, str]]:
                 row, column = token.start
                 yield (row,), starts[row - 1] + column, token.string
     except (tokenize.TokenError, SyntaxError):
-        # Syntax newer than this Python's own tokenizer: what came before still counts.
+        # The syntax is newer than this Python's tokenizer; keep the comments before it.
         return

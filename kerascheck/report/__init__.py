@@ -1,1 +1,1 @@
-"""One module per output format; each turns findings into text and knows nothing of how they were found."""
+"""Output formats, one per module; each renders findings as text, independent of the analysis."""

@@ -1,4 +1,4 @@
-"""What several output formats share."""
+"""Functions shared by several output formats."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kerascheck.source.escape import escaped
 
 SAFE_OPTION, UNSAFE_OPTION = "--fix", "--fix --unsafe-fixes"
 _PLACES = 3
-"""Places that a line about several findings names."""
+"""Most locations in a line about several findings."""
 _NOUNS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "hint"}
 
 
@@ -22,7 +22,7 @@ def place(location: Location) -> str:
 
 
 def option(finding: Finding) -> str | None:
-    """The options that apply the fix of a finding; None where kerascheck applies none."""
+    """The options that apply the fix of a finding; None if there are none."""
     if finding.fix is None or finding.fix.withheld:
         return None
     if finding.fix.applicability is Applicability.ON_REQUEST:
@@ -31,12 +31,12 @@ def option(finding: Finding) -> str | None:
 
 
 def is_fixable(finding: Finding) -> bool:
-    """Whether ``--fix``, with or without ``--unsafe-fixes``, repairs a finding with the rules selected as they are."""
+    """Whether ``--fix``, with or without ``--unsafe-fixes``, fixes a finding under the current rule selection."""
     return option(finding) in (SAFE_OPTION, UNSAFE_OPTION)
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
-    """``1 file``, ``2 files``."""
+    """A number with its noun: ``1 file``, ``2 files``."""
     return f"{number} {noun if number == 1 else plural or f'{noun}s'}"
 
 
@@ -51,16 +51,16 @@ def summary(
     clean: int = 0,
     broken: str | None = None,
 ) -> str:
-    """One line about a whole run.
+    """One line that summarises a run.
 
     Args:
-        findings: those that are left.
-        files: how many files were linted.
-        fixed: how many findings were repaired.
+        findings: the remaining findings.
+        files: the number of linted files.
+        fixed: the number of fixed findings.
         unsafe: whether ``--unsafe-fixes`` was given.
-        left_out: what is not reported.
-        clean: how many files have neither findings nor errors.
-        broken: the pattern that leaves out the files with errors; None where no option does.
+        left_out: the counts of unreported findings.
+        clean: the number of files without findings and errors.
+        broken: the pattern that excludes the files with errors; None if no option excludes them.
     """
     if not findings and not errors and not fixed:
         new = "new " * bool(left_out.baselines or left_out.since)
@@ -88,7 +88,7 @@ def summary(
 
 
 def not_reported(left_out: LeftOut) -> Iterator[str]:
-    """Sentences about what a run leaves out; none where it leaves out nothing."""
+    """Sentences about unreported findings, if any."""
     baselines = " and ".join(map(escaped, left_out.baselines))
     reasons = []
     if left_out.in_baseline:
@@ -116,7 +116,7 @@ def _fixable(findings: Sequence[Finding], unsafe: bool) -> Iterator[str]:
 
 
 def fixed(path: str, findings: Iterable[Finding]) -> str:
-    """One line about a changed file and the findings that were repaired in it."""
+    """One line about a changed file and its fixed findings."""
     rules = Counter((finding.code, finding.name) for finding in findings)
     return f"Fixed {escaped(path)}: " + ", ".join(
         f"{number} x {code} ({name})" for (code, name), number in sorted(rules.items())
@@ -124,14 +124,14 @@ def fixed(path: str, findings: Iterable[Finding]) -> str:
 
 
 def would_fix(repaired: int, files: int, findings: Iterable[Finding], *, unsafe: bool) -> str:
-    """One line about a patch that repairs ``repaired`` of all ``findings`` in ``files`` files."""
+    """One line about a patch that fixes ``repaired`` of all ``findings`` in ``files`` files."""
     others = 0 if unsafe else sum(option(finding) == UNSAFE_OPTION for finding in findings)
     done = f"{count(repaired, 'problem')} in {count(files, 'file')}" if repaired else "nothing"
     return f"Would fix {done}" + (f"; {others}{' more' if repaired else ''} with --unsafe-fixes." if others else ".")
 
 
 def skipped(reasons: Mapping[Finding, str]) -> Iterator[str]:
-    """Lines about fixes that were dropped, one for each reason."""
+    """Lines about dropped fixes, one per reason."""
     for reason in dict.fromkeys(reasons.values()):
         findings = [finding for finding, each in reasons.items() if each == reason]
         places = [f"{place(finding.location).rpartition(':')[0]} {finding.code}" for finding in findings[:_PLACES]]
@@ -141,7 +141,7 @@ def skipped(reasons: Mapping[Finding, str]) -> Iterator[str]:
 
 
 def not_silenced(left: Iterable[tuple[Finding, str]]) -> Iterator[str]:
-    """Lines about findings that no comment could be written for, with the reasons: one for each file and reason."""
+    """Lines about findings that no comment could suppress, one per file and reason."""
     places: dict[tuple[str, str], list[Finding]] = {}
     for finding, reason in left:
         places.setdefault((finding.location.path, reason), []).append(finding)
@@ -154,7 +154,7 @@ def not_silenced(left: Iterable[tuple[Finding, str]]) -> Iterator[str]:
 
 
 def statistics(findings: Iterable[Finding], seconds: dict[str, float]) -> str:
-    """Findings and time per rule, most frequent first."""
+    """A table of findings and time per rule, the most frequent first."""
     findings = list(findings)
     counts = Counter((finding.code, finding.name) for finding in findings)
     fixable = Counter(finding.code for finding in findings if is_fixable(finding))
@@ -168,5 +168,5 @@ def statistics(findings: Iterable[Finding], seconds: dict[str, float]) -> str:
 
 
 def plain(text: str) -> str:
-    """``text`` without characters that steer a terminal or the direction of text: names and output come from the script."""
+    """``text`` with control characters and direction marks escaped: names and output come from the linted script."""
     return escaped(text, keep="\n\t")

@@ -1,4 +1,4 @@
-"""One line per finding, as compilers write them and editors and other programs read them.
+"""One line per finding, in the compiler format that editors and other programs parse.
 
 ``path:line:column: severity: message`` is the form of the GNU coding standards ("Formatting Error Messages"): GCC, Clang and
 mypy write it, and Vim's ``compiler gcc``, Emacs's ``compilation-mode`` and VS Code's ``$gcc`` take the severity from it.
@@ -24,7 +24,7 @@ def render(
     sources: Mapping[str, Source],
     evidence: Mapping[Finding, Evidence] = MappingProxyType({}),
 ) -> Iterator[str]:
-    """The lines of the report, sorted by place, with what has been measured of some of the findings."""
+    """The lines of the report, sorted by location, with available measurements."""
     items: list[Finding | FileError] = [*findings, *errors]
     for item in sorted(items, key=lambda item: item.sort_key):
         measured = f" ({evidence[item]})" if isinstance(item, Finding) and item in evidence else ""

@@ -1,4 +1,4 @@
-"""Commands of GitHub Actions: a line that annotates a file in the pull request.
+"""GitHub Actions workflow commands: each line annotates a file in the pull request.
 
 https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 """
@@ -14,7 +14,7 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 
 def render(report: Report) -> str:
-    """One command per finding and file error, sorted by place."""
+    """One command per finding and file error, sorted by location."""
     return "\n".join(map(_command, report.items))
 
 
@@ -22,10 +22,10 @@ def _command(item: Finding | FileError) -> str:
     where, name = item.location, f" {item.name}" if isinstance(item, Finding) else ""
     severity = item.severity if isinstance(item, Finding) else Severity.ERROR
     properties: dict[str, object] = {"title": f"kerascheck {item.code}{name}", "file": where.path}
-    # GitHub shows a notebook as its JSON, in which the lines of a cell are others.
+    # GitHub shows a notebook as JSON, where the lines of a cell have other numbers.
     if where.cell is None:
         properties |= {"line": where.line, "endLine": where.end_line}
-        if where.line == where.end_line:  # columns of several lines are refused
+        if where.line == where.end_line:  # GitHub rejects columns across several lines
             properties |= {"col": where.column, "endColumn": where.end_column}
     listed = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items())
     return f"::{_COMMANDS[severity]} {listed}::{_data(f'{place(where)}: {item.code} {item.message}')}"

@@ -1,4 +1,4 @@
-"""A code quality report of GitLab (https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format)."""
+"""GitLab's code quality report (https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.I
 
 
 def render(report: Report) -> str:
-    """A JSON array of issues; paths count from the root of the project, which GitLab's jobs name."""
+    """A JSON array of issues; in a GitLab job, paths are relative to the project root."""
     prints = fingerprints(report.findings, report.sources)
     issues = [
         _issue(

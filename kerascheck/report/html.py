@@ -1,5 +1,7 @@
-"""What the HTML reports share: one page that needs no network and no JavaScript, light and dark, on wide and narrow
-screens."""
+"""Shared parts of the HTML reports.
+
+A report is one page without network access or JavaScript, for light and dark themes and for wide and narrow screens.
+"""
 
 from __future__ import annotations
 
@@ -50,12 +52,12 @@ td, th { text-align: left; padding: .25rem .75rem .25rem 0; border-bottom: 1px s
 
 
 def page(title: str, body: Iterable[str], style: str = "") -> str:
-    """A whole page.
+    """A complete HTML page.
 
     Args:
-        title: as plain text.
-        body: HTML, in pieces.
-        style: CSS on top of that of all reports.
+        title: the title as plain text.
+        body: pieces of HTML.
+        style: additional CSS.
     """
     return "\n".join(
         (
@@ -71,23 +73,23 @@ def page(title: str, body: Iterable[str], style: str = "") -> str:
 
 
 def escape(text: str) -> str:
-    """``text`` as HTML that shows it, without characters that steer."""
+    """``text`` as HTML, with control characters escaped."""
     return html.escape(plain(text))
 
 
 def lines(texts: Sequence[str], diff: bool = False) -> str:
-    """Lines for a ``<pre>``. ``diff``: they are those of a unified diff."""
+    """Lines for a ``<pre>`` element; ``diff``: highlight them as a unified diff."""
     kinds = {"+": ' class="add"', "-": ' class="del"', "@": ' class="soft"'} if diff else {}
     return "".join(f"<span{kinds.get(line[:1], '')}>{escape(line) or ' '}</span>" for line in texts)
 
 
 def table(rows: Iterable[Iterable[object]]) -> str:
-    """Rows of plain cells."""
+    """A table of plain cells."""
     cells = ("".join(f"<td>{escape(str(cell))}</td>" for cell in row) for row in rows)
     return '<div class="scroll"><table>' + "".join(f"<tr>{row}</tr>" for row in cells) + "</table></div>"
 
 
 def change(name: str, before: str, after: str) -> str:
-    """The change of a text as a diff; empty where there is none."""
+    """The change of a text as a diff; empty if nothing changed."""
     found = list(difflib.unified_diff(before.splitlines(), after.splitlines(), name, name, lineterm="", n=2))
     return f"<pre>{lines(found[2:], diff=True)}</pre>" if found else ""

@@ -1,4 +1,4 @@
-"""The report as one JSON document, or as one object a line, for programs."""
+"""The report for programs: one JSON document, or one JSON object per line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 
 def render(report: Report) -> str:
-    """The document; lines and columns are 1-based, ends exclusive; ``cell`` counts from 0, ``cell_number`` from 1, both null for scripts."""
+    """The report as one document.
+
+    Lines and columns are 1-based, end columns exclusive. ``cell`` counts from 0 and ``cell_number`` from 1; both are
+    null for scripts.
+    """
     document = {
         "version": 1,
         "findings": [_finding(each, report) for each in report.findings],
@@ -29,7 +33,7 @@ def render(report: Report) -> str:
 
 
 def render_lines(report: Report) -> str:
-    """One JSON object a line: the findings, tallied places, errors and summary of the document, each with its ``kind``."""
+    """One JSON object per line: findings, tallied places, errors and summary of the document, each with its ``kind``."""
     objects = [
         *({"kind": "finding", **_finding(each, report)} for each in report.findings),
         *({"kind": "tallied", **_tallied(each)} for each in report.tallied),
@@ -109,7 +113,7 @@ def _fix(finding: Finding, source: Source) -> dict[str, Any] | None:
         location = source.locate(edit.start, edit.end)
         where = {"line": location.line, "column": location.column, **_end(location)}
         if location.cell is not None:
-            # An import may belong into another cell than the finding.
+            # The fix may add an import to another cell.
             where = {**_cell(location), **where}
         edits.append({**where, "content": edit.content})
     return {

@@ -1,6 +1,6 @@
-"""JUnit's XML, as Jenkins, GitLab, Azure DevOps and CircleCI show it: a suite per file, a case per finding.
+"""JUnit XML for Jenkins, GitLab, Azure DevOps and CircleCI: a test suite per file, a test case per finding.
 
-The findings for which the run fails are failures; others are skipped cases, which these programs show without failing.
+Findings that fail the run are failures. Others are skipped cases, which these programs show without failing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kerascheck.report.report import Report
 
 
 def render(report: Report) -> str:
-    """The document. Without findings and errors it has one case, which passes: an empty one counts as a broken job."""
+    """The XML document; a clean run gets one passing case, because an empty document counts as a broken job."""
     items = report.items
     root = ElementTree.Element("testsuites", name="kerascheck")
     for path, group in groupby(items, key=lambda item: item.location.path):
@@ -40,7 +40,7 @@ def _suite(root: ElementTree.Element, path: str, items: Sequence[Finding | FileE
 
 
 def _case(suite: ElementTree.Element, item: Finding | FileError, report: Report) -> str:
-    """Add a case; how it ended."""
+    """Add a test case; returns its outcome."""
     where = item.location
     cell = f"cell {where.cell_number}, " if where.cell is not None else ""
     name = f"{item.code} {item.name}" if isinstance(item, Finding) else item.code

@@ -1,4 +1,4 @@
-"""What stands below the findings in the report for people: the hints by rule, where to start, and what to do next."""
+"""The sections below the findings of the text report: hints by rule, where to start, and the next command."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WRITING = ("--fix", "--unsafe-fixes")
 
 
 def is_hint(finding: Finding, evidence: Mapping[Finding, Evidence]) -> bool:
-    """Whether a finding may be summed up with others of its rule: an info that was not confirmed on this machine."""
+    """Whether to summarise a finding with others of its rule: an info without a confirmation on this machine."""
     return finding.severity is Severity.INFO and not (finding in evidence and evidence[finding].confirmed)
 
 
@@ -31,14 +31,14 @@ def hints(
     last: Collection[str] = (),
     addresses: Mapping[Finding, str] = MappingProxyType({}),
 ) -> Iterator[str]:
-    """One entry per rule, the most frequent first: how many, what it is, and the first places; nothing without findings.
+    """One entry per rule, the most frequent first: the number of hints, a summary, and the first locations.
 
     Args:
-        summaries: what every rule is about, by code.
-        style: colours a text, or returns it as it is.
-        width: columns of the terminal.
-        last: the codes of rules that come after the others, such as those that are not about speed.
-        addresses: those of the pages of rules, where the terminal is to have links.
+        summaries: a summary of each rule, by code.
+        style: colours a text, or returns it unchanged.
+        width: the columns of the terminal.
+        last: the codes of rules to list after the others, such as those that are not about speed.
+        addresses: the addresses of rule pages, for links in the terminal.
     """
     rules = sorted(_by_rule(findings), key=lambda rule: (rule[0].code in last, -len(rule), rule[0].code))
     if not rules:
@@ -90,23 +90,23 @@ def _them(findings: Sequence[Finding]) -> str:
 
 
 def by_urgency(findings: Sequence[Finding], gains: Mapping[str, float]) -> list[list[Finding]]:
-    """The findings by rule: rules with errors first, then those whose repair gains most; in a rule the worst first.
+    """Group findings by rule: rules with errors first, then by speed-up; within a rule, the most severe first.
 
     Args:
-        gains: by code, how many times faster the rule's repaired example ran.
+        gains: the speed-up of each rule's fixed example, by code.
     """
     rules = [sorted(rule, key=lambda finding: -finding.severity) for rule in _by_rule(findings)]
     return sorted(rules, key=lambda rule: (-rule[0].severity, -gains.get(rule[0].code, 1.0), rule[0].code))
 
 
 def start(rules: Sequence[Sequence[Finding]], summaries: Mapping[str, str], style: Style, width: int) -> Iterator[str]:
-    """What to look at first, where there is more than one sees at once.
+    """The rules to look at first; nothing if there are only a few findings.
 
     Args:
         rules: see :func:`by_urgency`.
-        summaries: what every rule is about, by code.
-        style: colours a text, or returns it as it is.
-        width: columns of the terminal.
+        summaries: a summary of each rule, by code.
+        style: colours a text, or returns it unchanged.
+        width: the columns of the terminal.
     """
     if sum(map(len, rules)) <= _STARTS:
         return
@@ -132,13 +132,13 @@ def next_command(
     *,
     fixing: bool,
 ) -> str | None:
-    """One line with the command that helps most now; None where there is nothing to do.
+    """One line with the most useful next command; None if there is nothing to do.
 
     Args:
-        findings: all.
-        rules: those that are shown in full, see :func:`by_urgency`.
-        arguments: those of this run.
-        width: columns of the terminal.
+        findings: all findings.
+        rules: the findings that are shown in full, see :func:`by_urgency`.
+        arguments: the arguments of this run.
+        width: the columns of the terminal.
         fixing: whether this run applied fixes.
     """
     options = set(map(option, findings))
@@ -164,11 +164,11 @@ def next_command(
 
 
 def with_baseline(arguments: Sequence[str], width: int) -> str:
-    """The line with the command that reports only what is new since a run that wrote a baseline.
+    """The line with the command that reports only findings that are not in a new baseline.
 
     Args:
-        arguments: those of that run.
-        width: columns of the terminal.
+        arguments: the arguments of the run that wrote the baseline.
+        width: the columns of the terminal.
     """
     name = "--write-baseline"
     reading = [name.replace("write-", "") + each[len(name) :] if each.startswith(name) else each for each in arguments]
@@ -197,7 +197,7 @@ def _by_rule(findings: Sequence[Finding]) -> list[list[Finding]]:
 
 
 def _places(findings: Sequence[Finding]) -> str:
-    """The first places, each file named once."""
+    """The first locations; consecutive ones in a file name it once."""
     shown, path = [], None
     for finding in findings[:_PLACES]:
         place = finding.location
@@ -211,7 +211,7 @@ def _line(place: Location) -> str:
 
 
 def _entry(head: str, text: str, width: int, word: str, styled: str) -> Iterator[str]:
-    """A line that begins with ``head``, in which ``word`` is styled, and goes on below its text."""
+    """Lines that begin with ``head``, with ``word`` in it styled; continuation lines are indented to the text."""
     first, *rest = wrapped(text, width, head, " " * len(head))
     yield f"{head.replace(word, styled)}{first[len(head) :]}"
     yield from rest

@@ -1,4 +1,4 @@
-"""What a report is made of, and what the formats for programs share."""
+"""The data of a report, and functions shared by the formats for programs."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ class Report:
     sources: Mapping[str, Source]
     """The source of every path that has a finding."""
     files: int
-    """How many files were linted."""
+    """The number of linted files."""
     evidence: Mapping[Finding, Evidence] = field(default_factory=dict)
-    """What has been measured of some of the findings."""
+    """The measurements of some findings."""
     failing: frozenset[Finding] = frozenset()
-    """The findings for which the run fails."""
+    """The findings that fail the run."""
     addresses: Mapping[Finding, str] = field(default_factory=dict)
-    """The addresses of the pages of rules, where they have one."""
+    """The addresses of rule pages, for rules that have one."""
     tallied: Sequence[Finding] = ()
     """Findings that one line for the run counts."""
     left_out: LeftOut = field(default_factory=LeftOut)
-    """What is not reported."""
+    """The counts of unreported findings."""
 
     @property
     def items(self) -> list[Finding | FileError]:
-        """Findings and errors, sorted by place."""
+        """Findings and errors, sorted by location."""
         both: list[Finding | FileError] = [*self.findings, *self.errors]
         return sorted(both, key=lambda item: item.sort_key)
 
 
 def fingerprints(findings: Sequence[Finding], sources: Mapping[str, Source]) -> dict[Finding, str]:
-    """For each finding what it keeps when lines are added, removed or indented elsewhere in its file: 32 hexadecimal digits.
+    """Fingerprints of findings that survive edits elsewhere in the file: 32 hexadecimal digits each.
 
-    It is made of the path, the rule and the code of the finding's lines; findings that are alike in all of these are counted in the
-    order of their places.
+    They hash the path, the rule and the code of the finding's lines. Findings that agree in all of these are numbered
+    in the order of their locations.
     """
     import hashlib
 
@@ -73,5 +73,5 @@ def code_of(finding: Finding, source: Source | None) -> str:
     before = source.lines_above(place.cell)
     lines = range(place.line, min(place.end_line, place.line + _LINES - 1) + 1)
     text = "\n".join(source.line_text(source.offset(before + line, 1)) for line in lines)
-    # What is said about a comment has nothing else to be known by.
+    # A finding about a comment has no other text, so keep the comment.
     return "".join((without_comments(text, expression=True).strip() or text).split())

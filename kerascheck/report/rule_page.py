@@ -19,18 +19,21 @@ from kerascheck.fixes.proofs import all_obligations
 from kerascheck.report.text import wrapped
 
 _MARK = re.compile(r"[ \t]*# ?KC[A-Z]?\d{3}(?::\w+)?(?: KC[A-Z]?\d{3}(?::\w+)?)*[ \t]*$")
-"""What tests read in an example: the findings that they expect on a line."""
+"""Comments in examples that name the expected findings of a line, for tests."""
 _ITEM = re.compile(r"- ")
 _WIDTH = 115
-"""Columns of the text in docstrings, which are indented by four."""
+"""Columns of text in docstrings, without their indentation of four."""
 
 
 _SILENT, _NEXT, _SAFETY = "## When it stays silent\n", "## Use instead\n", "## Fix safety\n"
 
 
 def documentation(spec: RuleSpec) -> str:
-    """The rule's documentation: its docstring, where "When it stays silent" ends with the programs of which it does not speak,
-    and "Fix safety" with what its fix has to prove."""
+    """The rule's docstring with generated lists added.
+
+    "When it stays silent" ends with the programs that the rule does not apply to. "Fix safety" ends with the obligations
+    that its fix must prove.
+    """
     return _with_exceptions(_with_obligations(spec.documentation.strip(), spec), spec)
 
 
@@ -65,7 +68,7 @@ def _item(sentence: str) -> list[str]:
 
 
 def sections(spec: RuleSpec) -> dict[str, str]:
-    """Heading to text of every section of the rule's documentation, in order."""
+    """The sections of the rule's documentation, text by heading, in order."""
     parts = re.split(r"^## +(.+?) *$", documentation(spec), flags=re.MULTILINE)
     return {heading: text.strip() for heading, text in zip(parts[1::2], parts[2::2])}
 
@@ -96,7 +99,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def fitted(page: str, width: int) -> str:
-    """A page with its paragraphs and list items wrapped to a terminal of ``width`` columns; code, tables and headings stay as they are."""
+    """A page with paragraphs and list items wrapped to ``width`` columns; code, tables and headings stay unchanged."""
     shown: list[str] = []
     paragraph: list[str] = []
     is_code = False
@@ -124,7 +127,7 @@ def fitted(page: str, width: int) -> str:
 
 
 def as_text(spec: RuleSpec) -> str:
-    """One rule for people."""
+    """The page of a rule as text."""
     shown = [*parts(spec)]
     if spec.kind is Rule:
         shown.append(evidence_of(spec))
@@ -132,7 +135,7 @@ def as_text(spec: RuleSpec) -> str:
 
 
 def parts(spec: RuleSpec) -> Iterator[str]:
-    """The heading of a rule's page, a line on its severity, its documentation, and the example where there is one."""
+    """The heading of a rule's page, a line about its severity, its documentation, and the example if it has one."""
     default = "on by default" if spec.on_by_default else "off until selected"
     yield f"# {spec.name} ({spec.code})"
     yield f"Usual severity: {spec.severity}, {default}." + (f" It comes from {spec.by}." if spec.by else "")
@@ -142,7 +145,7 @@ def parts(spec: RuleSpec) -> Iterator[str]:
 
 
 def evidence_of(spec: RuleSpec) -> str:
-    """The section on what was measured of the example, and on what others have published."""
+    """The section with measurements of the example and with published figures."""
     return f"## Evidence\n\nWhat fast.py gains over slow.py:\n\n{_evidence(spec)}"
 
 
@@ -162,13 +165,13 @@ def _is_measured_on_gpu(spec: RuleSpec) -> bool:
 
 
 def as_list(specs: Sequence[RuleSpec]) -> str:
-    """One line per rule."""
+    """A list of rules, one per line."""
     width = max(len(spec.name) for spec in specs)
     return "\n".join(f"{spec.code}  {spec.name:{width}}  {spec.summary}" for spec in specs)
 
 
 def as_json(specs: Sequence[RuleSpec], *, single: bool) -> str:
-    """The rules for programs: one object where ``single``, a list of them otherwise."""
+    """The rules as JSON: one object if ``single``, else a list of objects."""
     described = [_describe(spec) for spec in specs]
     return json.dumps(described[0] if single else described, indent=2, ensure_ascii=False)
 

@@ -1,6 +1,6 @@
-"""SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), as code scanning of GitHub and Azure DevOps reads it.
+"""SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), for code scanning by GitHub and Azure DevOps.
 
-A notebook is one artifact; its findings have the cell as logical location, and lines that count in that cell.
+A notebook is one artifact. Its findings have the cell as logical location, and line numbers within that cell.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 
 
 def render(report: Report) -> str:
-    """The log of one run: findings as results, files that could not be analysed as notifications of the tool."""
+    """The log of one run, with findings as results and file errors as tool notifications."""
     used = {finding.code for finding in report.findings}
     specs = [spec for spec in registry.rule_specs() if spec.code in used]
-    # A rule has one page for all results; where settings differ by folder, that of the first.
+    # SARIF allows one page per rule; if settings differ by folder, the first finding's page is used.
     addresses = {each.code: report.addresses[each] for each in reversed(report.findings) if each in report.addresses}
     index = {spec.code: position for position, spec in enumerate(specs)}
     prints = fingerprints(report.findings, report.sources)
@@ -91,7 +91,7 @@ def _result(finding: Finding, index: int, fingerprint: str, report: Report) -> d
             for number, related in enumerate(finding.related, 1)
         ]
     source = report.sources.get(finding.location.path)
-    # In a notebook a region would count lines of its JSON, which are not those that a fix changes.
+    # A region in a notebook would count lines of its JSON, but fixes count lines of cells.
     if finding.fix is not None and not finding.fix.withheld and source is not None and source.cells is None:
         safe = finding.fix.applicability is Applicability.SAFE
         objections = f": {finding.fix.objections}" if finding.fix.unproven else ""

@@ -1,4 +1,4 @@
-"""The report for people: the code, what it costs and why here, and what to write instead."""
+"""The text report: each finding with its code, its cost, its reason and its fix."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Style = Callable[..., str]
 """Colours a text; called like ``click.style``."""
 
 WIDTH = 100
-"""Columns where there is no terminal that says how many it has."""
+"""Columns of output without a terminal."""
 
 
 def terminal_columns(otherwise: int = WIDTH) -> int:
-    """Of the terminal, or of what the environment says it is; ``otherwise`` where there is none."""
+    """The columns of the terminal, by ``COLUMNS`` or the terminal itself; ``otherwise`` without one."""
     return shutil.get_terminal_size((otherwise, 0)).columns
 
 
@@ -37,11 +37,11 @@ _CONTEXT = 2
 _CUT = "..."
 _FIRST_WORDS = 30
 _STEERING = frozenset(("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"))
-"""Categories of characters that a terminal does not show as one each."""
+"""Categories of characters that terminals do not show as one character."""
 
 
 def columns(width: int) -> int:
-    """The columns to wrap text to on a terminal of ``width``: not more than one reads with ease."""
+    """The columns for wrapping text on a terminal of ``width``, limited to readable lines."""
     return min(max(width, _NARROWEST), _WIDEST)
 
 
@@ -54,18 +54,18 @@ def render(
     width: int = WIDTH,
     addresses: Mapping[Finding, str] = MappingProxyType({}),
 ) -> Iterator[str]:
-    """One block of lines per finding, sorted by place; neighbours that say the same share one.
+    """One block of lines per finding, sorted by location; consecutive findings with the same text share a block.
 
     Args:
         sources: the source of every path that has a finding.
-        style: colours a text, or returns it as it is.
-        evidence: what has been measured of some of the findings.
-        width: columns of the terminal.
-        addresses: those of the pages of rules, where the terminal is to have links.
+        style: colours a text, or returns it unchanged.
+        evidence: the measurements of some findings.
+        width: the columns of the terminal.
+        addresses: the addresses of rule pages, for links in the terminal.
     """
     width = columns(width)
     items: list[Finding | FileError] = [*findings, *errors]
-    for _, alike in groupby(sorted(items, key=lambda item: item.sort_key), _says):
+    for _, alike in groupby(sorted(items, key=lambda item: item.sort_key), _content_key):
         first, *others = alike
         if isinstance(first, FileError):
             yield from (
@@ -86,8 +86,8 @@ def render(
         yield ""
 
 
-def _says(item: Finding | FileError) -> tuple[object, ...]:
-    """What is said about a place, but for the line: neighbours that say the same are shown once."""
+def _content_key(item: Finding | FileError) -> tuple[object, ...]:
+    """The content of a block without its line; consecutive findings with equal content are shown once."""
     place = (item.code, item.location.path, item.location.cell, item.message)
     if isinstance(item, FileError):
         return place
@@ -101,9 +101,9 @@ def _says(item: Finding | FileError) -> tuple[object, ...]:
 
 
 def linked(text: str, address: str | None) -> str:
-    """``text`` as a link of the terminal to ``address``; as it is where that is None.
+    """``text`` as a terminal link to ``address``; unchanged if that is None.
 
-    The escape sequence is OSC 8; terminals that do not know it show the text alone.
+    The escape sequence is OSC 8; terminals without support show only the text.
     """
     return text if address is None else f"\033]8;;{address}\033\\{text}\033]8;;\033\\"
 
@@ -122,7 +122,7 @@ def _block(
         yield f"{style(where, bold=True)}  {what}"
         yield words
     else:
-        # Nothing reads these lines of notebooks by their form, which other tools do not know.
+        # Free to split: no tool parses the notation for notebook cells.
         yield style(where, bold=True)
         yield f"  {what}{words}"
     yield from wrapped(finding.message, width, "  ", "  ")
@@ -141,17 +141,17 @@ def _block(
 
 
 def _seen_from(here: Location, there: Location) -> str:
-    """A place as one names it at another: without what is the same."""
+    """A location relative to another: without the file or cell that they share."""
     if here.path != there.path:
         return place(there)
     return f"line {there.line}" if here.cell == there.cell else f"cell {there.cell_number}, line {there.line}"
 
 
 def _first_words(location: Location, source: Source) -> str:
-    """What the cell of a place begins with, to know it by: notebooks do not show the numbers of cells; empty in scripts."""
+    """The first words of a location's cell, since notebooks show no cell numbers; empty in scripts."""
     if location.cell is None:
         return ""
-    # A command of the notebook became `pass` when it was read.
+    # Reading the notebook replaced its commands by `pass`.
     said = (line.strip() for line in _lines(location, source) if line.strip() not in ("", "pass"))
     first = " ".join(next(said, "").split())
     short, _ = _visible(textwrap.shorten(first, _FIRST_WORDS, placeholder="") or first[:_FIRST_WORDS])
@@ -161,7 +161,7 @@ def _first_words(location: Location, source: Source) -> str:
 def _frame(location: Location, source: Source, colour: str, style: Style, width: int) -> Iterator[str]:
     lines = _lines(location, source)
     first = max(location.line - _CONTEXT, 1)
-    # Blank lines before the code say nothing.
+    # Skip blank lines before the code.
     while first < location.line and not lines[first - 1].strip():
         first += 1
     gutter = len(str(location.line))
@@ -182,7 +182,7 @@ def _frame(location: Location, source: Source, colour: str, style: Style, width:
 
 
 def _left_of_window(line: str, start: int, end: int, room: int) -> int:
-    """The first character to show of a line so that what is marked can be seen, or its beginning, with what stands before it."""
+    """The index of the first character to show, so that the start of the marked range is visible, with context."""
     seen = min(end, start + room // 4)
     if (
         len(line) <= room
@@ -197,7 +197,7 @@ def _left_of_window(line: str, start: int, end: int, room: int) -> int:
 
 
 def _cropped(line: str, left: int, room: int) -> tuple[str, list[int]]:
-    """What ``room`` columns show of a line from its character ``left`` on, and the column of each character and of the end."""
+    """The part of a line from index ``left`` that fits ``room`` columns, and the columns of its characters and end."""
     text, offsets = _visible(line[left : left + room])
     mark = _CUT if left and line else ""
     if len(mark) + offsets[-1] <= room and len(line) <= left + room:
@@ -208,14 +208,14 @@ def _cropped(line: str, left: int, room: int) -> tuple[str, list[int]]:
 
 
 def _lines(location: Location, source: Source) -> list[str]:
-    """The lines that the numbers of ``location`` count: those of its cell, or of the script."""
+    """The lines of the location's cell, or of the script."""
     cell = source.cell(location.cell)
     text = source.text if cell is None else source.text[cell.start : cell.end]
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def _visible(line: str) -> tuple[str, list[int]]:
-    """``line`` as a terminal can show it, and the column at which each of its characters stands then."""
+    """``line`` as a terminal shows it, and the column of each of its characters and of the end."""
     shown, offsets, width = [], [], 0
     for character in line:
         offsets.append(width)
@@ -240,7 +240,11 @@ def _note(label: str, text: str, style: Style, width: int) -> Iterator[str]:
 
 
 def wrapped(text: str, width: int, first: str = "", others: str = "") -> list[str]:
-    """``text`` in lines for a terminal of ``width``, with what its first line and the others begin with; not broken at :data:`NO_BREAK`."""
+    """Wrap ``text`` for a terminal of ``width`` columns, never at :data:`NO_BREAK`.
+
+    Args:
+        first, others: the prefixes of the first line and of the other lines.
+    """
     kept = escaped(text, keep="\n\t").replace(UNSAFE_OPTION, UNSAFE_OPTION.replace(" ", NO_BREAK))
     lines = textwrap.wrap(
         kept,

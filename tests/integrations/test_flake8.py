@@ -44,7 +44,7 @@ def flake8(*arguments, isolated=True):
 
 
 def flake8_alone(*arguments, stdin=None):
-    """Run flake8 in a process of its own."""
+    """Run flake8 in a separate process."""
     command = [sys.executable, "-m", "flake8", "--select", "KC", "--isolated", *arguments]
     try:
         ran = subprocess.run(command, capture_output=True, text=True, input=stdin, timeout=60)
@@ -119,7 +119,7 @@ def test_noqa_is_honoured_unless_disabled(project):
     ],
 )
 def test_options_are_forwarded(project, option, expected):
-    # A map directly before the batch runs ahead by itself, in every version.
+    # Directly before batch, the map would run ahead by itself in every version.
     project(train__py=SLOW.replace(".batch(", ".shuffle(8).batch("))
     assert {line.split()[1] for line in lines(flake8(*option.split(), "train.py"))} == expected
 
@@ -145,9 +145,9 @@ def test_a_bad_configuration_of_a_folder_is_one_line_and_other_files_are_linted(
         (tmp_path / "sub" / name).write_text(SLOW)
     (tmp_path / "sub" / "pyproject.toml").write_text("[tool.kerascheck]\nx = 1\n")
     ran = flake8("-j", "1", ".")
-    (told,) = (line for line in lines(ran) if "KC999" in line)
-    assert told.startswith("sub/") and "sub/pyproject.toml: [tool.kerascheck] has no setting 'x'" in told
-    assert {line.partition(":")[0] for line in lines(ran)} == {"slow.py", told.partition(":")[0]}
+    (error,) = (line for line in lines(ran) if "KC999" in line)
+    assert error.startswith("sub/") and "sub/pyproject.toml: [tool.kerascheck] has no setting 'x'" in error
+    assert {line.partition(":")[0] for line in lines(ran)} == {"slow.py", error.partition(":")[0]}
 
 
 @pytest.mark.parametrize(("configured", "codes"), [('fail-on = "info"', []), ('min-severity = "info"', ["KC306"])])

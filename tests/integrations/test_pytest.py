@@ -73,8 +73,8 @@ def test_findings_equal_those_of_the_command_line(project, workers):
         "old/train.py": SLOW, "tests/slow.py": SLOW, "test_it.py": "def test_it():\n    assert True\n",
         "pyproject.toml": '[project]\nname = "x"\n[tool.kerascheck]\nextend-exclude = ["old"]\n', "notes.txt": SLOW,
     })  # fmt: skip
-    told = json.loads(kerascheck("--output-format", "json", "--min-severity", "warning", ".").out)
-    failing = {each["path"] for each in (*told["findings"], *told["errors"])}
+    report = json.loads(kerascheck("--output-format", "json", "--min-severity", "warning", ".").out)
+    failing = {each["path"] for each in (*report["findings"], *report["errors"])}
     assert failing >= {"data.py", "b.ipynb", "a/bad.py"} and "train.py" not in failing
     ran = run("--kerascheck", ".", *(["-p", "xdist", "-n", str(workers)] if workers else []))
     seen = outcomes(ran)
@@ -82,7 +82,7 @@ def test_findings_equal_those_of_the_command_line(project, workers):
     assert {test for test, outcome in seen.items() if outcome == "FAILED"} == {
         f"{path}::kerascheck" for path in failing
     }
-    assert len(seen) == told["summary"]["files"], ran.stdout
+    assert len(seen) == report["summary"]["files"], ran.stdout
     assert ran.returncode == 1
 
 
@@ -92,7 +92,7 @@ def test_findings_are_shown_without_a_traceback(project):
     failures = ran.stdout.split("= FAILURES =")[1].split("short test summary")[0]
     assert "train.py:4:9  warning  KC101 serial-map\n" in failures and "= fix: Add num_parallel_calls" in failures
     assert "bad.py:2:7: KC999 does not parse" in failures
-    # The hint does not make it fail.
+    # A hint does not fail the test.
     assert "KC306" not in failures and "pytest_plugin.py" not in failures and "Error" not in failures
 
 

@@ -1,4 +1,4 @@
-"""The formats for CI services, as far as readers of others understand them."""
+"""The formats for CI services, checked with third-party readers."""
 
 import json
 import re
@@ -34,7 +34,7 @@ def report(*findings, errors=(), failing=None):
     return Report(findings, errors, sources, 3, {}, frozenset(findings if failing is None else failing))
 
 
-def test_sarif_is_what_its_schema_says():
+def test_sarif_conforms_to_its_schema():
     text = sarif.render(report(finding(), finding(text="ds.map(g)", severity=Severity.INFO), errors=[ERROR]))
     Sarif.model_validate_json(text)
     (run,) = json.loads(text)["runs"]
@@ -57,20 +57,20 @@ def test_sarif_is_what_its_schema_says():
     assert invocation["toolExecutionNotifications"][0]["descriptor"] == {"id": "KC999"}
 
 
-def test_sarif_names_the_cell_and_changes_no_json_of_a_notebook():
+def test_sarif_names_the_cell_and_has_no_fixes_for_a_notebook():
     (run,) = json.loads(sarif.render(report(finding(NOTEBOOK))))["runs"]
     assert run["results"][0]["locations"][0]["logicalLocations"] == [{"name": "cell 5", "kind": "module"}]
     assert "fixes" not in run["results"][0]
 
 
-def test_paths_elsewhere_are_addresses_in_sarif():
+def test_absolute_paths_are_file_uris_in_sarif():
     place = Location("/data/a b.py", None, 1, 1, 1, 2)
     (run,) = json.loads(sarif.render(report(finding(location=place, fix=None))))["runs"]
     artifact = run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
     assert artifact == {"uri": "file:///data/a%20b.py"}
 
 
-def test_fingerprints_survive_moved_lines_and_tell_equal_ones_apart():
+def test_fingerprints_survive_moved_lines_and_distinguish_equal_findings():
     (first,) = fingerprints([finding()], {SCRIPT.path: SCRIPT}).values()
     moved = SCRIPT.with_text("import os\n\nif os:\n    " + CODE.replace("\n", "\n    "))
     (again,) = fingerprints([finding(moved)], {SCRIPT.path: moved}).values()
@@ -86,7 +86,7 @@ def test_fingerprints_survive_moved_lines_and_tell_equal_ones_apart():
 
 
 COMMAND = re.compile(r"^::(\w+) ([^:]*)::(.*)$")
-"""As https://github.com/actions/runner parses it: properties may hold no colon, and all is one line."""
+"""A command as https://github.com/actions/runner parses it: one line, with properties without colons."""
 
 
 def commands(text):
@@ -95,7 +95,7 @@ def commands(text):
         yield name, dict(pair.split("=", 1) for pair in properties.split(",")), message
 
 
-def test_github_gets_one_command_a_line():
+def test_github_report_has_one_command_per_line():
     found = list(commands(github.render(report(finding(), errors=[ERROR]))))
     (error, at, message), (warning, where, text) = found
     assert (error, at["file"], at["line"]) == ("error", "b.py", "3")
@@ -105,17 +105,17 @@ def test_github_gets_one_command_a_line():
     assert text == "my data/a.py:2:6: KC101 Slow."
 
 
-def test_github_gets_no_line_of_a_notebook():
+def test_github_report_has_no_lines_for_a_notebook():
     ((_, where, text),) = commands(github.render(report(finding(NOTEBOOK, severity=Severity.INFO))))
     assert "line" not in where and text.startswith("n.ipynb:cell 5:2:6:")
 
 
-def test_columns_of_several_lines_are_not_for_github():
+def test_github_report_has_no_columns_for_several_lines():
     ((_, where, _),) = commands(github.render(report(finding(location=Location("a.py", None, 2, 9, 4, 1)))))
     assert where["endLine"] == "4" and "col" not in where
 
 
-def test_gitlab_gets_paths_from_the_root_of_the_project(tmp_path, monkeypatch):
+def test_gitlab_paths_are_relative_to_the_project_root(tmp_path, monkeypatch):
     (tmp_path / "sub").mkdir()
     monkeypatch.chdir(tmp_path / "sub")
     monkeypatch.setenv("CI_PROJECT_DIR", str(tmp_path))
@@ -127,7 +127,7 @@ def test_gitlab_gets_paths_from_the_root_of_the_project(tmp_path, monkeypatch):
     assert len({issue["fingerprint"] for issue in issues}) == 2
 
 
-def test_junit_fails_for_what_the_run_fails_for(tmp_path):
+def test_junit_failures_are_the_findings_that_fail_the_run(tmp_path):
     hint = finding(text="ds.map(g)", severity=Severity.INFO)
     path = tmp_path / "report.xml"
     path.write_text(junit.render(report(finding(), hint, errors=[ERROR], failing=[finding()])))
@@ -138,14 +138,14 @@ def test_junit_fails_for_what_the_run_fails_for(tmp_path):
     assert counted == (xml.tests, xml.failures, xml.errors, xml.skipped)
 
 
-def test_junit_passes_where_nothing_is_found(tmp_path):
+def test_junit_passes_without_findings(tmp_path):
     path = tmp_path / "report.xml"
     path.write_text(junit.render(report()))
     xml = JUnitXml.fromfile(str(path))
     assert (xml.tests, xml.failures, xml.errors, xml.skipped) == (1, 0, 0, 0)
 
 
-def test_json_lines_are_the_parts_of_the_document():
+def test_json_lines_equal_the_parts_of_the_document():
     given = report(finding(), errors=[ERROR])
     lines = [json.loads(line) for line in json_report.render_lines(given).splitlines()]
     document = json.loads(json_report.render(given))
@@ -156,6 +156,6 @@ def test_json_lines_are_the_parts_of_the_document():
 @pytest.mark.parametrize(
     "renderer", [sarif.render, github.render, gitlab.render, junit.render, json_report.render_lines]
 )
-def test_what_steers_a_program_is_quoted(renderer):
+def test_control_sequences_are_escaped(renderer):
     text = renderer(report(finding(message='a <b> & "c" \x1b[31m ::error::x')))
     assert "\x1b" not in text and (renderer is not github.render or text.count("\n") == 0)

@@ -42,7 +42,7 @@ def show(*findings, errors=(), sources=None, width=100):
     return "\n".join(text.render(list(findings), list(errors), sources or {"a.py": SCRIPT}, plain, width=width))
 
 
-def test_text_shows_the_code_the_cause_and_the_remedy():
+def test_text_shows_code_cause_and_fix():
     assert (
         show(finding())
         == """\
@@ -58,7 +58,7 @@ a.py:3:7  warning  KC101 serial-map
     )
 
 
-def test_carets_stand_under_wide_characters_and_keep_control_characters_from_the_terminal():
+def test_carets_align_with_wide_characters_and_control_characters_are_removed():
     code = "x = '日本\x1b'; f(é)\n"
     source = Source("a.py", code)
     location = source.locate(code.index("f("), code.index(")") + 1)
@@ -66,7 +66,7 @@ def test_carets_stand_under_wide_characters_and_keep_control_characters_from_the
     assert lines[2:] == ["1 | x = '日本 '; f(é)", "  |              ^^^^"]
 
 
-def test_text_of_a_notebook_shows_the_lines_of_the_cell():
+def test_text_shows_the_lines_of_a_cell():
     code = "a = 1\nb = 2\n"
     source = Source("n.ipynb", code, cells=(Cell(0, 0, 6), Cell(4, 6, 12)))
     shown = show(finding(location=source.locate(6, 7)), sources={"n.ipynb": source})
@@ -76,7 +76,7 @@ def test_text_of_a_notebook_shows_the_lines_of_the_cell():
 
 
 @pytest.mark.parametrize(("width", "used"), [(100, 100), (80, 80), (400, 120), (7, 40)])
-def test_texts_are_wrapped_to_the_terminal(width, used):
+def test_text_is_wrapped_to_the_terminal(width, used):
     lines = show(finding(because="word " * 80, message="wird " * 80), width=width).splitlines()
     at = lines.index(next(line for line in lines if "because" in line))
     assert lines[at + 1].startswith(" " * len("  = because: ") + "word")
@@ -95,19 +95,19 @@ def test_texts_are_wrapped_to_the_terminal(width, used):
         ("pass\n", None),
     ],
 )
-def test_a_cell_is_known_by_its_first_words(code, words):
+def test_cell_is_identified_by_its_first_words(code, words):
     source = Source("n.ipynb", "b\n" + code, cells=(Cell(0, 0, 2), Cell(4, 2, 2 + len(code))))
     head = show(finding(location=source.locate(2, 3)), sources={"n.ipynb": source}).splitlines()[0]
     assert head == "n.ipynb:cell 5:1:1  warning  KC101 serial-map" + (f"  ({words})" if words else "")
 
 
-def test_the_first_words_of_a_cell_that_do_not_fit_stand_below():
+def test_first_words_of_a_cell_that_do_not_fit_are_on_the_next_line():
     source = Source("n.ipynb", "model = keras.Sequential()\nx\n", cells=(Cell(4, 0, 29),))
     lines = show(finding(location=source.locate(0, 5)), sources={"n.ipynb": source}, width=60).splitlines()
     assert lines[:2] == ["n.ipynb:cell 5:1:1  warning  KC101 serial-map", "  (model = keras.Sequential() ...)"]
 
 
-def test_the_head_of_a_cell_of_a_long_path_takes_two_lines():
+def test_heading_of_a_cell_with_a_long_path_takes_two_lines():
     path = "notebooks/" + "long_" * 8 + "name.ipynb"
     source = Source(path, "model = keras.Sequential()\nx\n", cells=(Cell(4, 0, 29),))
     lines = show(finding(location=source.locate(0, 5)), sources={path: source}, width=80).splitlines()
@@ -118,7 +118,7 @@ def test_the_head_of_a_cell_of_a_long_path_takes_two_lines():
     )
 
 
-def test_neighbours_that_say_the_same_are_shown_once():
+def test_consecutive_equal_findings_are_shown_once():
     other = {"location": Location("a.py", None, 4, 3, 4, 4)}
     shown = show(finding(), finding(**other), finding(location=Location("a.py", None, 5, 1, 5, 1)))
     assert shown.count("serial-map") == 1 and shown.endswith(
@@ -140,7 +140,7 @@ def test_neighbours_that_say_the_same_are_shown_once():
     )
 
 
-def test_places_of_the_same_file_are_named_by_their_line():
+def test_locations_in_the_same_file_show_only_the_line():
     related = tuple(Related(Location(path, None, 7, 2, 7, 4), "this draws") for path in ("a.py", "b.py"))
     shown = show(finding(related=related))
     assert "see: line 7: this draws" in shown and "see: b.py:7:2: this draws" in shown
@@ -157,14 +157,14 @@ def frame(line, marked, width=60):
     return shown[2 : shown.index("  = because: It draws random numbers.")]
 
 
-def test_a_long_line_is_cropped_around_what_is_marked():
+def test_long_line_is_cropped_around_the_marked_range():
     code, carets = frame("x = [" + "0, " * 200_000 + "bad_call(1), " + "1, " * 200_000 + "]", "bad_call(1)")
     assert max(map(len, (code, carets))) <= 60
     assert code.startswith("2 | ...") and code.endswith("...")
     assert code[carets.index("^") : carets.rindex("^") + 1] == "bad_call(1)"
 
 
-def test_a_line_is_cropped_on_the_right_only_where_that_shows_what_is_marked():
+def test_line_is_cropped_only_on_the_right_if_the_marked_range_fits():
     *_, code, carets = frame("ds = ds.map(f)" + ".batch(2)" * 20, "ds.map(f)")
     assert code.startswith("2 | ds = ds.map(f).batch(2)") and code.endswith("...") and len(code) <= 60
     assert carets == "  |      ^^^^^^^^^"
@@ -173,19 +173,19 @@ def test_a_line_is_cropped_on_the_right_only_where_that_shows_what_is_marked():
     assert frame("x" * 46 + "(y, z)", "(y, z)")[-2] == "2 | " + "x" * 46 + "(y, z)"
 
 
-def test_what_is_marked_is_cropped_where_it_is_too_long_itself():
+def test_long_marked_range_is_cropped():
     *_, code, carets = frame("y = " + "a" * 90 + "f(" + "b" * 300 + ")", "f(" + "b" * 300 + ")")
     assert code[carets.index("^") :].startswith("f(bbb") and max(len(code), len(carets)) <= 60
 
 
-def test_carets_stand_under_wide_characters_and_tabs_of_a_cropped_line():
+def test_carets_align_with_wide_characters_and_tabs_of_a_cropped_line():
     *_, code, carets = frame("x = '" + "\u65e5" * 100 + "'; \tcall(1); " + "y = 1; " * 50, "call(1)")
     shown = code.replace("\u65e5", "\u65e5\0")
     assert shown[carets.index("^") : carets.rindex("^") + 1] == "call(1)"
     assert len(shown) <= 60
 
 
-def test_errors_stand_among_the_findings():
+def test_errors_are_sorted_among_the_findings():
     error = FileError("KC999", Location("a.py", None, 1, 2, 1, 2), "does not parse")
     lines = list(concise.render([finding()], [error], {}))
     assert lines == [
@@ -195,7 +195,7 @@ def test_errors_stand_among_the_findings():
     assert show(finding(), errors=[error]).startswith("a.py:1:2: KC999 does not parse\n\na.py:3:7  warning")
 
 
-def test_json_has_every_field_and_places_the_edits():
+def test_json_has_every_field_and_locates_the_edits():
     error = FileError("KC999", Location("b.py", None, 1, 2, 1, 2), "does not parse")
     document = json.loads(json_report.render(Report([finding()], [error], {"a.py": SCRIPT}, 3)))
     assert document == {
@@ -233,14 +233,14 @@ def test_json_has_every_field_and_places_the_edits():
     }  # fmt: skip
 
 
-def test_json_says_null_where_there_is_nothing():
+def test_missing_values_are_null_in_json():
     (found,) = json.loads(json_report.render(Report([finding(fix=None, because=None)], [], {"a.py": SCRIPT}, 1)))[
         "findings"
     ]
     assert (found["fix"], found["because"]) == (None, None)
 
 
-def test_edits_of_a_notebook_name_their_cell():
+def test_edits_of_a_notebook_have_their_cell():
     source = Source("n.ipynb", "a = 1\nb = 2\n", cells=(Cell(0, 0, 6), Cell(4, 6, 12)))
     fix = Fix(Applicability.UNSAFE, "Do", (Edit(8, 9, "x"), Edit(0, 0, "y")))
     found = finding(location=source.locate(6, 7), fix=fix)
@@ -250,7 +250,7 @@ def test_edits_of_a_notebook_name_their_cell():
     assert edits == [(0, 1, 1, 1), (4, 5, 1, 3)]
 
 
-def test_the_summary_counts():
+def test_summary_has_counts():
     unsafe = finding(severity=Severity.INFO, fix=Fix(Applicability.UNSAFE, "Do", FIX.edits))
     assert common.summary([], [], 2) == "No problems found in 2 files."
     assert common.summary([finding()], [], 1) == "Found 1 problem (1 warning) in 1 file; 1 fixable with --fix."
@@ -263,7 +263,7 @@ def test_the_summary_counts():
     assert common.summary([finding(), unsafe], [], 1, unsafe=True).endswith("; 2 fixable with --fix --unsafe-fixes.")
 
 
-def test_fixes_on_request_say_how_to_ask_and_are_not_counted():
+def test_fixes_on_request_name_their_option_and_are_not_counted():
     asked = finding(fix=Fix(Applicability.ON_REQUEST, "Do", FIX.edits))
     assert (
         common.summary([asked], [], 1)
@@ -276,7 +276,7 @@ def test_fixes_on_request_say_how_to_ask_and_are_not_counted():
     assert (document["summary"]["fixable"], document["findings"][0]["fix"]["applicability"]) == (0, "on request")
 
 
-def test_the_summary_after_fixing_counts_what_was_fixed_and_what_remains():
+def test_summary_after_fixing_counts_fixed_and_remaining_findings():
     assert common.summary([], [], 2, fixed=3) == "Found 3 problems (3 fixed, 0 remaining) in 2 files."
     assert (
         common.summary([finding(fix=None)] * 2, [], 2, fixed=3)
@@ -302,7 +302,7 @@ CONFIRMED = Evidence(
 )
 
 
-def test_evidence_stands_beside_its_finding():
+def test_evidence_is_shown_with_its_finding():
     measured, other = finding(), finding(code="KC102")
     shown = "\n".join(text.render([measured, other], [], {"a.py": SCRIPT}, plain, {measured: CONFIRMED}))
     assert shown.count("  = measured: confirmed here: x1.84 [1.79-1.90], 2026-11-21\n") == 1
@@ -318,13 +318,13 @@ def test_evidence_stands_beside_its_finding():
     assert found[1]["evidence"] is None
 
 
-def test_what_could_not_be_shown_is_not_called_absent():
+def test_unconfirmed_effect_is_not_called_absent():
     assert str(replace(CONFIRMED, status="no effect", low=0.99, ratio=1.0, high=1.02)).startswith(
         "no effect here: x1.00"
     )
 
 
-# --- what stands below the findings -------------------------------------------------------------------
+# --- the overview below the findings ------------------------------------------------------------------
 
 SUMMARIES = {"KC101": "map runs one call at a time", "KC411": "batch size is small for this model"}
 
@@ -344,7 +344,7 @@ def info(code="KC411", path="a.py", line=1, cell=None, **changes):
     )
 
 
-def test_hints_are_one_entry_per_rule_with_the_first_places():
+def test_hints_have_one_entry_per_rule_with_the_first_locations():
     several = [info(line=line) for line in (7, 3, 12)] + [info(path="n.ipynb", cell=4)]
     assert list(overview.hints([info("KC101", "b.py", 8), *several], SUMMARIES, plain, 100)) == [
         "5 hints (info), by rule. All in full: --min-severity info; one rule: --select KC411.",
@@ -357,7 +357,7 @@ def test_hints_are_one_entry_per_rule_with_the_first_places():
     assert [line.split()[1] for line in speed_first[1:3]] == ["KC101", "KC411"] and "--select KC101" in speed_first[0]
 
 
-def test_the_entries_of_hints_are_wrapped_between_places():
+def test_hints_are_wrapped_between_locations():
     several = [info(path="some/folder/notebook.ipynb", cell=number, line=2) for number in range(12)]
     *_, first, second, third, _ = overview.hints(several, SUMMARIES, plain, 48)
     assert (first, second, third) == (
@@ -367,7 +367,7 @@ def test_the_entries_of_hints_are_wrapped_between_places():
     )
 
 
-def test_an_info_that_was_confirmed_here_is_no_mere_hint():
+def test_locally_confirmed_info_is_shown_in_full():
     hint = info()
     assert overview.is_hint(hint, {}) and overview.is_hint(hint, {hint: replace(CONFIRMED, status="no effect")})
     assert not overview.is_hint(hint, {hint: CONFIRMED}) and not overview.is_hint(finding(), {})
@@ -377,7 +377,7 @@ def started(*findings, gains=None):
     return list(overview.start(overview.by_urgency(list(findings), gains or {}), SUMMARIES, plain, 100))
 
 
-def test_more_findings_than_one_sees_at_once_say_where_to_start():
+def test_many_findings_are_followed_by_where_to_start():
     warnings = [info(code, severity=Severity.WARNING) for code in ("KC101", "KC102", "KC103", "KC101")]
     error = info("KC900", line=9, severity=Severity.ERROR)
     assert started(*warnings[:3]) == []
@@ -423,7 +423,7 @@ SAFE, UNSAFE, NONE = finding(), finding(fix=replace(FIX, applicability=Applicabi
         ([], ["."], False, None),
     ],
 )
-def test_the_command_that_helps_most_is_named(findings, arguments, fixing, command):
+def test_most_useful_next_command_is_named(findings, arguments, fixing, command):
     rules = overview.by_urgency([each for each in findings if each.severity > Severity.INFO], {})
     given = overview.next_command(findings, rules, arguments, 100, fixing=fixing)
     assert given == (command and f"Next: {command}")

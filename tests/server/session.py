@@ -1,4 +1,4 @@
-"""An editor without a screen: what a client of the protocol sends, and what it sees."""
+"""A headless editor: a client of the language server protocol."""
 
 import asyncio
 import json
@@ -37,7 +37,7 @@ _LANGUAGES = {"code": "python", "markdown": "markdown"}
 
 
 def an_editor():
-    """A client that keeps the version of what is published, too."""
+    """A client that also records the versions of published diagnostics."""
     client = pytest_lsp.client.make_test_lsp_client()
     client.versions, client.published = {}, []
     receive = client.protocol.fm.features[types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS]
@@ -60,7 +60,7 @@ class Editor:
     """An editor whose workspace is a folder.
 
     Args:
-        client: talks to a server that has just been started.
+        client: a client connected to a new server.
     """
 
     def __init__(self, client, folder):
@@ -72,9 +72,9 @@ class Editor:
         """Begin the session.
 
         Args:
-            folders: of the workspace, instead of the one.
-            simple: the editor knows neither versions of edits nor actions without edits.
-            pulls: the editor asks for diagnostics.
+            folders: the workspace folders; empty: the editor's folder.
+            simple: whether the editor lacks support for versioned edits and for resolving actions.
+            pulls: whether the editor pulls diagnostics.
         """
         resolves = None if simple else types.ClientCodeActionResolveOptions(["edit"])
         capabilities = types.ClientCapabilities(
@@ -128,7 +128,7 @@ class Editor:
         self.client.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
 
     def open_notebook(self, name, cells):
-        """Open a notebook of (text, type) pairs; the URIs of its cells."""
+        """Open a notebook of (text, type) pairs; returns the URIs of its cells."""
         cells = [(f"vscode-notebook-cell:{self.folder / name}#{number}", *cell) for number, cell in enumerate(cells)]
         self._notebooks[name] = [1, [uri for uri, *_ in cells]]
         listed = [types.NotebookCell(_KINDS[kind], uri) for uri, _, kind in cells]
@@ -170,19 +170,19 @@ class Editor:
         self.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))
 
     async def pull(self, uri):
-        """The diagnostics of a document, asked for."""
+        """Pull the diagnostics of a document."""
         params = types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri))
         return list((await self.client.text_document_diagnostic_async(params)).items)
 
     async def shown(self, uri, version=None):
-        """The diagnostics of the newest version of a document, or of another one."""
+        """Wait for the diagnostics of a version of a document, by default the latest."""
         wanted = self._versions.get(uri, version) if version is None else version
         return await self.until(
             lambda: self.client.versions.get(uri, 0) == wanted and list(self.client.diagnostics[uri])
         )
 
     async def until(self, ready):
-        """What ``ready`` gives as soon as that is not False."""
+        """Wait until ``ready`` does not return False; returns its value."""
         for _ in range(3000):
             if (value := ready()) is not False:
                 return value
@@ -204,7 +204,7 @@ class Editor:
 
 
 def applied(edit, texts):
-    """``texts``, by URI, after an edit of the workspace; characters count as in UTF-16."""
+    """``texts``, by URI, after a workspace edit; positions count UTF-16 units."""
     after = dict(texts)
     for change in edit.document_changes:
         uri = change.text_document.uri
@@ -227,7 +227,7 @@ def _offset(text, position):
 
 
 class Plain:
-    """The protocol by hand: for servers that pygls does not understand, and for ends that are none of its.
+    """A minimal client, for sessions that pygls does not support, such as malformed messages and abrupt ends.
 
     Args:
         process: a server with pipes for standard input and output.
@@ -240,7 +240,7 @@ class Plain:
         self._send({"method": method, "params": params})
 
     def ask(self, method, params):
-        """The answer to a request."""
+        """Send a request and return the answer."""
         self._asked += 1
         self._send({"id": self._asked, "method": method, "params": params})
         return next(each for each in self._said() if each.get("id") == self._asked and "method" not in each)
@@ -250,7 +250,7 @@ class Plain:
         self.notify("textDocument/didOpen", {"textDocument": document})
 
     def diagnostics(self):
-        """The next ones that are published."""
+        """Wait for the next published diagnostics."""
         return next(each["params"] for each in self._said() if each.get("method") == "textDocument/publishDiagnostics")
 
     def _send(self, message):

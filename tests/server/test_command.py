@@ -1,4 +1,4 @@
-"""The command, and what becomes of its processes."""
+"""The server command and the life of its processes."""
 
 import json
 import os
@@ -17,14 +17,14 @@ from kerascheck.lsp.checker import Buffer, Checker, Lint, Start
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_without_pygls_one_line_says_what_to_install(monkeypatch):
+def test_missing_pygls_is_one_line_with_the_install_command(monkeypatch):
     monkeypatch.setattr("kerascheck.cli.server.find_spec", lambda name: None)
     ran = kerascheck("server")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == "kerascheck: error: the language server needs pygls 2: pip install 'kerascheck[server]'\n"
 
 
-def test_the_linter_does_without_pygls(tmp_path):
+def test_linter_does_not_need_pygls(tmp_path):
     (tmp_path / "train.py").write_text(SLOW)
     code = (
         "import sys; sys.modules['pygls'] = sys.modules['lsprotocol'] = None\n"
@@ -49,12 +49,12 @@ def request(tmp_path, text):
 
 
 @pytest.mark.slow
-def test_a_checker_that_is_ended_costs_one_answer(checker, tmp_path):
+def test_killed_checker_costs_one_answer(checker, tmp_path):
     assert [each.code for each in checker.lint(request(tmp_path, SLOW)).findings] == ["KC101", "KC306"]
     os.kill(checker._process.pid, signal.SIGKILL)
     checker._process.wait()
-    told = checker.lint(request(tmp_path, SLOW))
-    assert [each.code for each in told.errors] == ["KC998"] and told.findings == []
+    answer = checker.lint(request(tmp_path, SLOW))
+    assert [each.code for each in answer.errors] == ["KC998"] and answer.findings == []
     assert [each.code for each in checker.lint(request(tmp_path, SLOW)).findings] == ["KC101", "KC306"]
     os.kill(checker._process.pid, signal.SIGKILL)
     checker._process.wait()
@@ -62,7 +62,7 @@ def test_a_checker_that_is_ended_costs_one_answer(checker, tmp_path):
 
 
 @pytest.mark.slow
-def test_nothing_of_the_folder_is_imported(tmp_path):
+def test_modules_of_the_working_folder_are_not_imported(tmp_path):
     (tmp_path / "train.py").write_text(SLOW)
     for name in ("types", "multiprocessing", "pickle", "keras", "tensorflow", "libcst", "pygls", "json"):
         (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'imported')!r}, 'a').write({name!r})\n")
@@ -78,8 +78,8 @@ def test_nothing_of_the_folder_is_imported(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="asks Linux for processes")
 @pytest.mark.parametrize("stream", ["stdin", "stdout"])
-def test_an_editor_that_dies_takes_all_processes_with_it(tmp_path, stream):
-    """Input or output end without a word of the protocol."""
+def test_all_processes_end_when_the_editor_dies(tmp_path, stream):
+    """Input or output closes without a protocol message."""
     server = subprocess.Popen(
         COMMAND,
         stdin=subprocess.PIPE,
@@ -93,7 +93,7 @@ def test_an_editor_that_dies_takes_all_processes_with_it(tmp_path, stream):
     getattr(server, stream).close()
     if stream == "stdout":
         plain.notify("textDocument/didClose", {"textDocument": {"uri": (tmp_path / "train.py").as_uri()}})
-    # Its end is the end of all that hold its streams open.
+    # Reading ends when all processes with the stream have ended.
     assert server.stderr.read() == b""
     assert server.wait(30) is not None
     for _ in range(3000):
@@ -105,7 +105,7 @@ def test_an_editor_that_dies_takes_all_processes_with_it(tmp_path, stream):
 
 @pytest.mark.parametrize("length", [b"9" * 20, b"9" * 5000, b"999999999999"])
 @pytest.mark.parametrize("body", [b"", b"{}", b"{}\r\n"])
-def test_a_message_of_no_possible_length_is_left_out(tmp_path, length, body):
+def test_message_with_an_impossible_length_is_skipped(tmp_path, length, body):
     command = [sys.executable, "-m", "kerascheck", "server"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path
@@ -120,7 +120,7 @@ def test_a_message_of_no_possible_length_is_left_out(tmp_path, length, body):
 
 
 def _begun(server, folder):
-    """A server that has told of a script, by hand."""
+    """A client of a server that has published diagnostics of a script."""
     plain = Plain(server)
     plain.ask("initialize", {"processId": None, "rootUri": folder.as_uri(), "capabilities": {}})
     plain.notify("initialized", {})
@@ -130,7 +130,7 @@ def _begun(server, folder):
 
 
 def _group(leader):
-    """The processes that run in the session of one."""
+    """The running processes in the session of a leader."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -173,7 +173,7 @@ class Breaking(Rule):
 '''
 
 
-def test_a_fix_that_breaks_a_cell_is_left_out_of_all_fixes(tmp_path):
+def test_fix_all_skips_a_fix_that_breaks_a_cell(tmp_path):
     folder = tmp_path / "rules" / "layers" / "breaking_fix"
     folder.mkdir(parents=True)
     (folder / "rule.py").write_text(BREAKING)

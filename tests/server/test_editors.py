@@ -1,4 +1,4 @@
-"""Programs that people use: Neovim without a screen, and python-lsp-server, which runs flake8 for JupyterLab and others."""
+"""Real programs: headless Neovim, and python-lsp-server, which runs flake8 for JupyterLab and others."""
 
 import os
 import re
@@ -64,7 +64,7 @@ def test_neovim(tmp_path):
     ):
         (tmp_path / name).write_text(text)
     command = ["nvim", "--headless", "--clean", "-u", "init.lua", "-l", "session.lua"]
-    # Its colours and history are no part of this.
+    # Keep the user's Neovim state out of the test.
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "PYTHONPATH": os.pathsep.join(sys.path)}
     ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=200)
     said = ran.stderr + ran.stdout
@@ -75,7 +75,7 @@ def test_neovim(tmp_path):
 
 
 @pytest.mark.skipif(find_spec("pylsp") is None, reason="needs python-lsp-server")
-def test_python_lsp_server_shows_what_flake8_says(tmp_path):
+def test_python_lsp_server_shows_flake8_findings(tmp_path):
     plugins = {"flake8": {"enabled": True}, "pycodestyle": {"enabled": False}, "pyflakes": {"enabled": False}}
     command = [sys.executable, "-m", "pylsp"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path) as server:

@@ -1,4 +1,4 @@
-"""Messages that no editor should send, and more edits than anybody makes."""
+"""Malformed messages, and a long series of random edits."""
 
 import contextlib
 import json
@@ -10,7 +10,7 @@ import pytest
 from server.session import COMMAND, SLOW, Plain
 
 pytestmark = pytest.mark.slow
-_PATIENCE = 120  # seconds after which a server that does not answer is ended
+_PATIENCE = 120  # seconds until an unresponsive server is killed
 
 
 def framed(body, length=None):
@@ -43,7 +43,7 @@ def at(line, character, method="textDocument/hover"):
     return message(id="odd", method=method, params=params)
 
 
-# "URI" is that of the document that is open.
+# "URI" stands for the URI of the open document.
 MESSAGES = {
     "a length that is too short": framed(b'{"jsonrpc": "2.0", "method": "initialized", "params": {}}', 9),
     "a length that is too long": framed(b'{"jsonrpc": "2.0", "method": "initialized", "params": {}}', 90),
@@ -111,7 +111,7 @@ MESSAGES = {
 
 
 def with_uri(odd, uri):
-    """A message about the document that is open; its length is that of what it becomes."""
+    """Insert the URI of the open document into a message, and update its length."""
     if b'"URI"' not in odd:
         return odd
     return framed(odd.partition(b"\r\n\r\n")[2].replace(b'"URI"', json.dumps(uri).encode()))
@@ -119,7 +119,7 @@ def with_uri(odd, uri):
 
 @contextlib.contextmanager
 def served(folder):
-    """A server, and the protocol by hand; a server that does not answer is ended."""
+    """A server and its minimal client; an unresponsive server is killed."""
     with subprocess.Popen(
         COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder
     ) as server:
@@ -140,7 +140,7 @@ def served(folder):
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
-    """A server for all messages: none may have it end, nor change what it says later."""
+    """One server for all messages: none may end it or change its later answers."""
     with served(tmp_path_factory.mktemp("served")) as server:
         yield server
 
@@ -153,14 +153,14 @@ def published(plain, uri):
 
 
 @pytest.mark.parametrize("odd", MESSAGES.values(), ids=MESSAGES)
-def test_a_message_that_is_malformed_costs_nothing_but_itself(shared, tmp_path, odd):
+def test_malformed_message_affects_only_itself(shared, tmp_path, odd):
     server, plain = shared
     uri, other = ((tmp_path / name).as_uri() for name in ("train.py", "other.py"))
     plain.open(uri, SLOW)
     assert published(plain, uri) == ["KC101", "KC306"]
     server.stdin.write(with_uri(odd, uri))
     server.stdin.flush()
-    # A length that is too long takes the next message along.
+    # A length that is too long swallows the next message.
     plain.notify("$/setTrace", {"value": "off"})
     plain.open(other, SLOW)
     assert published(plain, other) == ["KC101", "KC306"]
@@ -185,7 +185,7 @@ LINES = (
 
 
 def _random_edit(chance, text):
-    """An edit in the protocol's words, and the text after it; few edits leave what is no program."""
+    """A random edit for the protocol, and the resulting text; most edits keep it a valid program."""
     kind, starts = chance.random(), [0, *(at + 1 for at, character in enumerate(text) if character == "\n")]
     start = end = chance.choice(starts)
     content = chance.choice(LINES[:-1])
@@ -196,7 +196,7 @@ def _random_edit(chance, text):
         start = end = text.index("#") + 1
         content = chance.choice([" é", "\U0001f600", "x"])
     elif kind < 0.7:
-        # The line goes; what stands behind the last one has no end.
+        # Delete a line; the last one may lack a newline.
         end = text.find("\n", start) + 1 or start
     return edit(_position(text, start), _position(text, end), content), text[:start] + content + text[end:]
 
@@ -206,7 +206,7 @@ def _position(text, offset):
     return before.count("\n"), len(before.rpartition("\n")[2].encode("utf-16-le")) // 2
 
 
-def test_a_thousand_edits_end_as_a_fresh_open_of_the_text(tmp_path):
+def test_a_thousand_edits_equal_a_fresh_open(tmp_path):
     chance, uri, seen, rounds = random.Random(1), (tmp_path / "train.py").as_uri(), set(), 20
     asked = {"textDocument": {"uri": uri}}
     with served(tmp_path) as (_, plain):

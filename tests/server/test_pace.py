@@ -1,4 +1,4 @@
-"""What the server does while a check takes its time."""
+"""Behaviour of the server during a slow check."""
 
 import asyncio
 import threading
@@ -17,7 +17,7 @@ from kerascheck.source import Source
 
 
 class SlowChecker:
-    """Answers as soon as it is let."""
+    """A checker that answers only when the test allows it."""
 
     def __init__(self):
         self.asked, self.may_answer = [], threading.Semaphore(0)
@@ -60,7 +60,7 @@ async def until(ready):
     raise TimeoutError
 
 
-def test_what_is_outdated_is_neither_told_nor_begun(server, tmp_path):
+def test_outdated_checks_are_neither_started_nor_published(server, tmp_path):
     uri = (tmp_path / "train.py").as_uri()
 
     async def session():
@@ -73,7 +73,7 @@ def test_what_is_outdated_is_neither_told_nor_begun(server, tmp_path):
             await asyncio.sleep(0)
         server._checker.may_answer.release(2)
         await until(lambda: server.published)
-        # Who asked while it was outdated is told of what is there now.
+        # A request during the outdated check gets the current version.
         assert (await asked).document.version == 4
 
     asyncio.run(session())
@@ -81,7 +81,7 @@ def test_what_is_outdated_is_neither_told_nor_begun(server, tmp_path):
     assert server.published == [4]
 
 
-def test_who_asks_during_a_check_is_told_of_what_was_typed_since(server, tmp_path):
+def test_request_during_a_check_gets_findings_of_the_latest_text(server, tmp_path):
     uri = (tmp_path / "train.py").as_uri()
 
     async def session():
@@ -97,7 +97,7 @@ def test_who_asks_during_a_check_is_told_of_what_was_typed_since(server, tmp_pat
     assert server.published == [2]
 
 
-def test_a_closed_document_is_not_told_of(server, tmp_path):
+def test_closed_document_gets_no_diagnostics(server, tmp_path):
     uri = (tmp_path / "train.py").as_uri()
 
     async def session():
@@ -110,11 +110,11 @@ def test_a_closed_document_is_not_told_of(server, tmp_path):
         assert await asked is None
 
     asyncio.run(session())
-    # The one is what clears it.
+    # The only message clears the diagnostics.
     assert server.published == [None]
 
 
-def test_an_editor_that_begins_twice_has_one_checker(server, tmp_path):
+def test_second_initialize_replaces_the_checker(server, tmp_path):
     closed = []
     server._checker.close = lambda: closed.append(True)
     server.begin(types.InitializeParams(types.ClientCapabilities(), root_uri=tmp_path.as_uri()))
@@ -122,7 +122,7 @@ def test_an_editor_that_begins_twice_has_one_checker(server, tmp_path):
 
 
 class SteppingChecker(SlowChecker):
-    """Answers at once, in three steps."""
+    """A checker that answers immediately, in three steps."""
 
     def __init__(self):
         super().__init__()
@@ -140,13 +140,13 @@ class SteppingChecker(SlowChecker):
 def stepping(server, monkeypatch):
     server._checker = SteppingChecker()
     monkeypatch.setattr(language_server, "_PAUSE_SECONDS", 0.2)
-    told = []
+    messages = []
     monkeypatch.setattr(
         server,
         "text_document_publish_diagnostics",
-        lambda params: told.append((params.version, *(each.message for each in params.diagnostics))),
+        lambda params: messages.append((params.version, *(each.message for each in params.diagnostics))),
     )
-    server.told = told
+    server.messages = messages
     return server
 
 
@@ -156,48 +156,48 @@ def put(server, path, text="version 1"):
     return path.as_uri()
 
 
-def test_what_a_file_says_itself_is_told_first_and_all_in_the_end(stepping, tmp_path):
+def test_own_findings_are_published_first_and_all_findings_last(stepping, tmp_path):
     async def session():
         uri = put(stepping, tmp_path / "train.py")
-        await until(lambda: len(stepping.told) == 2)
+        await until(lambda: len(stepping.messages) == 2)
         assert (await stepping.current(uri)).linted.is_whole
 
     asyncio.run(session())
-    assert stepping.told == [(1, "Step 1."), (1, "Step 3.")]
+    assert stepping.messages == [(1, "Step 1."), (1, "Step 3.")]
     assert stepping._checker.asked == 3 * ["version 1"]
 
 
-def test_other_files_are_asked_when_nobody_types(stepping, tmp_path):
+def test_importers_are_checked_after_a_pause_in_typing(stepping, tmp_path):
     async def session():
         uri = put(stepping, tmp_path / "train.py")
-        await until(lambda: stepping.told)
+        await until(lambda: stepping.messages)
         type_text(stepping, uri, 2)
-        await until(lambda: len(stepping.told) == 3)
+        await until(lambda: len(stepping.messages) == 3)
         await asyncio.sleep(0.3)
 
     asyncio.run(session())
-    assert stepping.told == [(1, "Step 1."), (2, "Step 1."), (2, "Step 3.")]
+    assert stepping.messages == [(1, "Step 1."), (2, "Step 1."), (2, "Step 3.")]
     assert stepping._checker.asked == ["version 1", *3 * ["version 2"]]
 
 
-def test_other_files_are_asked_when_nobody_types_elsewhere(stepping, tmp_path):
-    """Each step would begin anew, for another text of the other file."""
+def test_importers_are_checked_after_a_pause_in_other_files(stepping, tmp_path):
+    """Otherwise each step would start again, because the text of the other file changes."""
 
     async def session():
         put(stepping, tmp_path / "train.py")
-        await until(lambda: stepping.told)
+        await until(lambda: stepping.messages)
         uri = put(stepping, tmp_path / "other.py", "other")
         for version in range(2, 8):
             type_text(stepping, uri, version)
             await asyncio.sleep(0.1)
         assert stepping._checker.asked.count("version 1") == 1
-        await until(lambda: (1, "Step 3.") in stepping.told)
+        await until(lambda: (1, "Step 3.") in stepping.messages)
 
     asyncio.run(session())
 
 
-def test_other_files_make_nobody_wait(stepping, tmp_path, monkeypatch):
-    """What is asked while they are comes after those that are being asked, not after all."""
+def test_importers_do_not_delay_other_requests(stepping, tmp_path, monkeypatch):
+    """A new request waits for the current step, not for all importers."""
     lint = stepping._checker.lint
 
     def lint_slowly(request):
@@ -215,27 +215,27 @@ def test_other_files_make_nobody_wait(stepping, tmp_path, monkeypatch):
         await until(lambda: (tmp_path / "other.py").as_uri() in stepping._open)
         await asyncio.sleep(0.05)
         stepping._checker.may_answer.release()
-        await until(lambda: len(stepping.told) == 4)
+        await until(lambda: len(stepping.messages) == 4)
 
     loop = None
     asyncio.run(session())
     assert stepping._checker.asked[:3] == ["version 1", "version 1", "other"]
 
 
-def test_what_is_closed_is_asked_about_no_more(stepping, tmp_path):
+def test_importers_of_a_closed_document_are_not_checked(stepping, tmp_path):
     async def session():
         uri = put(stepping, tmp_path / "train.py")
-        await until(lambda: stepping.told)
+        await until(lambda: stepping.messages)
         stepping.workspace.remove_text_document(uri)
         stepping.invalidate(uri, [uri])
         await asyncio.sleep(0.4)
 
     asyncio.run(session())
-    assert stepping._checker.asked == ["version 1"] and stepping.told == [(1, "Step 1."), (None,)]
+    assert stepping._checker.asked == ["version 1"] and stepping.messages == [(1, "Step 1."), (None,)]
 
 
 @pytest.mark.parametrize("refreshes", [True, False])
-def test_who_asks_for_diagnostics_is_told_of_all(stepping, tmp_path, monkeypatch, refreshes):
+def test_pulled_diagnostics_are_complete(stepping, tmp_path, monkeypatch, refreshes):
     refreshed = []
     monkeypatch.setattr(stepping, "workspace_diagnostic_refresh", refreshed.append)
     stepping.protocol.client_capabilities = types.ClientCapabilities(
@@ -254,4 +254,4 @@ def test_who_asks_for_diagnostics_is_told_of_all(stepping, tmp_path, monkeypatch
 
     answers = [[each.message for each in answer.items] for answer in asyncio.run(session())]
     assert answers == [["Step 1."] if refreshes else ["Step 3."], ["Step 3."]]
-    assert len(refreshed) == refreshes and not stepping.told
+    assert len(refreshed) == refreshes and not stepping.messages

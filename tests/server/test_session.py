@@ -1,4 +1,4 @@
-"""Whole sessions over standard input and output, with pytest-lsp's client for an editor."""
+"""Complete sessions over standard input and output, with pytest-lsp's client as the editor."""
 
 import asyncio
 import json
@@ -52,7 +52,7 @@ def edited(action, text):
 
 
 @pytest.mark.slow
-async def test_the_findings_of_the_command_line(editor, monkeypatch):
+async def test_findings_equal_those_of_the_command_line(editor, monkeypatch):
     shutil.copytree(FIXTURES, editor.folder, dirs_exist_ok=True)
     monkeypatch.chdir(editor.folder)
     wanted = {}
@@ -83,15 +83,15 @@ async def test_the_findings_of_the_command_line(editor, monkeypatch):
     for key, uri in seen.items():
         await editor.shown(uri, 1)
         expected = sorted(wanted.pop(key, []))
-        # What other files find in one is told later.
+        # Cross-file findings appear later.
         await editor.until(lambda: sorted(found(uri)) == expected)
     assert not wanted
 
 
-async def test_what_is_typed_is_checked_and_not_what_is_saved(editor):
+async def test_unsaved_text_is_checked(editor):
     (editor.folder / "train.py").write_text(SLOW)
     await editor.start()
-    # Form feeds end no lines, and each of the faces is two units of UTF-16.
+    # Form feeds do not end lines, and each emoji is two UTF-16 units.
     faces = SLOW.replace("ds = ds.map", "\f# 😀\nds, _ = ds, '😀😀'; ds = ds.map", 1)
     uri = editor.open("train.py", faces)
     where = only("KC101", await editor.shown(uri)).range
@@ -109,20 +109,20 @@ async def test_what_is_typed_is_checked_and_not_what_is_saved(editor):
 
 
 @pytest.mark.slow
-async def test_of_versions_in_quick_succession_only_the_last_is_told_of(editor):
+async def test_only_the_last_of_quick_edits_is_published(editor):
     await editor.start()
     uri = editor.open("train.py", SLOW)
     await editor.shown(uri)
     for number in range(20):
         editor.rewrite(uri, "\n" * number + SLOW)
     assert only("KC101", await editor.shown(uri)).range.start.line == 3 + 19
-    told = [version for each, version in editor.client.published if each == uri]
-    assert told[0] == 1 and told[-1] == 21 and len(told) <= 4
+    versions = [version for each, version in editor.client.published if each == uri]
+    assert versions[0] == 1 and versions[-1] == 21 and len(versions) <= 4
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
-async def test_positions_count_as_agreed(editor, encoding):
+async def test_positions_use_the_negotiated_encoding(editor, encoding):
     await editor.start(encodings=[encoding])
     assert editor.answer.capabilities.position_encoding == encoding
     uri = editor.open("train.py", SLOW.replace("ds = ds.map", "'é😀'; ds = ds.map"))
@@ -162,7 +162,7 @@ async def test_fixes(editor):
 
 
 @pytest.mark.slow
-async def test_fix_all_on_save_takes_what_is_typed_last(editor, tmp_path):
+async def test_fix_all_on_save_uses_the_latest_text(editor, tmp_path):
     (editor.folder / "train.py").write_text(BATCHED)
     wanted = kerascheck("--diff", "-q", tmp_path / "train.py").out
     await editor.start()
@@ -178,7 +178,7 @@ async def test_fix_all_on_save_takes_what_is_typed_last(editor, tmp_path):
 
 
 @pytest.mark.slow
-async def test_an_editor_that_knows_little_gets_whole_actions(editor):
+async def test_simple_editor_gets_complete_actions(editor):
     await editor.start(simple=True)
     uri = editor.open("train.py", BATCHED)
     fix, comment, everything = await editor.actions(uri, (10, 20))
@@ -188,12 +188,12 @@ async def test_an_editor_that_knows_little_gets_whole_actions(editor):
 
 
 @pytest.mark.slow
-async def test_every_folder_of_the_workspace_has_its_own_exclusions(editor, tmp_path):
+async def test_each_workspace_folder_has_separate_exclusions(editor, tmp_path):
     folders = [tmp_path / "one", tmp_path / "build" / "two"]
     for folder in folders:
         folder.mkdir(parents=True)
     await editor.start(folders=folders)
-    # What lies above a folder of the workspace does not exclude it.
+    # Folders above a workspace folder do not exclude it.
     for name in ("one/train.py", "build/two/train.py"):
         assert codes(await editor.shown(editor.open(name, SLOW))) == ["KC101", "KC306"], name
     for name in ("one/build/train.py", "build/two/build/train.py"):
@@ -201,7 +201,7 @@ async def test_every_folder_of_the_workspace_has_its_own_exclusions(editor, tmp_
 
 
 @pytest.mark.slow
-async def test_hover_has_the_page_and_what_was_measured(editor, tmp_path):
+async def test_hover_shows_the_page_and_the_measurement(editor, tmp_path):
     (tmp_path / "pyproject.toml").touch()
     path = tmp_path / "train.py"
     path.write_text(SLOW)
@@ -219,7 +219,7 @@ async def test_hover_has_the_page_and_what_was_measured(editor, tmp_path):
 
 
 def remember_that_it_pays(path):
-    """Have a measurement of the first finding of a script in the memory of its project."""
+    """Store a measurement of the first finding of a script in its project."""
     source = read(path)
     outcome = pipeline.lint([File(str(path), Settings())], Configuration(isolated=True))
     here = machine()
@@ -262,7 +262,7 @@ async def test_notebooks(editor):
     partial = types.TextDocumentContentChangePartial(types.Range(at, at), ", num_parallel_calls=2")
     editor.change_cell("train.ipynb", code, partial)
     assert "KC101" not in codes(await editor.shown(code, 2))
-    # A cell that cannot be read says so, and the others are checked.
+    # A broken cell gets an error, and the other cells are checked.
     editor.insert_cell("train.ipynb", 1, "def (")
     broken = editor.cell("train.ipynb", 1)
     assert codes(await editor.shown(broken, 1)) == ["KC999"]
@@ -272,7 +272,7 @@ async def test_notebooks(editor):
 
 
 @pytest.mark.slow
-async def test_fix_all_of_a_notebook_reaches_every_cell(editor):
+async def test_fix_all_of_a_notebook_changes_every_cell(editor):
     await editor.start()
     lines = BATCHED.splitlines(keepends=True)
     first, second = editor.open_notebook("t.ipynb", [("".join(lines[:9]), "code"), ("".join(lines[9:]), "code")])
@@ -297,7 +297,7 @@ model.fit(two, epochs=3)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["train.ipynb", "train.py"])
-async def test_fix_all_leaves_commands_alone_as_the_command_line_does(editor, name):
+async def test_fix_all_keeps_ipython_commands(editor, name):
     texts = [BATCHED[: BATCHED.index("dataset =")], TWICE.rstrip("\n")]
     await editor.start()
     if name == "train.py":
@@ -320,7 +320,7 @@ async def test_fix_all_leaves_commands_alone_as_the_command_line_does(editor, na
 
 
 @pytest.mark.slow
-async def test_the_configuration_is_read_again(editor):
+async def test_changed_configuration_is_read_again(editor):
     configuration = editor.folder / "pyproject.toml"
     configuration.write_text('[tool.kerascheck]\nignore = ["KC306"]\n')
     await editor.start()
@@ -334,16 +334,16 @@ async def test_the_configuration_is_read_again(editor):
     await editor.until(lambda: not editor.client.diagnostics[uri])
     configuration.write_text('[tool.kerascheck]\nignor = ["KC306"]\n')
     editor.changed_on_disk("pyproject.toml")
-    (told,) = await editor.until(lambda: editor.client.diagnostics[uri] or False)
-    assert told.code == "KC999" and "'ignor'; did you mean" in told.message
-    assert told.severity == types.DiagnosticSeverity.Error
+    (diagnostic,) = await editor.until(lambda: editor.client.diagnostics[uri] or False)
+    assert diagnostic.code == "KC999" and "'ignor'; did you mean" in diagnostic.message
+    assert diagnostic.severity == types.DiagnosticSeverity.Error
     configuration.unlink()
     editor.changed_on_disk("pyproject.toml")
     await editor.until(lambda: "KC306" in codes(editor.client.diagnostics[uri]))
 
 
 @pytest.mark.slow
-async def test_what_is_in_the_baseline_is_not_shown(editor, monkeypatch):
+async def test_baseline_findings_are_not_shown(editor, monkeypatch):
     (editor.folder / "pyproject.toml").write_text('[tool.kerascheck]\nselect = ["KC101"]\nbaseline = "known.json"\n')
     (editor.folder / "train.py").write_text(SLOW)
     monkeypatch.chdir(editor.folder)
@@ -360,7 +360,7 @@ async def test_what_is_in_the_baseline_is_not_shown(editor, monkeypatch):
 
 
 @pytest.mark.slow
-async def test_what_is_in_the_baseline_is_not_fixed(editor, monkeypatch):
+async def test_baseline_findings_are_not_fixed(editor, monkeypatch):
     (editor.folder / "pyproject.toml").write_text('[tool.kerascheck]\nselect = ["KC103"]\nbaseline = "known.json"\n')
     (editor.folder / "train.py").write_text(BATCHED)
     monkeypatch.chdir(editor.folder)
@@ -376,13 +376,13 @@ async def test_what_is_in_the_baseline_is_not_fixed(editor, monkeypatch):
 
 
 @pytest.mark.slow
-async def test_requirements_are_read_again(editor):
+async def test_changed_requirements_are_read_again(editor):
     script = BATCHED.replace("epochs=3", "epochs=3, workers=2")
     (editor.folder / "requirements.txt").write_text("tensorflow==2.10.0\n")
     await editor.start()
     uri = editor.open("train.py", script)
     assert "KC414" not in codes(await editor.shown(uri))
-    # What applies fixes reads them too.
+    # Applying fixes reads them too.
     (action,) = await editor.actions(uri, (0, 0), only=["source.fixAll"])
     assert (await editor.resolve(action)).edit
     (editor.folder / "requirements.txt").write_text("tensorflow==2.21.0\n")
@@ -391,7 +391,7 @@ async def test_requirements_are_read_again(editor):
 
 
 @pytest.mark.slow
-async def test_a_finding_follows_the_other_open_files(editor):
+async def test_unsaved_importers_affect_findings(editor):
     data = "import tensorflow as tf\n\n\ndef make(paths):\n    return tf.data.TFRecordDataset(paths).batch(8)\n"
     train = "import keras\nfrom data import make\n\nmodel = keras.Sequential()\nmodel.fit(make(['a']))\n"
     (editor.folder / "data.py").write_text(data)
@@ -404,7 +404,7 @@ async def test_a_finding_follows_the_other_open_files(editor):
     editor.rewrite(train_uri, train)
     editor.save(train_uri)
     await editor.until(lambda: "KC102" in codes(editor.client.diagnostics[uri]))
-    # What is typed in the one counts for the other without being saved.
+    # An unsaved edit in one file affects the other.
     editor.rewrite(train_uri, train.replace("make(['a'])", "make(['a']).prefetch(2)"))
     await editor.shown(train_uri)
     editor.rewrite(uri, data + "\n")
@@ -413,7 +413,7 @@ async def test_a_finding_follows_the_other_open_files(editor):
 
 
 @pytest.mark.slow
-async def test_what_explains_a_finding_is_found_wherever_the_server_was_started(editor):
+async def test_related_locations_are_independent_of_the_servers_folder(editor):
     shutil.copytree(FIXTURES / "modules", editor.folder, dirs_exist_ok=True)
     await editor.start()
     uri = editor.open("train.py", (editor.folder / "train.py").read_text())
@@ -422,7 +422,7 @@ async def test_what_explains_a_finding_is_found_wherever_the_server_was_started(
 
 
 @pytest.mark.slow
-async def test_what_is_excluded_is_not_spoken_of(editor):
+async def test_excluded_files_have_no_diagnostics(editor):
     (editor.folder / "pyproject.toml").write_text('[tool.kerascheck]\nextend-exclude = ["old/"]\n')
     (editor.folder / ".gitignore").write_text("made/\n")
     (editor.folder / ".git").mkdir()
@@ -430,21 +430,23 @@ async def test_what_is_excluded_is_not_spoken_of(editor):
     for name in ("old/train.py", "made/train.py", ".venv/lib/train.py", "tests/train.py"):
         assert await editor.shown(editor.open(name, SLOW)) == [], name
     assert codes(await editor.shown(editor.open("new/train.py", SLOW))) == ["KC101", "KC306"]
-    # A name that nobody chose is not excluded.
+    # Exclusions do not apply to unnamed documents.
     assert codes(await editor.shown(editor.open("untitled:Untitled-1", SLOW))) == ["KC101", "KC306"]
     other = editor.open("notes.txt", SLOW, language="plaintext")
     assert await editor.actions(other, (3, 10)) == [] and other not in editor.client.diagnostics
 
 
 @pytest.mark.slow
-async def test_what_cannot_be_read_gives_one_diagnostic(editor):
+async def test_unreadable_text_is_one_diagnostic(editor):
     await editor.start()
     uri = editor.open("train.py", SLOW + "x = '\0'\n")
-    (told,) = await editor.shown(uri)
-    assert (told.code, told.range.start.line) == ("KC999", 6) and "null byte" in told.message
+    (diagnostic,) = await editor.shown(uri)
+    assert (diagnostic.code, diagnostic.range.start.line) == ("KC999", 6) and "null byte" in diagnostic.message
     editor.rewrite(uri, SLOW + "def f(:\n")
-    (told,) = await editor.shown(uri)
-    assert (told.code, told.range.start.line) == ("KC999", 6) and told.message.startswith("does not parse")
+    (diagnostic,) = await editor.shown(uri)
+    assert (diagnostic.code, diagnostic.range.start.line) == ("KC999", 6) and diagnostic.message.startswith(
+        "does not parse"
+    )
     editor.rewrite(uri, SLOW + "x = '\ud800'\n")
     assert await editor.shown(uri)
     editor.rewrite(uri, SLOW + "x = " + "[" * 5000 + "]" * 5000)
@@ -454,30 +456,30 @@ async def test_what_cannot_be_read_gives_one_diagnostic(editor):
 
 
 @pytest.mark.slow
-async def test_the_editor_may_state_options(editor):
+async def test_options_of_the_editor_apply(editor):
     await editor.start(options={"min-severity": "warning", "extend-select": ["KC1"]})
     assert codes(await editor.shown(editor.open("train.py", SLOW))) == ["KC101"]
 
 
 @pytest.mark.slow
-async def test_an_option_that_cannot_be_used_is_named(editor):
+async def test_invalid_option_is_named(editor):
     await editor.start(options={"min_severity": "warning"})
-    (told,) = await editor.shown(editor.open("train.py", SLOW))
-    assert told.message == "the settings of the editor: no setting 'min_severity'; did you mean 'min-severity'?"
+    (diagnostic,) = await editor.shown(editor.open("train.py", SLOW))
+    assert diagnostic.message == "the settings of the editor: no setting 'min_severity'; did you mean 'min-severity'?"
 
 
 @pytest.mark.slow
-async def test_the_settings_of_the_editor_may_change(editor):
+async def test_changed_editor_settings_apply(editor):
     await editor.start(options={"min-severity": "warning"})
     uri = editor.open("train.py", SLOW)
     assert codes(await editor.shown(uri)) == ["KC101"]
     editor.configured({"kerascheck": {"select": ["KC306"]}, "python": {}})
     await editor.until(lambda: codes(editor.client.diagnostics[uri]) == ["KC306"])
-    # VS Code tells that they have changed, and is asked what they are.
+    # VS Code only reports the change, and the server requests the settings.
     editor.client.set_configuration({"ignore": ["KC306"]}, section="kerascheck")
     editor.configured(None)
     await editor.until(lambda: codes(editor.client.diagnostics[uri]) == ["KC101"])
-    # Who states nothing changes nothing.
+    # An editor without settings changes nothing.
     editor.client.set_configuration(None, section="kerascheck")
     count = len(editor.client.published)
     editor.configured(None)
@@ -486,7 +488,7 @@ async def test_the_settings_of_the_editor_may_change(editor):
 
 
 @pytest.mark.slow
-async def test_who_asks_for_diagnostics_is_not_told_of_them_too(editor):
+async def test_pulled_diagnostics_are_not_pushed(editor):
     await editor.start(pulls=True)
     provider = editor.answer.capabilities.diagnostic_provider
     assert (provider.identifier, provider.inter_file_dependencies, provider.workspace_diagnostics) == (
@@ -502,14 +504,14 @@ async def test_who_asks_for_diagnostics_is_not_told_of_them_too(editor):
     assert await editor.pull(uri) == []
     assert await editor.pull(editor.open("notes.txt", SLOW, language="plaintext")) == []
     assert editor.client.published == []
-    # Of cells it is told, and may ask for them nevertheless.
+    # Diagnostics of cells are pushed, but may be pulled too.
     lines = SLOW.splitlines(keepends=True)
     first, second = editor.open_notebook("n.ipynb", [(lines[0], "code"), ("".join(lines[1:]), "code")])
     assert codes(await editor.shown(second, 1)) == ["KC101"] and await editor.pull(second) == []
 
 
 @pytest.mark.slow
-async def test_a_request_that_is_outdated_is_cancelled(editor):
+async def test_outdated_request_is_cancelled(editor):
     await editor.start(pulls=True)
     uri = editor.open("train.py", SLOW)
     asked = asyncio.ensure_future(editor.pull(uri))
@@ -522,7 +524,7 @@ async def test_a_request_that_is_outdated_is_cancelled(editor):
 
 
 @pytest.mark.slow
-async def test_a_code_leads_to_the_page_of_its_rule(editor):
+async def test_code_links_to_the_page_of_its_rule(editor):
     await editor.start(options={"docs-url": "https://example.org/docs/", "extend-select": ["KC1"]})
-    told = only("KC101", await editor.shown(editor.open("train.py", SLOW)))
-    assert told.code_description.href == "https://example.org/docs/rules/serial-map/"
+    diagnostic = only("KC101", await editor.shown(editor.open("train.py", SLOW)))
+    assert diagnostic.code_description.href == "https://example.org/docs/rules/serial-map/"

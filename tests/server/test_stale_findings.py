@@ -1,4 +1,4 @@
-"""Findings of an earlier text at their places in a later one."""
+"""Findings of an earlier text, moved to their lines in a later text."""
 
 import pytest
 
@@ -42,7 +42,7 @@ def test_findings_in_unchanged_lines_are_carried_over(now, expected):
     ]
 
 
-def test_all_lines_of_a_finding_and_of_its_statement_have_to_be_as_they_were():
+def test_change_in_the_finding_or_its_statement_drops_it():
     now = Source("x.py", "a\nchanged\nc\nd\ne\nf\nnew\n")
     findings = [
         found(3, 4),
@@ -58,7 +58,7 @@ def test_all_lines_of_a_finding_and_of_its_statement_have_to_be_as_they_were():
     assert [each.statement_lines for each in kept] == [(0, 0), (4, 6)]
 
 
-def test_what_was_made_for_the_earlier_text_is_left_out():
+def test_fix_and_related_locations_are_dropped():
     (kept,) = carried_over([found(1)], Source("x.py", BEFORE), Source("x.py", BEFORE))
     assert (kept.fix, kept.related, kept.message) == (None, (), "Message.")
 
@@ -71,7 +71,7 @@ def notebook(*cells):
     return Source("x.ipynb", text, cells=tuple(listed))
 
 
-def test_cells_are_compared_one_by_one():
+def test_each_cell_is_compared_separately():
     before = notebook((1, "a\nb\n"), (3, "c\nd\n"), (4, "e\n"))
     now = notebook((1, "a\nnew\nb\n"), (3, "c\nd\n"))
     kept = carried_over([found(2, cell=1), found(2, cell=3), found(1, cell=4)], before, now)

@@ -1,4 +1,4 @@
-"""The files that state what is installed: their requirements, and the versions that they pin."""
+"""Requirements files: the packages that they require, and the versions that they pin."""
 
 from kerascheck.project.requirements.file import Requirement, RequirementsFile
 from kerascheck.project.requirements.folders import parts, stating

@@ -1,4 +1,4 @@
-"""Installing commands and base images of Dockerfiles, notebooks and shell scripts."""
+"""Install commands and base images of Dockerfiles, notebooks and shell scripts."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _WORD = re.compile(r"[^\s\"'\\]+")
 LIBRARY_IMAGE = re.compile(
     r"/?(?:[\w.-]+/)*(?:tensorflow(?:-gpu|-cpu)?|(?P<package>keras)):(?P<version>[123]\.\d+(?:\.\d+)?)(?:$|-)"
 )
-# Images until 2019, and later ones tagged tf1, have TensorFlow 1 (release notes of the images). Tags name year and month;
-# TensorFlow 2.16 was released in March 2024.
+# Images until 2019, and later ones tagged tf1, have TensorFlow 1 (release notes of the images). Tags name year and
+# month; TensorFlow 2.16 was released in March 2024.
 NVIDIA_IMAGE = re.compile(r"nvcr\.io/nvidia/tensorflow:(?P<year>\d\d)\.\d\d(?:-tf(?P<version>\d))?")
 _PYTHON_IMAGE = re.compile(r"(?:docker\.io/)?(?:library/)?python:(?P<version>\d+\.\d+)(?![\d])")
 FROM_IMAGE = re.compile(r"(?mi)^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(?P<image>\S+)")
@@ -40,7 +40,7 @@ def pythons(text: str) -> Iterator[str]:
 
 
 def installs(text: str) -> Iterator[tuple[int, int, str, str]]:
-    """The places of installed packages in shell commands: start, end, "pip" or "conda", and an empty group."""
+    """The ranges of installed packages in shell commands: start, end, "pip" or "conda", and an empty group."""
     commented = [match.span() for match in re.finditer(r"(?m)^[ \t]*#[^\r\n]*", text)]
     for install in _INSTALL.finditer(text):
         by = "conda" if re.match(r"[$\w{]*(?:conda|mamba)", install[0], re.I) else "pip"

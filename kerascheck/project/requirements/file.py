@@ -1,4 +1,4 @@
-"""A requirements file with the places of its requirements, for rules that report and edit them."""
+"""A requirements file with the locations of its requirements, for rules that report and edit them."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class Requirement:
         name: normalized, such as ``tensorflow-cpu``.
         extras: the extras in brackets, such as ``{"and-cuda"}``.
         specifier: the version specifier, as written.
-        marker: the environment marker behind ``;``, or "".
+        marker: the environment marker after ``;``, or "".
         by: "pip", "conda" or "poetry".
-        group: the optional group of pyproject.toml that it belongs to, or "".
+        group: its optional group in pyproject.toml, or "".
         start, end: its range in the text, version included.
         name_end: the end of its name and extras.
 

@@ -1,4 +1,4 @@
-"""The requirements that the files of a folder state."""
+"""The requirements in the files of a folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def stated_in(folder: str) -> tuple[Stated, ...]:
     stated = list(requirements_in(Path(folder)))
     if not any(package_of(each.name) for each in stated):
         stated += (each for kept in _kept_in(folder) for each in requirements_in(kept))
-    # The notebooks of a project usually use its only package, which may lie beside them.
+    # Notebooks of a repository usually use its only package, which may be in another subfolder.
     if not any(package_of(each.name) for each in stated) and dependencies.exists(os.path.join(folder, ".git")):
         parts = [list(requirements_in(part)) for part in _folders_in(folder)]
         named = [part for part in parts if any(package_of(each.name) for each in part)]
@@ -91,7 +91,7 @@ def _is_relevant(path: str, name: str) -> bool:
 
 
 def requirements_in(folder: Path) -> Iterator[Stated]:
-    """The requirements that the files of ``folder`` state."""
+    """The requirements in the files of ``folder``."""
     try:
         entries = names_in(folder)
     except OSError:

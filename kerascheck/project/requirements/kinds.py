@@ -27,13 +27,13 @@ def kind_of(path: str | os.PathLike[str]) -> str | None:
 
 
 def is_about_tensorflow(data: bytes) -> bool:
-    """Whether a requirements file mentions TensorFlow; no rule is about others."""
+    """Whether a requirements file mentions TensorFlow; rules ignore all others."""
     return b"tensorflow" in data.lower()
 
 
 def is_named_for_gpu(path: str | os.PathLike[str]) -> bool:
     """Whether a requirements file or conda environment is named for machines with a GPU.
 
-    The name of a Dockerfile does not count: its base image has packages of its own.
+    The name of a Dockerfile does not count: its base image brings its own packages.
     """
     return kind_of(path) in ("pip", "conda") and _OF_GPU.search(os.path.basename(path)) is not None

@@ -1,4 +1,4 @@
-"""Stated requirements, and the version bounds of the packages that matter."""
+"""Stated requirements, and the version bounds of relevant packages."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Stated(NamedTuple):
 
     @property
     def line(self) -> int | None:
-        """The most similar line of the file, counted from 1, since readers keep no lines; None if no line has the name."""
+        """The 1-based line most similar to the requirement, since readers keep no lines; None without the name."""
         version = VERSION.search(self.specifier)
         name = re.compile(rf"(?<![\w.-]){re.escape(self.name)}(?![\w.-])")
         number = re.compile(rf"(?<![\d.]){re.escape(version[0])}(?!\d)" if version else "(?!)")
@@ -62,7 +62,7 @@ class Pin:
 
     Attributes:
         specifier: such as ``==2.15.0``, ``>=2.8,<2.11`` or ``~=3.0``.
-        stated: the requirement; for TensorFlow it may be one of Python or NumPy that newer releases do not support.
+        stated: the requirement; TensorFlow may be bounded by a Python or NumPy that newer releases do not support.
     """
 
     specifier: str
@@ -80,7 +80,7 @@ def text_of(path: Path) -> str:
 
 
 def package_of(name: str) -> str | None:
-    """The package that a name stands for, if it matters: "tensorflow", "keras" or "tf-keras"."""
+    """The package that a distribution name provides, if relevant: "tensorflow", "keras" or "tf-keras"."""
     return _PACKAGES.get(normalized(name))
 
 
@@ -90,7 +90,7 @@ def normalized(name: str) -> str:
 
 
 def bounded(requirements: Iterable[Stated]) -> dict[str, list[Pin]]:
-    """All bounds of the packages that matter."""
+    """All version bounds of relevant packages, by package."""
     found: dict[str, list[Pin]] = {}
     for stated in requirements:
         package = package_of(stated.name)
@@ -101,7 +101,7 @@ def bounded(requirements: Iterable[Stated]) -> dict[str, list[Pin]]:
 
 
 def pinned(requirements: Iterable[Stated]) -> dict[str, Pin]:
-    """The bound that counts for each package that matters."""
+    """The effective bound of each relevant package."""
     return {package: _newest(package, pins) for package, pins in bounded(requirements).items()}
 
 

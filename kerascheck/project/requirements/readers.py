@@ -96,7 +96,7 @@ def _of_python(versions: object) -> Iterator[tuple[str, str]]:
 def _needed_or_extra(needed: Iterable[object], extras: Iterable[object]) -> Iterator[tuple[str, str]]:
     """The requirements of a package; if TensorFlow is not among them, also those of its extras.
 
-    Extras are alternatives: what one of them leaves open is not bounded by another.
+    Extras are alternatives: a package without an upper bound in one of them gets no bound from another.
     """
     stated = [
         pair for lines in needed for line in (lines if isinstance(lines, list) else ()) for pair in requirement(line)
@@ -174,10 +174,10 @@ def from_setup_py(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _written_out(node: ast.expr, held: dict[str, list[ast.expr]]) -> Iterator[str]:
-    """The literal texts in a list: also in pieces joined by ``+`` and ``*``, in names, and in dictionaries.
+    """The string literals in a list, resolving ``+``, ``*``, names and dictionaries.
 
     Args:
-        held: the values that are assigned to each name.
+        held: the values assigned to each name.
     """
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.value
@@ -195,7 +195,7 @@ def _written_out(node: ast.expr, held: dict[str, list[ast.expr]]) -> Iterator[st
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
             key, named = node.slice.value, node.value
         if isinstance(named, ast.Name):
-            # Without the name itself, to stop at recursive definitions.
+            # Drop the name itself, so that recursive definitions end.
             others = {name: values for name, values in held.items() if name != named.id}
             for value in held.get(named.id, ()):
                 for part in [value] if key is None else _items(value, key):

@@ -1,4 +1,4 @@
-"""The versions and builds that a project or a script asks for."""
+"""The package versions and builds that a project or a script requires."""
 
 from __future__ import annotations
 
@@ -23,24 +23,25 @@ _GROWTH = re.compile(rb"(?m)^[^#\r\n]*\bTF_FORCE_GPU_ALLOW_GROWTH\b")
 def pinned_versions(path: str | os.PathLike[str]) -> dict[str, Pin]:
     """The exact and upper bounds of versions that apply to the script at ``path``.
 
-    The nearest folder upwards decides whose files name a bounded version: requirements files, pyproject.toml, Pipfile,
-    setup.cfg, setup.py, conda environments and Dockerfiles. If a folder's own files do not name TensorFlow, its subfolders
-    named requirements, docker or conda count too. In a repository, so does the only other subfolder with requirements.
+    The nearest folder upwards with a bounded version decides. Its files are requirements files, pyproject.toml,
+    Pipfile, setup.cfg, setup.py, conda environments and Dockerfiles. If they do not name TensorFlow, subfolders named
+    requirements, docker or conda count too. In a repository, so does the only other subfolder with requirements.
 
-    Of two bounds in one folder, a file named for the GPU wins, else the newer one, under which TensorFlow optimises more by
-    itself. Bounds of Python and NumPy also bound TensorFlow. Unreadable files are skipped.
+    Between two bounds in one folder, a file named for the GPU wins, else the newer bound, under which TensorFlow
+    optimises more by itself. Bounds of Python and NumPy also bound TensorFlow. Unreadable files are skipped.
 
     Returns:
-        ``tensorflow``, ``keras`` and ``tf-keras`` to their bounds. ``tensorflow-gpu`` and similar packages count as ``tensorflow``.
+        The bounds of ``tensorflow``, ``keras`` and ``tf-keras``; similar packages such as ``tensorflow-gpu`` count as
+        ``tensorflow``.
     """
     with dependencies.on_behalf_of(path):
         return dict(_pins(os.path.dirname(os.path.abspath(path))))
 
 
 def wants_cpu(path: str | os.PathLike[str]) -> bool:
-    """Whether the nearest requirements that name TensorFlow ask for a build without GPUs, in every file.
+    """Whether all the nearest requirements files that name TensorFlow require a build without GPU support.
 
-    Such builds are tensorflow-cpu, tensorflow-intel, and those of conda with MKL or Eigen.
+    Such builds are tensorflow-cpu, tensorflow-intel, and conda's builds with MKL or Eigen.
     """
     with dependencies.on_behalf_of(path):
         return _wants_cpu(os.path.dirname(os.path.abspath(path)))
@@ -125,7 +126,7 @@ def _for_python(pins: dict[str, Pin], stated: Sequence[Stated]) -> dict[str, Pin
 
 
 def _preferring_gpu(stated: Sequence[Stated]) -> list[Stated]:
-    """Drop requirements of packages that a file named for the GPU bounds: the other files are for machines without one."""
+    """Prefer bounds from files named for the GPU: other files with the same package are for machines without one."""
     named = [each for each in stated if is_named_for_gpu(each.path)]
     for_gpu = bounded(named)
     return [each for each in stated if each in named or package_of(each.name) not in for_gpu]
@@ -139,17 +140,18 @@ def _wants_cpu(folder: str) -> bool:
             files.setdefault(each.path, []).append(each)
     parent = os.path.dirname(folder)
     if files or parent == folder or dependencies.exists(os.path.join(folder, ".git")):
-        # Contradicting files leave it unknown.
+        # Contradictory files leave the build unknown.
         return bool(files) and all(map(_is_of_cpu, files.values()))
     return _wants_cpu(parent)
 
 
 def _is_of_cpu(stated: list[Stated]) -> bool:
-    """Whether the requirements of one file ask for a build without GPUs."""
+    """Whether the requirements of one file select a build without GPU support."""
     if any(normalized(each.name) == CONDA_SELECT and re.match(r"==2\.[23]\.", each.specifier) for each in stated):
         return True
     builds = {normalized(each.name) for each in stated}
-    # The build for native Windows, listed by pip freeze beside the package itself, has no GPU support since its first release, 2.11.
+    # tensorflow-intel, for native Windows, has had no GPU support since its first release, 2.11. pip freeze lists it
+    # next to the package itself.
     return "tensorflow-intel" in builds or builds == {"tensorflow-cpu"}
 
 
